@@ -12,10 +12,7 @@ const alias = [
   // Our modules and the libraries' must share one copy of graphql, as they do outside the tests.
   { find: /^graphql$/, replacement: 'graphql/index.js' },
   // Worker threads start from bundles, as those of the service do.
-  {
-    find: /^.*\/core\/worker-thread\.ts$|^\.\/worker-thread\.ts$/,
-    replacement: resolve('test/support/worker-thread.ts'),
-  },
+  { find: /^(.*\/thread|\.)\/worker-thread\.ts$/, replacement: resolve('test/support/worker-thread.ts') },
   // As `password.ts` imports it; its test names the service's own cost.
   { find: /^\.\/password-cost\.ts$/, replacement: resolve('test/support/password-cost.ts') },
 ]

@@ -3,12 +3,12 @@
 const [command, ...rest] = process.argv.slice(2)
 
 if (command === undefined || (command === 'serve' && rest.length === 0)) {
-  const { setMemorySettings } = await import('./core/memory-settings.ts')
+  const { setMemorySettings } = await import('./core/process/memory-settings.ts')
   setMemorySettings()
   // Not a literal, which would put the service into this file's bundle.
   const service: string = './main.js'
   await import(service)
-} else if (command === 'health') {
+} else if (command === 'health' && rest.length === 0) {
   const { checkHealth } = await import('./cli/health.ts')
   process.exitCode = await checkHealth(process.env['PORT'])
 } else {

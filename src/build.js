@@ -12,21 +12,24 @@ import { promisify } from 'node:util'
 /** CommonJS, because V8 takes a code cache for scripts only; `main` loads it. */
 const program = { 'app/program': 'src/app/program.ts' }
 /** What it loads when it is first needed: CommonJS, so that `require` and `import` find the same in it. */
-const parts = { 'billing/stripe': 'node_modules/stripe/cjs/stripe.cjs.node.js', 'core/otlp': 'src/core/otlp.ts' }
+const parts = {
+  'billing/stripe': 'node_modules/stripe/cjs/stripe.cjs.node.js',
+  'core/telemetry/otlp': 'src/core/telemetry/otlp.ts',
+}
 const service = {
   allclear: 'src/allclear.ts',
   main: 'src/main.ts',
   'app/write-build-files': 'src/app/write-build-files.ts',
-  'database/embedded-worker': 'src/database/embedded-worker.ts',
+  'database/embedded/embedded-worker': 'src/database/embedded/embedded-worker.ts',
   'blacklist/geo/asn-compiler': 'src/blacklist/geo/asn-compiler.ts',
   'configuration/yaml-worker': 'src/configuration/yaml-worker.ts',
-  'core/markdown-worker': 'src/core/markdown-worker.ts',
+  'core/markdown/markdown-worker': 'src/core/markdown/markdown-worker.ts',
   'docs/docs-worker': 'src/docs/docs-worker.ts',
-  'graphql/introspection-worker': 'src/graphql/introspection-worker.ts',
-  'http/library-worker': 'src/http/library-worker.ts',
+  'graphql/document/introspection-worker': 'src/graphql/document/introspection-worker.ts',
+  'http/assets/library-worker': 'src/http/assets/library-worker.ts',
   'import/import-worker': 'src/import/import-worker.ts',
   'monitoring/probe/json-worker': 'src/monitoring/probe/json-worker.ts',
-  'people/passkey-worker': 'src/people/passkey-worker.ts',
+  'people/credential/passkey-worker': 'src/people/credential/passkey-worker.ts',
   'status-page/png-worker': 'src/status-page/png-worker.ts',
 }
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))
@@ -51,7 +54,7 @@ const apart = {
       return { path: './query-compiler.cjs', external: true }
     })
     onResolve({ filter: /^stripe$/ }, () => ({ path: '../billing/stripe.cjs', external: true }))
-    onResolve({ filter: /^\.\/otlp\.ts$/ }, () => ({ path: '../core/otlp.cjs', external: true }))
+    onResolve({ filter: /^\.\/otlp\.ts$/ }, () => ({ path: '../core/telemetry/otlp.cjs', external: true }))
   },
 }
 
@@ -81,6 +84,8 @@ async function bundle() {
     target: 'node20.19',
     // Packages that find files of their own beside them, or that are needed rarely.
     external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'node-sqlite3-wasm', 'pg-native'],
+    // A fifth of the whole. Names stay, so that the traces of errors can be read.
+    minifyWhitespace: true,
     logLevel: 'warning',
     metafile: true,
     write: false,
@@ -145,7 +150,7 @@ async function hashOf(path) {
   return hash(await readFile(path))
 }
 
-/** The size and time of a file: enough for what nobody edits. */
+/** The size and time of a file: enough for files that are not edited. */
 async function stampOf(path) {
   const { size, mtimeMs } = await stat(path)
   return `${size} ${mtimeMs}`

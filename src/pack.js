@@ -1,6 +1,6 @@
 /**
  * Makes what the published package has and the repository has not, before `npm pack`: the bundles, the client library with its
- * types, and copies of the files that `packageFile` finds, so that whoever installs it needs neither a build nor the packages that
+ * types, and copies of the files that `packageFile` finds, so that installing it needs neither a build nor the packages that
  * these come from. `--clean` removes the copies again, because the sources use the packages.
  */
 import { execFile } from 'node:child_process'

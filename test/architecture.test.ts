@@ -32,6 +32,7 @@ const rooms = [
   'status-page',
   'configuration',
   'import',
+  'diagnosis',
   'docs',
   'console',
   'demo',
@@ -50,6 +51,10 @@ const features = [
   'billing',
   'status-page',
   'configuration',
+  'import',
+  'diagnosis',
+  'docs',
+  'console',
 ]
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -91,15 +96,48 @@ describe('the architecture', () => {
     expect(offences((each) => isDomain(each.file) && transport.test(each.to) && !isProbe(each))).toEqual([])
   })
 
-  test('domain files import no protocol folders, and no room imports another’s protocol folders', () => {
-    const wrong = ({ file, to }: Import) =>
-      isFeature(file) && isFeature(to) && isDoor(to) && (room(file) !== room(to) || !isDoor(file))
+  test('domain files import no protocol folders, and no room imports another’s, but the console shows parts of other pages', () => {
+    const isShownPart = ({ file, to }: Import) =>
+      ['src/console/html/', 'src/console/browser/'].some((folder) => file.startsWith(folder)) &&
+      /^src\/[\w-]+\/(html|browser)\//.test(to)
+    const wrong = (found: Import) => {
+      const { file, to } = found
+      if (!isFeature(file) || !isFeature(to) || !isDoor(to) || isShownPart(found)) return false
+      return room(file) !== room(to) || !isDoor(file)
+    }
     expect(offences(wrong)).toEqual([])
+  })
+
+  test('doors read the database through the domain; a GraphQL resolver adds the selection of its document', () => {
+    // Prisma turns the selection (`query`, `include`) into the statement, so this read cannot stand in the domain.
+    const selected = /^\((?:\{\s*\.\.\.(?:query|include|slice|nodeQuery)\b|slice\b|query\b)/
+    const reads = files.filter(isDoor).flatMap((file) => {
+      const source = readFileSync(file, 'utf8')
+      const found = source.matchAll(/\b(?:db|prisma)\.[$\w]+(?:\.\w+)?/g)
+      return Array.from(found, ({ 0: call, index }) => ({ file, call, after: source.slice(index + call.length) }))
+    })
+    const isSelected = ({ file, after }: { readonly file: string; readonly after: string }) =>
+      file.includes('/graphql/') && selected.test(after)
+    expect(reads.filter((read) => !isSelected(read)).map(({ file, call }) => `${file}: ${call}`)).toEqual([])
   })
 
   test('engines know no feature', () => {
     const engines = ['core', 'language', 'database', 'network', 'event-log', 'http', 'graphql']
     expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])
+  })
+
+  test('finds a name from outside only among the own names of a table', () => {
+    const reads = files.flatMap((file) => {
+      const source = readFileSync(file, 'utf8')
+      const tables = source.matchAll(/\bconst (\w+): (?:Partial<)?(?:Readonly<)?Record<string,/g)
+      return Array.from(tables, ([, name = '']) => name).flatMap((name) => {
+        const found = source.matchAll(
+          new RegExp(`(?<![\\w.])${name}\\[(?!['"])[^\\]]*\\](?!\\s*(?:\\?\\?)?=[^=>])`, 'g'),
+        )
+        return Array.from(found, ([read]) => `${file}: ${read}, use ownValue`)
+      })
+    })
+    expect(reads).toEqual([])
   })
 
   test('runs in no circles', () => {
@@ -121,7 +159,7 @@ describe('the architecture', () => {
   test('reads the environment in one place, but for what loads before it, and the clock only at the start', () => {
     const containing = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, 'utf8')))
     expect(containing(/process\.env/).sort()).toEqual(['src/allclear.ts', 'src/core/config.ts', 'src/main.ts'])
-    const starts = ['src/allclear.ts', 'src/app/start.ts', 'src/database/new-migration.ts', 'src/demo.ts']
+    const starts = ['src/allclear.ts', 'src/app/start.ts', 'src/database/migration/new-migration.ts', 'src/demo.ts']
     const inServer = (file: string) => !file.includes('/browser/')
     expect(
       containing(/Date\.now\(|new Date\(\)/)
@@ -130,18 +168,46 @@ describe('the architecture', () => {
     ).toEqual(starts)
   })
 
-  test('reports violations', () => {
-    expect(importsOf('test/architecture.test.ts').map(({ to }) => to)).toEqual(['node:fs', 'node:path', 'vitest'])
+  test('reads every form of import', () => {
+    const source = [
+      "import type { A } from './a.ts'",
+      "import {\n  type B,\n  b,\n} from '../b.ts'",
+      "import 'c'",
+      "export { d } from './d.ts'",
+      "export type { E } from './e.ts'",
+      "const f = await import('f')",
+      "type G = typeof import('g')",
+      "let h: import('h').H",
+    ].join('\n')
+    expect(importsIn('src/room/file.ts', source).map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
+      ['src/room/a.ts', true],
+      ['src/b.ts', false],
+      ['c', false],
+      ['src/room/d.ts', false],
+      ['src/room/e.ts', true],
+      ['f', false],
+      ['g', true],
+      ['h', true],
+    ])
   })
 })
 
 function importsOf(file: string): Import[] {
-  const source = readFileSync(file, 'utf8')
+  return importsIn(file, readFileSync(file, 'utf8'))
+}
+
+/** Returns the imports of a source, with `import('…')` as a value or in a type. */
+function importsIn(file: string, source: string): Import[] {
+  const statements = source.matchAll(
+    /^(?:import|export)\s+(type\s)?(?:[^'"\n;]*?|\{[^}]*\})\s*(?:from\s+)?['"]([^'"]+)['"]/gm,
+  )
+  const inline = source.matchAll(/(typeof\s+)?\bimport\(\s*['"]([^'"]+)['"]\s*\)(\.[A-Z])?/g)
   return [
-    ...source.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"\n;]*?|\{[^}]*\})\s*(?:from\s+)?['"]([^'"]+)['"]/gm),
-  ].map(([, typeOnly, to = '']) => ({
+    ...Array.from(statements, ([, type, to = '']) => ({ to, typeOnly: type !== undefined })),
+    ...Array.from(inline, ([, type, to = '', member]) => ({ to, typeOnly: (type ?? member) !== undefined })),
+  ].map(({ to, typeOnly }) => ({
     file,
     to: to.startsWith('.') ? relative('.', join(dirname(file), to)) : to,
-    typeOnly: typeOnly !== undefined,
+    typeOnly,
   }))
 }

@@ -3,7 +3,7 @@ import type { AnswerSerializer } from '../core/idempotency.ts'
 import { requireRow } from '../core/idempotency.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { ApiKey, Organization, Prisma } from '../generated/prisma/client.ts'
-import type { CreatedApiKey } from './api-key.ts'
+import type { CreatedApiKey } from './api-key/api-key.ts'
 
 type Dependencies = Pick<Context, 'db'> & { readonly seal: SecretBox }
 

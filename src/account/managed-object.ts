@@ -3,6 +3,7 @@ import type { Context } from '../core/context.ts'
 import { ManagedByFile, NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
+import { memberName } from './member-name.ts'
 
 declare module '../core/context.ts' {
   interface Context {
@@ -11,20 +12,7 @@ declare module '../core/context.ts' {
   }
 }
 
-/** How the members that refer to others are named in the inputs of operations, by their names in files. */
-export const inputNames: Readonly<Record<string, string>> = {
-  group: 'groupId',
-  service: 'serviceId',
-  services: 'serviceIds',
-  monitors: 'monitorIds',
-  dependsOn: 'dependsOnIds',
-}
-const memberNames = new Map(Object.entries(inputNames).map(([member, input]) => [input, member]))
-
-/** Returns the name in files of a member of an input. */
-export const memberName = (input: string): string => memberNames.get(input) ?? input
-
-/** What a configuration file manages of an object. */
+/** An object that a configuration file manages. */
 export interface ManagedObject {
   readonly id: string
   readonly file: string
@@ -34,7 +22,7 @@ export interface ManagedObject {
   readonly members: readonly string[]
   /** Whether applying the file locks those members. */
   readonly locksMembers: boolean
-  /** When somebody unlocked them; null: nobody has since the file was applied. */
+  /** When someone unlocked them; null: not since the file was applied. */
   readonly unlockedAt: Date | null
 }
 

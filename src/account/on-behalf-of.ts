@@ -2,7 +2,7 @@ import type { Actor, Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import type { IdType } from '../core/id.ts'
 import { typeOfId } from '../core/id.ts'
-import { slugText } from './page-settings.ts'
+import { slugText } from './page/page-settings.ts'
 
 /**
  * Returns the caller acting for an organization, given its id or slug: the operator for any, a person for those it is a member of,

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from '../core/context.ts'
 import { randomText } from '../core/id.ts'
-import { hashSecret } from './secret.ts'
+import { hashSecret } from './api-key/secret.ts'
 
 /** The only row, with the token of the first start. */
 const ONLY_ROW = 1

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { proOrganizationOf } from '../core/access.ts'
-import { createBatchWriter } from '../core/batch-writer.ts'
+import { createBatchWriter } from '../core/concurrency/batch-writer.ts'
 import type { Context, Database } from '../core/context.ts'
 import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
@@ -9,7 +9,7 @@ import { LimitExceeded } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
 import { DAY, HOUR, nextUtcDay, utcDay } from '../core/time.ts'
 import type { CheckPlan } from '../generated/prisma/enums.ts'
-import { checksPerDay } from './plan.ts'
+import { checksPerDay } from './limits.ts'
 
 /** The remaining checks of a caller today. */
 export interface Allowance {

@@ -1,5 +1,5 @@
 import { actorName } from '../account/actor-name.ts'
-import { hashSecret } from '../account/secret.ts'
+import { hashSecret } from '../account/api-key/secret.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
@@ -7,16 +7,17 @@ import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Alert } from '../generated/prisma/client.ts'
 import { findOwned } from '../status/ownership.ts'
+import { createAlertLog } from './alert-log.ts'
+import { createChannelNotifier } from './channel-notifier.ts'
 import type { AlertWorkContext } from './context.ts'
 import { itemOf } from './dispatch-alerts.ts'
 import { readItems } from './item.ts'
 import { isAcknowledgeToken } from './message.ts'
 import { senders } from './senders.ts'
-import { createTelling } from './telling.ts'
 
 /**
- * Acknowledges an alert: nobody is reminded of it any more, and it is not escalated. Acknowledging again changes nothing. Needs a
- * key with scope WRITE.
+ * Acknowledges an alert, which stops its reminders and its escalation. Does nothing if it is already acknowledged. Requires a key with
+ * scope WRITE.
  * @throws NotFound.
  */
 export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promise<Alert> {
@@ -31,16 +32,22 @@ export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promi
   })
 }
 
-/** What the link of a message is about. */
+/** An alert that a message reported. */
+export type LinkedAlert = Alert & {
+  /** Whether the alert ended and failed again after the message was sent, whose link then no longer acknowledges it. */
+  readonly hasBegunAgain: boolean
+}
+
+/** The alerts behind the link of a message. */
 export interface LinkedAlerts {
   readonly organization: { readonly id: string; readonly name: string; readonly timeZone: string }
   readonly channelName: string
-  /** Whether the link was used. */
+  /** Whether the link has been used. */
   readonly isUsed: boolean
-  readonly alerts: readonly Alert[]
+  readonly alerts: readonly LinkedAlert[]
 }
 
-/** Returns the alerts of a message by the token of its link. @throws NotFound for an unknown token. */
+/** Returns the alerts of the message whose link has this token. @throws NotFound for an unknown token. */
 export async function linkedAlerts({ db }: Pick<Context, 'db'>, token: string): Promise<LinkedAlerts> {
   const delivery = isAcknowledgeToken(token)
     ? await db.alertDelivery.findUnique({
@@ -50,16 +57,18 @@ export async function linkedAlerts({ db }: Pick<Context, 'db'>, token: string): 
     : null
   if (delivery === null) throw new NotFound('Alert not found. It may have been deleted.')
   const { organization, channel, usedAt } = delivery
-  const ids = readItems(delivery.items).map(({ alertId }) => alertId)
-  const alerts = await db.alert.findMany({
-    where: { organizationId: organization.id, id: { in: ids } },
-    orderBy: [{ openedAt: 'desc' }, { id: 'asc' }],
+  const counts = new Map(readItems(delivery.items).map(({ alertId, count }) => [alertId, count]))
+  const found = await db.alert.findMany({
+    where: { organizationId: organization.id, id: { in: [...counts.keys()] } },
+    orderBy: [{ openedAt: 'desc' }, { monitorName: 'asc' }, { id: 'asc' }],
   })
+  const alerts = found.map((alert) => ({ ...alert, hasBegunAgain: alert.count > (counts.get(alert.id) ?? 0) }))
   return { organization, channelName: channel.name, isUsed: usedAt !== null, alerts }
 }
 
 /**
- * Acknowledges the alerts of a message by the token of its link, which works once: what begins again later needs another message's.
+ * Acknowledges the alerts of the message whose link has this token. A link works once, and only for the outages that its message
+ * reported: an alert that has failed again since needs the link of a later message.
  * @throws NotFound for an unknown token.
  */
 export async function acknowledgeByToken(ctx: AlertWorkContext, token: string): Promise<LinkedAlerts> {
@@ -70,12 +79,13 @@ export async function acknowledgeByToken(ctx: AlertWorkContext, token: string): 
     const { count } = await tx.db.alertDelivery.updateMany({ where, data: { usedAt: tx.now() } })
     if (count === 0) return [before]
     const by = `the link sent to ${before.channelName}`
-    const events = await acknowledge({ ...tx, seal: ctx.seal }, before.alerts, by)
+    const current = before.alerts.filter(({ hasBegunAgain }) => !hasBegunAgain)
+    const events = await acknowledge({ ...tx, seal: ctx.seal }, current, by)
     return [await linkedAlerts(tx, token), ...events]
   })
 }
 
-/** Acknowledges those that last and that nobody has acknowledged. Returns the new events. */
+/** Acknowledges those of the alerts that are open and not acknowledged. Returns the new events. */
 async function acknowledge(tx: AlertWorkContext, alerts: readonly Alert[], by: string): Promise<NewEvent[]> {
   const open = alerts.filter(({ endedAt, acknowledgedAt }) => endedAt === null && acknowledgedAt === null)
   if (open.length === 0) return []
@@ -85,15 +95,13 @@ async function acknowledge(tx: AlertWorkContext, alerts: readonly Alert[], by: s
   await tx.db.alertRecipient.updateMany({ where: { alertId }, data: { remindAt: null, escalateAt: null } })
   const recipients = await tx.db.alertRecipient.findMany({ where: { alertId }, include: { channel: true } })
   const closers = recipients.filter(({ channel }) => senders[channel.kind].hasLifecycle)
-  const telling = createTelling(tx, [...new Map(closers.map(({ channel }) => [channel.id, channel])).values()])
+  const notifier = createChannelNotifier(tx, [...new Map(closers.map(({ channel }) => [channel.id, channel])).values()])
   for (const { channel, alertId: id } of closers) {
     const alert = open.find((each) => each.id === id)
-    if (alert) telling.tellChannel(channel, alert, itemOf({ ...alert, ...data }, 'ACKNOWLEDGED', tx.now()))
+    if (alert) notifier.notifyChannel(channel, alert, itemOf({ ...alert, ...data }, 'ACKNOWLEDGED', tx.now()))
   }
-  await telling.send()
-  return open.map((alert) => ({
-    kind: 'ALERT_ACKNOWLEDGED',
-    subjectId: alert.id,
-    subjectName: alert.monitorName,
-  }))
+  await notifier.send()
+  const log = createAlertLog()
+  for (const alert of open) log.add('ALERT_ACKNOWLEDGED', alert)
+  return log.events()
 }

@@ -4,12 +4,12 @@ import { issueMessage } from '../core/issue-message.ts'
 import { exactlyOne, invalid } from '../core/validation.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
 import { PRIVATE_NETWORKS_HINT } from '../network/outbound/guard.ts'
-import { isAllowedUrl } from '../notification/address.ts'
 import { isMailEnabled } from '../notification/context.ts'
+import { isAllowedUrl } from '../notification/subscriber/address.ts'
 import type { AlertAddress } from './sender/sender.ts'
 import { senders } from './senders.ts'
 
-/** The input field of each kind's address (contract §10). */
+/** The address kind of each input field (contract §10). */
 export const kindByKey = {
   mail: 'MAIL',
   webhook: 'WEBHOOK',
@@ -24,28 +24,29 @@ export const kindByKey = {
   opsgenie: 'OPSGENIE',
   mattermost: 'MATTERMOST',
   matrix: 'MATRIX',
+  push: 'PUSH',
 } as const satisfies Record<string, AlertChannelKind>
 
 export type AddressKey = keyof typeof kindByKey
 
-/** The fields of an input that hold an address. */
+/** The input fields that can hold an address. */
 export const addressKeys = Object.keys(kindByKey) as AddressKey[]
 
-/** Object schema fields that `readAddress` reads. */
+/** Object schema fields that `readAddress` parses. */
 export const addressFields = Object.fromEntries(addressKeys.map((key) => [key, z.unknown().optional()])) as Record<
   AddressKey,
   z.ZodOptional<z.ZodUnknown>
 >
 
-/** The addresses of an input. Null is the same as absent. */
+/** The addresses of an input. Null counts as absent. */
 export type AddressInput = { readonly [K in AddressKey]?: unknown }
 
-/** Returns whether an input names an address. */
+/** Returns whether an input has an address. */
 export const hasAddress = (input: AddressInput): boolean => addressKeys.some((key) => input[key] != null)
 
 /**
- * Reads the one address of an input.
- * @throws Invalid with the paths of the input, also for mail without an SMTP server and for a private host.
+ * Parses the single address of an input.
+ * @throws Invalid with the paths of the input, also for email without an SMTP server and for a private host.
  */
 export function readAddress(
   { config }: Pick<Context, 'config'>,

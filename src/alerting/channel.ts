@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
-import { zoneName } from '../account/page-settings.ts'
+import { zoneName } from '../account/page/page-settings.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
-import { newId, typeOfId } from '../core/id.ts'
+import { isIdOf, newId, typeOfId } from '../core/id.ts'
 import { changedMembers, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { ownValue } from '../core/own-value.ts'
 import { DAY } from '../core/time.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
@@ -14,20 +15,22 @@ import type { NewEvent } from '../event-log/event.ts'
 import type { AlertChannel, Tier } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
 import { AlertChange } from '../generated/prisma/enums.ts'
-import { startDispatch } from '../notification/subscriber.ts'
-import { suppressedAmong } from '../notification/suppression.ts'
-import { newSecret } from '../notification/token.ts'
+import { suppressedAmong } from '../notification/mail/suppression.ts'
+import { startDispatch } from '../notification/subscriber/subscriber.ts'
+import { newSecret } from '../notification/subscriber/token.ts'
 import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { AddressInput } from './channel-address.ts'
 import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from './channel-address.ts'
 import type { AlertingContext } from './context.ts'
 import { sealedAddress, sealedSecret } from './message.ts'
-import { formatMinutes, parseMinutes } from './quiet-hours.ts'
+import type { QuietTimes } from './quiet-hours.ts'
+import { isAlwaysQuiet, parseEnd, parseMinutes, quietColumnsOf, weekdays } from './quiet-hours.ts'
+import type { AlertAddress } from './sender/sender.ts'
 
-/** Alert channels of an organization. */
+/** How many alert channels an organization may have. */
 const maxChannels: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 20, TEAM: 100 }
 
-/** Monitors, or services, that a channel may name. */
+/** How many monitors, or services, a channel may choose. */
 const MAX_CHOSEN = 500
 /** A day, in minutes. */
 const MAX_MINUTES = 1440
@@ -40,12 +43,31 @@ const changes = z
   .max(allChanges.length * 2)
   .transform((given) => allChanges.filter((each) => given.includes(each)))
 const ids = z.array(z.string()).max(MAX_CHOSEN, `must have at most ${MAX_CHOSEN} ids`)
-const time = z.string().transform((text, ctx) => {
-  const minutes = parseMinutes(text)
-  if (minutes !== null) return minutes
-  ctx.addIssue({ code: 'custom', message: 'must be a time of day, such as 22:00' })
-  return z.NEVER
-})
+const timeOf = (parse: (text: string) => number | null) =>
+  z.string().transform((text, ctx) => {
+    const minutes = parse(text)
+    if (minutes !== null) return minutes
+    ctx.addIssue({ code: 'custom', message: 'must be a time of day, such as 22:00' })
+    return z.NEVER
+  })
+const time = timeOf(parseMinutes)
+/** How many quiet windows a channel may have. */
+const MAX_WINDOWS = 14
+const windows = z
+  .array(
+    z.object({
+      days: z
+        .array(z.enum(weekdays))
+        .min(1, 'must name at least one day')
+        .max(weekdays.length * 2)
+        .transform((given) => weekdays.flatMap((day, index) => (given.includes(day) ? [index + 1] : []))),
+      from: time,
+      to: timeOf(parseEnd),
+    }),
+  )
+  .min(1, 'must have at least one window')
+  .max(MAX_WINDOWS, `must have at most ${MAX_WINDOWS} windows`)
+  .refine((given) => !isAlwaysQuiet(given), { message: 'must leave some time in which messages can be sent' })
 const minutes = (least: number) => z.int().min(least).max(MAX_MINUTES)
 
 const settings = {
@@ -58,6 +80,7 @@ const settings = {
     .object({ from: time, to: time, timeZone: zoneName.nullish() })
     .refine(({ from, to }) => from !== to, { message: 'must not end when they begin', path: ['to'] })
     .nullish(),
+  quietTimes: z.object({ windows, timeZone: zoneName.nullish() }).nullish(),
   ...addressFields,
 }
 
@@ -65,8 +88,8 @@ const newChannel = z.object({ name: nameText, ...settings })
 const channelEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
 
 /**
- * Creates an alert channel, which hears of what happens from now on. Needs a key with scope WRITE.
- * @throws Invalid, NotFound for a monitor, service or channel that is not the organization's, and TierLimitReached.
+ * Creates an alert channel, which gets alerts about events from now on. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound for a monitor, service or channel outside the organization, and TierLimitReached.
  */
 export async function createAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -78,6 +101,7 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
     if ((await tx.db.alertChannel.count({ where: { organizationId } })) >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit} alert channels, and all are in use.`, limit)
     if (kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, label)
+    if (kind === 'PUSH') await requireMembers(tx, organizationId, data)
     const id = newId('AlertChannel')
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const chosen = await chosenSettings(tx, organizationId, id, given, organization.timeZone)
@@ -103,9 +127,9 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
 }
 
 /**
- * Updates the given fields of an alert channel; null removes reminders, escalation and quiet hours. Its kind stays. Needs a key with
- * scope WRITE.
- * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
+ * Updates the given fields of an alert channel; null removes reminders, escalation and quiet hours. The kind cannot change.
+ * Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, Conflict if the channel is newer than the given version, and ManagedByFile.
  */
 export async function updateAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -116,12 +140,16 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     requireVersion(before, version)
     if (address !== null) requireSameKind(before, address.kind, given)
     if (address?.kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, address.label)
+    if (address?.kind === 'PUSH') await requireMembers(tx, organizationId, address.data)
     const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
     const changed = changedMembers(before, chosen)
     if (address === null && changed.length === 0) return [before]
     const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
-    const members = [...changed.map((column) => memberOf[column] ?? column), ...(isReplaced ? [keyOf(before)] : [])]
+    const members = [
+      ...changed.flatMap((column) => ownValue(membersOf, column) ?? column),
+      ...(isReplaced ? [keyOf(before)] : []),
+    ]
     await requireUnlocked(tx, organizationId, id, members)
     const channel = await tx.db.alertChannel.update({
       where: { id },
@@ -135,7 +163,7 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
         version: { increment: 1 },
       },
     })
-    // What was not sent yet goes to where the channel leads now.
+    // Pending messages go to the new address.
     if (address)
       await tx.db.alertDelivery.updateMany({
         where: { channelId: id, status: 'PENDING' },
@@ -145,12 +173,12 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
   })
 }
 
-/** How long a webhook's messages are also signed with the previous secret after a rotation. */
+/** How long messages are also signed with the previous secret after a rotation. */
 const ROTATION = DAY
 
 /**
- * Gives a webhook channel a new signing secret. For a day its messages carry a signature by the previous one as well; the one before
- * that ends at once. Needs a key with scope WRITE.
+ * Rotates the signing secret of a webhook channel. For a day its messages also carry a signature by the previous secret; older
+ * secrets stop working at once. Requires a key with scope WRITE.
  * @throws NotFound, and Conflict for a channel of another kind.
  */
 export async function rotateAlertChannelSecret(ctx: AlertingContext, id: string): Promise<AlertChannel> {
@@ -165,7 +193,7 @@ export async function rotateAlertChannelSecret(ctx: AlertingContext, id: string)
   })
 }
 
-/** Deletes an alert channel with its deliveries. Needs a key with scope WRITE. @throws NotFound and ManagedByFile. */
+/** Deletes an alert channel with its deliveries. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
 export async function deleteAlertChannel(ctx: Context, id: string): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
@@ -177,19 +205,20 @@ export async function deleteAlertChannel(ctx: Context, id: string): Promise<Aler
   })
 }
 
-/** The members of an input that columns belong to, where they have other names. */
-const memberOf: Readonly<Record<string, string>> = {
-  changes: 'when',
-  escalateToId: 'escalate',
-  escalateAfterMinutes: 'escalate',
-  quietFrom: 'quietHours',
-  quietTo: 'quietHours',
-  quietZone: 'quietHours',
+/** The input members of each column whose name differs from theirs. */
+const membersOf: Readonly<Record<string, readonly string[]>> = {
+  changes: ['when'],
+  escalateToId: ['escalate'],
+  escalateAfterMinutes: ['escalate'],
+  quietWindows: ['quietHours', 'quietTimes'],
+  quietFrom: ['quietHours', 'quietTimes'],
+  quietTo: ['quietHours', 'quietTimes'],
+  quietZone: ['quietHours', 'quietTimes'],
 }
 
 const keyOf = ({ kind }: AlertChannel) => addressKeys.find((key) => kindByKey[key] === kind) ?? ''
 
-/** Returns whether a channel has an address already. */
+/** Returns whether a channel already has this address. */
 function leadsTo({ seal }: Pick<AlertingContext, 'seal'>, { id, address }: AlertChannel, data: unknown): boolean {
   return seal.open(address, sealedAddress(id)) === JSON.stringify(data)
 }
@@ -209,7 +238,8 @@ function newWebhookSecret({ seal }: Pick<AlertingContext, 'seal'>, id: string): 
   return seal.seal(seal.open(newSecret(seal, id), `${id} secret`), sealedSecret(id))
 }
 
-const channelEvent = (kind: EventKind, { id, name }: AlertChannel): NewEvent => ({
+/** Creates an event about an alert channel. */
+export const channelEvent = (kind: EventKind, { id, name }: AlertChannel): NewEvent => ({
   kind,
   subjectId: id,
   subjectName: name,
@@ -217,12 +247,15 @@ const channelEvent = (kind: EventKind, { id, name }: AlertChannel): NewEvent => 
 
 type Given = Omit<z.output<typeof newChannel>, 'name'>
 
-/** Returns the columns of the given settings; absent ones stay. @throws Invalid, and NotFound for what is another organization's. */
+/**
+ * Returns the columns of the given settings; omitted settings stay unchanged.
+ * @throws Invalid, and NotFound for ids outside the organization.
+ */
 async function chosenSettings(
   tx: Context,
   organizationId: string,
   id: string,
-  { when, monitorIds, serviceIds, remindAfterMinutes, escalate, quietHours }: Given,
+  { when, monitorIds, serviceIds, remindAfterMinutes, escalate, quietHours, quietTimes }: Given,
   timeZone: string,
 ) {
   await requireMonitors(tx, organizationId, monitorIds ?? [])
@@ -237,7 +270,7 @@ async function chosenSettings(
     ...(serviceIds && { serviceIds }),
     ...(remindAfterMinutes !== undefined && { remindAfterMinutes }),
     ...(escalate !== undefined && escalationColumns(escalate)),
-    ...(quietHours !== undefined && quietColumns(quietHours, timeZone)),
+    ...quietColumns({ quietHours, quietTimes }, timeZone),
   }
 }
 
@@ -246,11 +279,24 @@ const escalationColumns = (escalate: Given['escalate']) => ({
   escalateAfterMinutes: escalate?.afterMinutes ?? null,
 })
 
-const quietColumns = (hours: Given['quietHours'], timeZone: string) => ({
-  quietFrom: hours?.from ?? null,
-  quietTo: hours?.to ?? null,
-  quietZone: hours ? (hours.timeZone ?? timeZone) : null,
-})
+/** Returns the columns of quiet times given in either form; empty if neither is given. @throws Invalid if both are. */
+function quietColumns({ quietHours, quietTimes }: Pick<Given, 'quietHours' | 'quietTimes'>, zone: string) {
+  if (quietHours != null && quietTimes != null)
+    throw invalid([
+      { path: ['quietHours'], message: 'must not be given together with quietTimes, which supersedes it' },
+    ])
+  if (quietHours === undefined && quietTimes === undefined) return {}
+  const daily = quietHours && {
+    ...quietHours,
+    windows: [{ ...quietHours, days: weekdays.map((_, index) => index + 1) }],
+  }
+  const given = quietTimes ?? daily ?? null
+  const times: QuietTimes | null = given && {
+    windows: given.windows.map(({ days, from, to }) => ({ days, from, to })),
+    timeZone: given.timeZone ?? zone,
+  }
+  return quietColumnsOf(times)
+}
 
 /** @throws NotFound unless every id is that of a monitor of the organization. */
 async function requireMonitors({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
@@ -261,14 +307,35 @@ async function requireMonitors({ db }: Context, organizationId: string, ids: rea
   if (count !== ids.length) throw new NotFound('Monitor not found.')
 }
 
-/** @throws Invalid when an edit gives the address of another kind. */
+const memberIdsIn = (data: unknown): readonly string[] => z.object({ userIds: z.array(z.string()) }).parse(data).userIds
+
+/**
+ * Returns the ids of the members whose browsers a push channel notifies. Empty for every member, and for channels of other kinds.
+ */
+export function pushMembers({ seal }: Pick<AlertingContext, 'seal'>, { id, kind, address }: AlertChannel) {
+  return kind === 'PUSH' ? memberIdsIn(JSON.parse(seal.open(address, sealedAddress(id)))) : []
+}
+
+/** @throws NotFound unless every person that a push channel names is a member. */
+async function requireMembers({ db }: Context, organizationId: string, data: AlertAddress['data']): Promise<void> {
+  const ids = memberIdsIn(data)
+  if (ids.length === 0) return
+  requireDistinct(ids, (index) => ['push', 'userIds', index])
+  const isValid = ids.every((id) => isIdOf('User', id))
+  const count = isValid ? await db.membership.count({ where: { organizationId, userId: { in: [...ids] } } }) : 0
+  if (count !== ids.length) throw new NotFound('Member not found.')
+}
+
+/** @throws Invalid if an edit gives an address of another kind. */
 function requireSameKind(before: AlertChannel, kind: AlertChannel['kind'], given: AddressInput): void {
   if (before.kind === kind) return
   const key = Object.keys(kindByKey).find((each) => given[each as keyof AddressInput] != null) ?? ''
-  throw invalid([{ path: [key], message: `must not be given: this channel is of kind ${before.kind}, which stays` }])
+  throw invalid([
+    { path: [key], message: `must not be given: this channel is of kind ${before.kind}, which cannot change` },
+  ])
 }
 
-/** @throws Invalid for a mailbox whose reader has complained, or which bounced. */
+/** @throws Invalid for a mailbox that complained about our email, or whose email bounced. */
 async function requireUnblocked(
   ctx: Context & Pick<AlertingContext, 'seal'>,
   organizationId: string,
@@ -276,13 +343,6 @@ async function requireUnblocked(
 ): Promise<void> {
   const found = await suppressedAmong(ctx, organizationId, [{ channel: 'EMAIL', text }])
   if (found.get(text) !== 'BLOCKED') return
-  const message = 'receives no mail from this service any more: its reader complained, or mail bounced'
+  const message = 'no longer gets email from this service: the recipient marked it as spam, or an email bounced'
   throw invalid([{ path: ['mail', 'address'], message }])
-}
-
-/** Returns the quiet hours of a channel as an input gives them; null: none. */
-export function quietHoursInput({ quietFrom, quietTo, quietZone }: AlertChannel) {
-  return quietFrom === null || quietTo === null || quietZone === null
-    ? null
-    : { from: formatMinutes(quietFrom), to: formatMinutes(quietTo), timeZone: quietZone }
 }

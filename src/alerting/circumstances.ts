@@ -1,9 +1,9 @@
 import type { Context } from '../core/context.ts'
-import { underMaintenance } from '../status/shown-status.ts'
+import { underMaintenance } from '../status/service/shown-status.ts'
 import type { Circumstances } from './rules.ts'
 import type { AlertSubject } from './subject.ts'
 
-/** Reads what silences an alert. */
+/** Reads whether maintenance or a parent monitor silences an alert. */
 export async function circumstancesOf(
   { db }: Pick<Context, 'db'>,
   { serviceId, blockedSince }: Pick<AlertSubject, 'serviceId' | 'blockedSince'>,

@@ -5,19 +5,20 @@ import type { AlertChannel } from '../generated/prisma/client.ts'
 import type { AlertItem } from './item.ts'
 import { isOver, readItems, serializeItems } from './item.ts'
 import { acknowledgeTokenHash } from './message.ts'
-import { quietHoursOf, quietUntil } from './quiet-hours.ts'
+import { quietTimesOf, quietUntil } from './quiet-hours.ts'
 import { GATHER_MS, MAX_GATHER_MS } from './rules.ts'
 import { senders } from './senders.ts'
 
 /** The database channel that announces new alert deliveries. */
 export const ALERT_CHANNEL = 'alert_delivery'
 
-/** The most alerts that one message tells of; more begin another. */
+/** How many alerts a message can have; further ones go into another message. */
 const MAX_ITEMS = 200
 
 /**
- * Creates the deliveries of items to a channel, in the transaction of what they tell: to programs one each, at once; to people one
- * for all that come within seconds, also those that wait since before. In quiet hours all wait until these end.
+ * Creates the deliveries of items to a channel, in the transaction that changes the alerts. A program gets one delivery per item,
+ * at once. People get one delivery for all items within a few seconds, including items that are still waiting. Quiet hours delay
+ * both.
  * @returns when they are sent.
  */
 export async function deliver(
@@ -26,8 +27,8 @@ export async function deliver(
   items: readonly AlertItem[],
 ): Promise<Date> {
   const now = tx.now()
-  const hours = quietHoursOf(channel)
-  const quietEnd = hours && quietUntil(hours, now)
+  const times = quietTimesOf(channel)
+  const quietEnd = times && quietUntil(times, now)
   if (senders[channel.kind].isMachine) {
     for (const item of items) await deliverToMachine(tx, channel, item, quietEnd)
   } else {
@@ -42,7 +43,7 @@ type Tx = Pick<Context, 'db' | 'now'> & { readonly seal: SecretBox }
 async function deliverToMachine(tx: Tx, channel: AlertChannel, item: AlertItem, quietEnd: Date | null): Promise<void> {
   const where = { channelId: channel.id, thread: item.alertId, status: 'PENDING', openUntil: { gt: tx.now() } } as const
   if (isOver(item)) {
-    // What begins and ends in quiet hours is told to nobody.
+    // An alert that begins and ends within quiet hours is not sent.
     const data = { status: 'CANCELLED', dueAt: null, openUntil: null, endedAt: tx.now() } as const
     const { count } = await tx.db.alertDelivery.updateMany({ where, data })
     if (count > 0) return
@@ -75,8 +76,8 @@ async function deliverToPeople(
 }
 
 /**
- * Adds items to those of a message that was not sent yet: of each alert the last counts. The end of an alert that the channel does not
- * want to hear of says how long it lasted.
+ * Adds items to those of an unsent message; the last item of each alert wins. If the channel has not chosen the end of an alert,
+ * the item of its failure stays and gets its duration.
  */
 function mergeItems(
   before: readonly AlertItem[],

@@ -1,32 +1,48 @@
 import { newId, typeOfId } from '../core/id.ts'
-import type { Alert, Event } from '../generated/prisma/client.ts'
+import { change } from '../event-log/change.ts'
+import type { Alert, AlertChannel, Event, Monitor } from '../generated/prisma/client.ts'
 import type { AlertSilence } from '../generated/prisma/enums.ts'
+import type { AlertLog } from './alert-log.ts'
+import { createAlertLog } from './alert-log.ts'
+import type { ChannelNotifier } from './channel-notifier.ts'
+import { createChannelNotifier } from './channel-notifier.ts'
 import { circumstancesOf } from './circumstances.ts'
 import type { AlertWorkContext } from './context.ts'
-import type { Finding } from './finding.ts'
-import { alertingKinds, findingOf } from './finding.ts'
 import type { AlertItem } from './item.ts'
-import { objectiveFindingOf, objectiveKinds } from './objective-finding.ts'
-import { FLAPPING_MS, nextLook, silenceOf } from './rules.ts'
+import { objectiveChangeOf } from './objective-change.ts'
+import { FLAPPING_MS, nextReview, silenceOf } from './rules.ts'
 import type { AlertSubject } from './subject.ts'
 import { monitorSubject, readObjectiveSubjects } from './subject.ts'
-import type { Telling } from './telling.ts'
-import { createTelling } from './telling.ts'
+import type { SubjectChange } from './subject-change.ts'
+import { alertSubjectOf, monitorChangeOf } from './subject-change.ts'
 
 /**
- * Turns events into alerts and their deliveries, in the transaction that moves the dispatcher's position: so each event is told once,
- * whichever worker dies when. The dispatcher reads the events of an organization one after another.
+ * Turns events into alerts and their deliveries, in the transaction that moves the dispatcher's position, so that each event takes
+ * effect once even if a worker is killed. The dispatcher reads the events of an organization in order.
  */
 export async function dispatchAlerts(
   tx: AlertWorkContext,
   organizationId: string,
   events: readonly Event[],
 ): Promise<void> {
-  const relevant = events.filter(({ kind }) => alertingKinds.has(kind) || objectiveKinds.has(kind))
-  const isServiceDeleted = events.some(({ kind }) => kind === 'SERVICE_DELETED')
-  if (relevant.length === 0 && !isServiceDeleted) return
+  const relevant = events.filter(({ kind }) => alertSubjectOf(kind) !== null)
+  if (relevant.length === 0) return
   const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
   if (channels.length === 0) return
+  await change(tx, organizationId, async (locked) => {
+    const log = createAlertLog()
+    await dispatchTo(channels, { ...locked, seal: tx.seal }, organizationId, relevant, log)
+    return [undefined, ...log.events()]
+  })
+}
+
+async function dispatchTo(
+  channels: readonly AlertChannel[],
+  tx: AlertWorkContext,
+  organizationId: string,
+  relevant: readonly Event[],
+  log: AlertLog,
+): Promise<void> {
   const ids = relevant.map(({ subjectId }) => subjectId)
   const found = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
   const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
@@ -35,70 +51,109 @@ export async function dispatchAlerts(
     organizationId,
     ids.filter((id) => typeOfId(id) === 'Objective'),
   )
-  const telling = createTelling(tx, channels)
+  const notifier = createChannelNotifier(tx, channels)
   for (const event of relevant) {
-    const isObjective = objectiveKinds.has(event.kind)
     const monitor = monitors.get(event.subjectId) ?? null
-    const finding = isObjective ? await objectiveFindingOf(tx, event) : await findingOf(tx, event, monitor)
+    const subjectChange = await changeAbout(tx, event, monitor)
     const objective = objectives.find(({ id }) => id === event.subjectId) ?? null
     const subject = monitor === null ? objective : monitorSubject(monitor)
-    if (finding) await apply(tx, { event, subject, finding, telling })
+    if (subjectChange) await apply(tx, { event, subject, subjectChange, notifier, log })
   }
-  for (const event of events) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, telling)
-  await telling.send()
+  for (const event of relevant) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, notifier, log)
+  await notifier.send()
 }
 
-/** An objective is deleted with its service, without an event of its own. */
-async function closeOrphans(tx: AlertWorkContext, event: Event, telling: Telling): Promise<void> {
+/** Returns how an event changes the alert of its monitor or objective, or null if it does not. */
+function changeAbout(
+  tx: AlertWorkContext,
+  event: Event,
+  monitor: Monitor | null,
+): Promise<SubjectChange | null> | null {
+  switch (alertSubjectOf(event.kind)) {
+    case 'monitor':
+      return monitorChangeOf(tx, event, monitor)
+    case 'objective':
+      return objectiveChangeOf(tx, event)
+    default:
+      return null
+  }
+}
+
+/** Closes the alerts of objectives that were deleted with their service, which appends no event. */
+async function closeOrphans(
+  tx: AlertWorkContext,
+  event: Event,
+  notifier: ChannelNotifier,
+  log: AlertLog,
+): Promise<void> {
   const { organizationId } = event
   const open = await tx.db.alert.findMany({ where: { organizationId, change: 'BUDGET_BURNING', endedAt: null } })
   for (const { monitorId: subjectId } of open) {
-    const finding = await objectiveFindingOf(tx, { ...event, kind: 'OBJECTIVE_DELETED', subjectId })
-    if (finding?.kind === 'CLOSED') await apply(tx, { event: { ...event, subjectId }, subject: null, finding, telling })
+    const subjectChange = await objectiveChangeOf(tx, { ...event, kind: 'OBJECTIVE_DELETED', subjectId })
+    if (subjectChange?.kind === 'CLOSED')
+      await apply(tx, { event: { ...event, subjectId }, subject: null, subjectChange, notifier, log })
   }
 }
 
 interface Occurrence {
   readonly event: Event
   readonly subject: AlertSubject | null
-  readonly finding: Finding
-  readonly telling: Telling
+  readonly subjectChange: SubjectChange
+  readonly notifier: ChannelNotifier
+  readonly log: AlertLog
 }
 
-async function apply(tx: AlertWorkContext, { event, subject, finding, telling }: Occurrence): Promise<void> {
+async function apply(
+  tx: AlertWorkContext,
+  { event, subject, subjectChange, notifier, log }: Occurrence,
+): Promise<void> {
   const { organizationId, subjectId: monitorId, at, seq } = event
   const last = await tx.db.alert.findFirst({ where: { organizationId, monitorId }, orderBy: { openedAt: 'desc' } })
   const open = last?.endedAt === null ? last : null
-  if (finding.kind !== 'WRONG') {
-    if (open) await end(tx, open, subject, finding, { at, telling, seq })
+  if (subjectChange.kind !== 'FAILING') {
+    if (open) await end(tx, open, subject, subjectChange, { at, notifier, seq, log })
     return
   }
-  const { change, state, since, message } = finding
-  const isSame = open?.change === change && open.since.getTime() === since.getTime()
+  const { change: what, state, since, message } = subjectChange
+  const isSame = open?.change === what && open.since.getTime() === since.getTime()
   if (subject === null || isSame) return
   if (subject.blockedSince !== null && event.kind === 'MONITOR_UNKNOWN') {
     if (open)
       await tx.db.alert.update({
         where: { id: open.id },
-        data: { silence: 'PARENT_DOWN', dueAt: nextLook('PARENT_DOWN', tx.now()) },
+        data: { silence: 'PARENT_DOWN', dueAt: nextReview('PARENT_DOWN', tx.now()) },
       })
     return
   }
-  const now = { change, state, since, message, monitorName: subject.name }
+  const now = { change: what, state, since, message, monitorName: subject.name }
   const alert = open
     ? await tx.db.alert.update({ where: { id: open.id }, data: now })
     : await begin(tx, last, { organizationId, monitorId, ...now }, at)
+  await announce(tx, alert, subject, last, { event, notifier, log })
+}
+
+/** Decides whether an alert that began or changed is silent; if not, notifies its channels and logs it. */
+async function announce(
+  tx: AlertWorkContext,
+  alert: Alert,
+  subject: AlertSubject,
+  last: Alert | null,
+  { event: { at, seq }, notifier, log }: Pick<Occurrence, 'event' | 'notifier' | 'log'>,
+): Promise<void> {
   const silence = silenceOf({ ...(await circumstancesOf(tx, subject)), count: alert.count, settled: false })
-  await tx.db.alert.update({ where: { id: alert.id }, data: { silence, dueAt: nextLook(silence, tx.now()) } })
-  if (silence === null) await telling.tell(alert, subject, itemOf(alert, 'CHANGE', at), { seq })
-  // Once: then nothing until it keeps a state.
+  await tx.db.alert.update({ where: { id: alert.id }, data: { silence, dueAt: nextReview(silence, tx.now()) } })
+  const hasBegun = last === null || last.endedAt !== null
+  // A flapping monitor would fill the log.
+  if (hasBegun && silence !== 'FLAPPING') log.add('ALERT_OPENED', alert)
+  if (silence === null) await notifier.notify(alert, subject, itemOf(alert, 'CHANGE', at), { seq })
+  // Sent once; after that, nothing until the monitor is stable.
   else if (silence === 'FLAPPING' && last?.silence !== 'FLAPPING')
-    await telling.tell(alert, subject, itemOf(alert, 'FLAPPING', at), { seq })
+    await notifier.notify(alert, subject, itemOf(alert, 'FLAPPING', at), { seq })
 }
 
 type NewAlert = Pick<Alert, 'organizationId' | 'monitorId' | 'monitorName' | 'change' | 'state' | 'since' | 'message'>
 
-/** Opens an alert, or again the last one of the monitor when that ended a short while ago. */
+/** Opens an alert, or reopens the monitor's last one if it ended less than FLAPPING_MS ago. */
 async function begin({ db }: AlertWorkContext, last: Alert | null, alert: NewAlert, at: Date): Promise<Alert> {
   if (last?.endedAt && at.getTime() - last.endedAt.getTime() < FLAPPING_MS) {
     const again = { count: { increment: 1 }, endedAt: null, acknowledgedAt: null, acknowledgedBy: null }
@@ -111,39 +166,43 @@ async function end(
   tx: AlertWorkContext,
   alert: Alert,
   subject: AlertSubject | null,
-  finding: Exclude<Finding, { readonly kind: 'WRONG' }>,
-  { at, telling, seq }: { readonly at: Date; readonly telling: Telling; readonly seq: number },
+  subjectChange: Exclude<SubjectChange, { readonly kind: 'FAILING' }>,
+  { at, notifier, seq, log }: Pick<Occurrence, 'notifier' | 'log'> & { readonly at: Date; readonly seq: number },
 ): Promise<void> {
   const isFlapping = alert.silence === 'FLAPPING'
-  const isTold = !isFlapping || finding.kind === 'CLOSED'
-  const silence: AlertSilence | null = isTold ? null : 'FLAPPING'
-  const state = finding.kind === 'UP' ? 'UP' : finding.state
+  const isNotified = !isFlapping || subjectChange.kind === 'CLOSED'
+  const silence: AlertSilence | null = isNotified ? null : 'FLAPPING'
+  const state = subjectChange.kind === 'RECOVERED' ? 'UP' : subjectChange.state
   const ended = await tx.db.alert.update({
     where: { id: alert.id },
-    data: { endedAt: at, state, silence, dueAt: nextLook(silence, tx.now()) },
+    data: { endedAt: at, state, silence, dueAt: nextReview(silence, tx.now()) },
   })
   await tx.db.alertRecipient.updateMany({
     where: { alertId: alert.id },
     data: { remindAt: null, escalateAt: null },
   })
-  if (!isTold) return
-  const lastedMs = Math.max(0, (finding.kind === 'UP' ? finding.since : at).getTime() - alert.since.getTime())
-  const item = { ...itemOf(ended, finding.kind === 'UP' ? 'CHANGE' : 'CLOSED', at), lastedMs }
-  if (finding.kind === 'CLOSED') return telling.end(ended, { ...item, message: finding.message })
-  const { change, since } = finding
-  const up = { ...item, change, since }
-  // What nobody was told of has ended for nobody.
-  if (alert.silence === null) await telling.tell(ended, subject, up, { seq })
-  else await telling.end(ended, up)
+  if (!isNotified) return
+  log.add('ALERT_ENDED', ended)
+  const lastedMs = Math.max(
+    0,
+    (subjectChange.kind === 'RECOVERED' ? subjectChange.since : at).getTime() - alert.since.getTime(),
+  )
+  const item = { ...itemOf(ended, subjectChange.kind === 'RECOVERED' ? 'CHANGE' : 'CLOSED', at), lastedMs }
+  if (subjectChange.kind === 'CLOSED') return notifier.close(ended, { ...item, message: subjectChange.message })
+  const { change: recovery, since } = subjectChange
+  const up = { ...item, change: recovery, since }
+  // Channels never got an alert that was silent throughout, so they need not know that it ended.
+  if (alert.silence === null) await notifier.notify(ended, subject, up, { seq })
+  else await notifier.close(ended, up)
 }
 
-/** Returns what is told of an alert now. */
+/** Returns the message item of an alert in its current state. */
 export function itemOf(alert: Alert, about: AlertItem['about'], at: Date): AlertItem {
-  const { id, change, state, since, message, monitorId, monitorName, count, acknowledgedBy } = alert
+  const { id, state, since, message, monitorId, monitorName, count, acknowledgedBy } = alert
   return {
     alertId: id,
     about,
-    change,
+    change: alert.change,
     monitor: { id: monitorId, name: monitorName },
     state,
     since,

@@ -3,9 +3,9 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import { AlertChange, MonitorState } from '../generated/prisma/enums.ts'
 
 /**
- * What an item says of its alert. CHANGE: that its monitor changed; FLAPPING: that it changes too often to tell each time; REMINDER:
- * that it lasts; ESCALATION: that nobody has acknowledged it; ACKNOWLEDGED: that somebody has; CLOSED: that it is over, although the
- * monitor is not up; TEST: nothing.
+ * Why a message mentions an alert. CHANGE: its monitor changed; FLAPPING: it changes too often to report each change; REMINDER: it
+ * is still open; ESCALATION: it was not acknowledged in time; ACKNOWLEDGED: it was acknowledged; CLOSED: it ended, although the
+ * monitor is not up; TEST: there is no alert.
  */
 const subjects = ['CHANGE', 'FLAPPING', 'REMINDER', 'ESCALATION', 'ACKNOWLEDGED', 'CLOSED', 'TEST'] as const
 
@@ -15,28 +15,28 @@ const item = z.object({
   change: z.enum(AlertChange),
   monitor: z.object({ id: z.string(), name: z.string() }),
   state: z.enum(MonitorState),
-  /** Since when the monitor has its state. */
+  /** When the monitor entered its state. */
   since: z.coerce.date(),
-  /** Why, as its probe said. */
+  /** The reason, from the probe's message. */
   message: z.string(),
   at: z.coerce.date(),
-  /** How often the alert began. */
+  /** How often the alert has begun. */
   count: z.int(),
-  /** How long it lasted, in milliseconds; null: it lasts. */
+  /** How long the alert lasted, in milliseconds; null: it is open. */
   lastedMs: z.number().nullable(),
-  /** Who acknowledged it; null: nobody. */
+  /** Who acknowledged it; null: not acknowledged. */
   by: z.string().nullable(),
 })
 
-/** What a message says of one alert. */
+/** One alert as a message reports it. */
 export type AlertItem = z.infer<typeof item>
 
-/** Reads the stored items of a delivery. @throws Error for malformed data, which is a bug. */
+/** Parses the stored items of a delivery. @throws ZodError for malformed data, which is a bug. */
 export const readItems = (value: Prisma.JsonValue): AlertItem[] => z.array(item).parse(value)
 
-/** Serializes items for the database; `readItems` reads their dates back. */
+/** Serializes items for the database; `readItems` restores their dates. */
 export const serializeItems = (items: readonly AlertItem[]): string => JSON.stringify(items)
 
-/** Returns whether an item says that its alert is over. */
+/** Returns whether an item reports the end of its alert. */
 export const isOver = ({ change, about }: Pick<AlertItem, 'change' | 'about'>): boolean =>
   about === 'CLOSED' || change === 'UP' || change === 'DELISTED' || change === 'BUDGET_RECOVERED'

@@ -1,45 +1,49 @@
 import { createHmac } from 'node:crypto'
-import { hashSecret } from '../account/secret.ts'
+import { hashSecret } from '../account/api-key/secret.ts'
 import { typeOfId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel, AlertDelivery, Organization } from '../generated/prisma/client.ts'
 import type { AlertChange } from '../generated/prisma/enums.ts'
 import { wordsOf } from '../language/catalogue.ts'
-import { durationInWords } from '../monitoring/duration.ts'
-import type { Tone } from '../notification/content.ts'
-import { timeIn } from '../notification/content.ts'
+import { durationInWords } from '../monitoring/uptime/duration.ts'
+import type { Tone } from '../notification/content/content.ts'
+import { timeIn } from '../notification/content/content.ts'
 import type { AlertItem } from './item.ts'
 import { isOver } from './item.ts'
 import type { AlertMessage } from './sender/sender.ts'
 
-/** The path of the pages that acknowledge alerts, which need no login; the token follows it. */
+/** The path of the acknowledgement pages, which need no login. The token follows it. */
 export const ACKNOWLEDGE_PATH = '/alerts'
 
-/** What a message is built from. */
+/** The rows from which a message is built. */
 export interface MessageParts {
   readonly delivery: Pick<AlertDelivery, 'id'>
   readonly items: readonly [AlertItem, ...AlertItem[]]
   readonly channel: Pick<AlertChannel, 'id' | 'name' | 'address' | 'secret' | 'formerSecret' | 'formerSecretUntil'>
-  readonly organization: Pick<Organization, 'name' | 'slug' | 'timeZone'>
+  readonly organization: Pick<Organization, 'id' | 'name' | 'slug' | 'timeZone'>
 }
 
-/** Returns the token of a delivery's link, which is derived and stored nowhere but as a hash. */
+/** Derives the token of a delivery's link. Only its hash is stored. */
 function acknowledgeToken(seal: SecretBox, deliveryId: string): string {
   return createHmac('sha256', seal.keyFor('alert acknowledgements')).update(deliveryId).digest('base64url')
 }
 
-/** Returns what is stored of a delivery's token. */
+/** Returns the hash under which a delivery's token is stored. */
 export const acknowledgeTokenHash = (seal: SecretBox, deliveryId: string) =>
   hashSecret(acknowledgeToken(seal, deliveryId))
 
-/** Returns whether a text has the form of a token; other texts are not looked up. */
+/** Returns whether a text has the form of a token. Other texts are not looked up. */
 export const isAcknowledgeToken = (text: string) => /^[-\w]{43}$/.test(text)
 
-/** What the address and the secret of a channel are sealed for. */
+/** Returns the purpose for which the address of a channel is sealed. */
 export const sealedAddress = (id: string) => `${id} alert address`
+
+/** Returns the purpose for which the signing secret of a channel is sealed. */
 export const sealedSecret = (id: string) => `${id} alert secret`
 
-/** Returns the secrets that sign a channel's messages, newest first: for a while after a rotation also the previous one. */
+/**
+ * Returns the secrets that sign a channel's messages, newest first; after a rotation this includes the previous one for a while.
+ */
 function signingSecrets(
   seal: SecretBox,
   { id, secret, formerSecret, formerSecretUntil }: MessageParts['channel'],
@@ -80,14 +84,14 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
   }
 }
 
-/** Returns the path in the console, below the organization, of what an alert is about. */
+/** Returns the console path of an alert's subject, relative to the organization. */
 export const subjectPath = (id: string): string =>
   typeOfId(id) === 'Objective' ? `objectives/${id}` : `monitors/${id}`
 
-/** The most monitors that a title names. */
+/** How many monitors a title names at most. */
 const MAX_NAMED = 3
 
-/** Returns the news in one line: what changed, and of which monitors, or of how many. */
+/** Returns the title: what changed, and which monitors or how many of them. */
 function titleOf(items: readonly [AlertItem, ...AlertItem[]]): string {
   const [first, ...others] = items
   if (others.length === 0) return summaryOf(first)
@@ -103,7 +107,7 @@ function titleOf(items: readonly [AlertItem, ...AlertItem[]]): string {
     .join(' · ')
 }
 
-/** Says what an item tells, in a few words. */
+/** Describes an item in a few words. */
 function summaryOf({ about, change, monitor: { name }, count, by }: AlertItem): string {
   switch (about) {
     case 'CHANGE':
@@ -115,7 +119,7 @@ function summaryOf({ about, change, monitor: { name }, count, by }: AlertItem): 
     case 'ESCALATION':
       return `Not acknowledged: ${changeWords[change].toLowerCase()}: ${name}`
     case 'ACKNOWLEDGED':
-      return `Acknowledged by ${by ?? 'somebody'}: ${name}`
+      return `Acknowledged by ${by ?? 'a team member'}: ${name}`
     case 'CLOSED':
       return `Closed: ${name}`
     case 'TEST':
@@ -136,7 +140,7 @@ function detailsOf(item: AlertItem, time: (at: Date) => string): string[] {
   ]
 }
 
-/** The words of each change, as titles begin with. */
+/** How titles name each change. */
 export const changeWords = {
   DOWN: 'Down',
   DEGRADED: 'Degraded',

@@ -3,7 +3,7 @@ import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 
-/** How long deliveries that have ended are kept, and alerts that are over: the reports of the last two months count them. */
+/** How long finished deliveries and ended alerts are kept. Reports of the last two months count alerts. */
 const DELIVERY_RETENTION = 30 * DAY
 const ALERT_RETENTION = 100 * DAY
 

@@ -1,28 +1,28 @@
 import { MINUTE } from '../core/time.ts'
 import type { AlertChange, AlertSilence } from '../generated/prisma/enums.ts'
 
-/** A monitor that fails again within this time has the same alert (contract §6). */
+/** A monitor that fails again within this time reopens its alert (contract §6). */
 export const FLAPPING_MS = 30 * MINUTE
-/** From this beginning on, changes of one alert are no longer told one by one. */
+/** From this count on, an alert is flapping and its changes are no longer sent one by one. */
 const FLAPPING_FROM = 3
-/** How long a flapping monitor must keep its state until that is told. */
+/** How long a flapping monitor must keep its state before that state is sent. */
 const SETTLED_MS = 10 * MINUTE
 
-/** What decides whether an alert is told. */
+/** The facts that decide whether an alert is silent. */
 export interface Circumstances {
-  /** Whether the service of the monitor is under maintenance. */
+  /** Whether the monitor's service is under maintenance. */
   readonly underMaintenance: boolean
-  /** Whether a monitor that it depends on is down. */
+  /** Whether a parent monitor is down. */
   readonly parentDown: boolean
   /** How often the alert has begun. */
   readonly count: number
-  /** Whether the monitor keeps its state for long enough. */
+  /** Whether the monitor has kept its state for SETTLED_MS. */
   readonly settled: boolean
 }
 
 /**
- * Returns why nobody is notified of a failing monitor; null: those concerned are. What is planned comes before what is told as
- * flapping, because it ends later.
+ * Returns why an alert of a failing monitor is silent, or null if it is not. Maintenance and parents come before flapping, because
+ * they last longer.
  */
 export function silenceOf({ underMaintenance, parentDown, count, settled }: Circumstances): AlertSilence | null {
   if (underMaintenance) return 'MAINTENANCE'
@@ -30,25 +30,25 @@ export function silenceOf({ underMaintenance, parentDown, count, settled }: Circ
   return count >= FLAPPING_FROM && !settled ? 'FLAPPING' : null
 }
 
-/** An alert, as far as the next thing to tell depends on it. */
+/** The columns of an alert on which its follow-up depends. */
 export interface Attention {
   readonly endedAt: Date | null
   readonly acknowledgedAt: Date | null
   readonly silence: AlertSilence | null
 }
 
-/** Returns whether an alert still asks for somebody's attention: then it is reminded of, and escalated. */
-export function needsAttention({ endedAt, acknowledgedAt, silence }: Attention): boolean {
+/** Returns whether an alert still needs a response, so that reminders and escalation continue. */
+export function needsFollowUp({ endedAt, acknowledgedAt, silence }: Attention): boolean {
   return endedAt === null && acknowledgedAt === null && silence === null
 }
 
-/** Returns the changes of which a channel must want one to be told of a change. */
+/** For each change, the settings of a channel that select it. */
 export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = {
   DOWN: ['DOWN'],
   DEGRADED: ['DEGRADED'],
   UP: ['UP'],
   UNKNOWN: ['UNKNOWN'],
-  // A certificate that ends soon is told to those who want to know of degraded monitors, and so on.
+  // The general settings include the special ones, as DEGRADED includes expiring certificates.
   CERTIFICATE: ['CERTIFICATE', 'DEGRADED'],
   LISTED: ['LISTED', 'DOWN'],
   DELISTED: ['DELISTED', 'UP'],
@@ -57,12 +57,12 @@ export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = 
   BUDGET_RECOVERED: ['BUDGET_RECOVERED'],
 }
 
-/** How long a message to people waits for more, and at most, in milliseconds. */
+/** How long a message to people waits for further alerts after the last one, and in total, in milliseconds. */
 export const GATHER_MS = 15_000
 export const MAX_GATHER_MS = MINUTE
 
-/** Returns when an alert that is silent for a reason is looked at again; null: it is not silent. */
-export function nextLook(silence: AlertSilence | null, now: Date): Date | null {
+/** Returns when to review an alert's silence, or null if it is not silent. */
+export function nextReview(silence: AlertSilence | null, now: Date): Date | null {
   if (silence === null) return null
   return new Date(now.getTime() + (silence === 'FLAPPING' ? SETTLED_MS : MINUTE))
 }

@@ -1,20 +1,20 @@
 import { parseUrl } from '../core/url.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
-import type { Answer } from '../network/outbound.ts'
+import type { Answer } from '../network/outbound/outbound.ts'
 import type { SendResult, SendTools } from '../notification/channel/channel.ts'
 import type { AlertMessage } from './sender/sender.ts'
 import { senders } from './senders.ts'
 
-/** The outcome of sending, and what the provider answered, in one line without secrets; null: nothing. */
+/** The outcome of sending, and the provider's response as one line without secrets, or null. */
 export interface Sent {
   readonly result: SendResult
   readonly answer: string | null
 }
 
-/** Characters shown of an answer. */
+/** How many characters of a response are kept. */
 const MAX_ANSWER_LENGTH = 300
 
-/** Sends a message by its kind, and keeps the provider's answer. Never rejects, but for malformed data, which is a bug. */
+/** Sends a message through the sender of its kind. Rejects only for malformed data, which is a bug. */
 export async function sendAlert(kind: AlertChannelKind, message: AlertMessage, tools: SendTools): Promise<Sent> {
   let last: Answer | null = null
   const outbound: SendTools['outbound'] = {
@@ -28,7 +28,7 @@ export async function sendAlert(kind: AlertChannelKind, message: AlertMessage, t
   return { result, answer: last === null ? null : shownAnswer(last, secretsIn(message)) }
 }
 
-/** Returns the text of an answer in one line, without what it repeats of the secrets that were sent. */
+/** Returns a response as one line, without the secrets that it repeats, or null. */
 export function shownAnswer(
   { body, headers }: Pick<Answer, 'body' | 'headers'>,
   secrets: readonly string[],
@@ -43,10 +43,10 @@ export function shownAnswer(
   return text === '' ? null : text
 }
 
-/** The shortest text that counts as a secret: shorter ones are words. */
+/** Shorter texts of an address are ordinary words, not secrets. */
 const MIN_SECRET_LENGTH = 6
 
-/** Returns the texts of an address, and of its URLs the parts, longest first. */
+/** Returns the texts of an address and the parts of its URLs, longest first. */
 function secretsIn({ address, secrets }: Pick<AlertMessage, 'address' | 'secrets'>): string[] {
   const texts = Object.values(address as Readonly<Record<string, unknown>>).filter((each) => typeof each === 'string')
   const parts = texts.flatMap((text) => [text, ...(parseUrl(text)?.pathname.split('/') ?? [])])

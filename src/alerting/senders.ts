@@ -6,12 +6,13 @@ import { mattermost } from './sender/mattermost.ts'
 import { ntfy } from './sender/ntfy.ts'
 import { opsgenie } from './sender/opsgenie.ts'
 import { pagerduty } from './sender/pagerduty.ts'
+import { push } from './sender/push.ts'
 import { pushover } from './sender/pushover.ts'
 import type { AlertSender } from './sender/sender.ts'
 import { discord, slack, teams, telegram } from './sender/subscriber-channels.ts'
 import { webhook } from './sender/webhook.ts'
 
-/** All senders by kind. */
+/** The sender of each channel kind. */
 export const senders = {
   MAIL: mail,
   WEBHOOK: webhook,
@@ -26,4 +27,5 @@ export const senders = {
   OPSGENIE: opsgenie,
   MATTERMOST: mattermost,
   MATRIX: matrix,
+  PUSH: push,
 } as const satisfies Record<AlertChannelKind, AlertSender>

@@ -3,18 +3,18 @@ import type { Monitor } from '../generated/prisma/client.ts'
 import type { AlertChange } from '../generated/prisma/enums.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
 
-/** What an alert is about: a monitor, or an objective. */
+/** The subject of an alert: a monitor or an objective. */
 export interface AlertSubject {
   readonly id: string
   readonly name: string
   readonly serviceId: string | null
-  /** Since when a monitor that it depends on is down. */
+  /** Since when a parent monitor has been down. */
   readonly blockedSince: Date | null
-  /** The change that ends its alerts. */
+  /** The change that ends the subject's alerts. */
   readonly recovery: AlertChange
 }
 
-/** Returns a monitor as what an alert is about. */
+/** Returns the subject of a monitor's alerts. */
 export const monitorSubject = ({ id, name, serviceId, blockedSince, kind }: Monitor): AlertSubject => ({
   id,
   name,
@@ -23,7 +23,7 @@ export const monitorSubject = ({ id, name, serviceId, blockedSince, kind }: Moni
   recovery: kind === 'BLACKLIST' ? 'DELISTED' : 'UP',
 })
 
-/** Reads objectives of an organization as what alerts are about, by their ids. */
+/** Reads the subjects of alerts about an organization's objectives, by their ids. */
 export async function readObjectiveSubjects(
   { db }: Pick<Context, 'db'>,
   organizationId: string,

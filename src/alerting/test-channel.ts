@@ -3,28 +3,31 @@ import { requireScope } from '../core/access.ts'
 import { RateLimited } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { HOUR } from '../core/time.ts'
-import { ownChannel } from './channel.ts'
+import { change } from '../event-log/change.ts'
+import { createMemberPush } from '../notification/push/member-push.ts'
+import { channelEvent, ownChannel } from './channel.ts'
 import type { AlertingContext } from './context.ts'
 import { buildMessage } from './message.ts'
 import { sendAlert } from './send.ts'
 
-/** Tests of one organization in an hour. */
+/** How many tests an organization may send in an hour. */
 const MAX_TESTS = 60
 
-/** What the provider said to a test. */
+/** The provider's response to a test. */
 export interface ChannelTest {
   readonly delivered: boolean
-  /** Its status, of HTTP or SMTP; null: no answer. */
+  /** The HTTP or SMTP status; null: no response. */
   readonly status: number | null
-  /** What happened, in a sentence, or the mail server's own words. */
+  /** The outcome in a sentence, or the mail server's message. */
   readonly message: string
-  /** The text of its answer in one line, without secrets; null: none. */
+  /** The text of the response as one line without secrets; null: none. */
   readonly answer: string | null
 }
 
 /**
- * Sends a test to a channel now, also in its quiet hours, and returns what the provider answered. Needs a key with scope WRITE.
- * @throws NotFound. @throws RateLimited after 60 tests in an hour.
+ * Sends a test to a channel now, even in its quiet hours, and returns the provider's response. Requires a key with scope WRITE.
+ * @throws NotFound.
+ * @throws RateLimited after 60 tests in an hour.
  */
 export async function testAlertChannel(ctx: AlertingContext, id: string): Promise<ChannelTest> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -36,7 +39,7 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
   const item = {
     alertId: newId('Alert'),
     about: 'TEST',
-    // The end of something: so that it wakes nobody, and opens nothing that stays open.
+    // The end of a problem, so that it raises no alarm and leaves nothing open.
     change: 'UP',
     monitor: { id: '', name: 'Test' },
     state: 'UP',
@@ -48,11 +51,18 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
     by: null,
   } as const
   const parts = { delivery: { id: newId('AlertDelivery') }, items: [item], channel, organization } as const
-  const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now }
+  const push = createMemberPush(ctx)
+  const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now, push }
   const message = buildMessage(parts, ctx.seal, ctx.site.baseUrl, now)
   const { result, answer } = await sendAlert(channel.kind, message, tools)
+  await change(ctx, organizationId, async () => [undefined, channelEvent('ALERT_CHANNEL_TESTED', channel)])
   if (result.kind === 'postponed')
-    return { delivered: false, status: null, message: 'Not sent: this host gets too many requests now.', answer: null }
+    return {
+      delivered: false,
+      status: null,
+      message: 'Not sent: this host is at its rate limit. Try again later.',
+      answer: null,
+    }
   const { kind, status, message: said } = result
   return { delivered: kind === 'delivered', status, message: said, answer }
 }

@@ -1,51 +1,54 @@
 import type { Logger } from 'pino'
-import { checkDueDomains } from '../account/custom-domain-check.ts'
-import { notDeleted } from '../account/deletion.ts'
-import { eraseDeleted } from '../account/erasure.ts'
+import { checkDueDomains } from '../account/custom-domain/custom-domain-check.ts'
+import { notDeleted } from '../account/organization/deletion.ts'
+import { eraseDeleted } from '../account/organization/erasure.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'
+import { createDefaultPushChannels, WITHOUT_PUSH_CHANNEL } from '../alerting/default-push-channel.ts'
 import { ALERT_CHANNEL } from '../alerting/deliver.ts'
 import { createAlertWorker } from '../alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
+import { EARLIEST_FOLLOW_UP, followUpAlerts } from '../alerting/follow-up.ts'
 import { deleteOldAlerts } from '../alerting/retention.ts'
-import { EARLIEST_ATTENTION, tendAlerts } from '../alerting/tend-alerts.ts'
 import type { ScheduledBackups } from '../backup/schedule.ts'
-import { reconcileDueInvoices } from '../billing/check-plan-invoice.ts'
-import { deleteOldCheckouts } from '../billing/checkout.ts'
+import { reconcileDueInvoices } from '../billing/check-plan/check-plan-invoice.ts'
+import { EARLIEST_REMINDER, sendDueReminders } from '../billing/check-plan/reminder-job.ts'
 import type { BillingContext } from '../billing/context.ts'
-import { EARLIEST_REMINDER, sendDueReminders } from '../billing/reminder-job.ts'
 import { deleteOldPayloads } from '../billing/retention.ts'
+import { deleteOldCheckouts } from '../billing/subscription/checkout.ts'
 import type { MountedFile } from '../configuration/mounted-file.ts'
+import type { LoopState, PollLoop } from '../core/concurrency/poll-loop.ts'
+import { startPollLoop, worseState } from '../core/concurrency/poll-loop.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import type { CountDeleted } from '../core/deleted-rows.ts'
 import { deleteExpiredAnswers } from '../core/idempotency.ts'
-import { renderStored, UNRENDERED } from '../core/markdown-rendering.ts'
-import type { Metrics } from '../core/metrics.ts'
-import type { LoopState } from '../core/poll-loop.ts'
-import { startPollLoop, worseState } from '../core/poll-loop.ts'
+import { renderStored, UNRENDERED } from '../core/markdown/markdown-rendering.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import type { Metrics } from '../core/telemetry/metrics.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
-import type { Agenda } from '../database/agenda.ts'
-import { dueIfAny, earliestOf, IDLE_MS } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { withLongDeadline } from '../database/statement-deadline.ts'
+import { withLongDeadline } from '../database/connection/statement-deadline.ts'
+import type { Agenda } from '../database/lease/agenda.ts'
+import { dueIfAny, earliestOf, IDLE_MS } from '../database/lease/agenda.ts'
 import { createEventRetention } from '../event-log/retention.ts'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { INCOMING_CHANNEL } from '../integration/receive.ts'
-import { createIncomingWorker, deleteOldBodies } from '../integration/worker.ts'
+import { deleteOldBodies } from '../integration/retention.ts'
+import { createIncomingWorker } from '../integration/worker.ts'
 import { runDueObjectives } from '../monitoring/objective/objective-job.ts'
-import { deleteExpired } from '../monitoring/retention.ts'
-import { closeDays } from '../monitoring/uptime-days.ts'
+import { deleteExpired } from '../monitoring/result/retention.ts'
+import { closeDays } from '../monitoring/uptime/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
-import type { Outbound } from '../network/outbound.ts'
+import type { Outbound } from '../network/outbound/outbound.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
-import { deleteOldDeliveries } from '../notification/delivery.ts'
-import { startNotifier } from '../notification/notifier.ts'
-import { suppressStopped } from '../notification/suppression.ts'
-import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
-import { runDueMaintenance } from '../status/maintenance-job.ts'
-import { runDueSeries } from '../status/maintenance-series.ts'
+import { deleteOldDeliveries } from '../notification/delivery/delivery.ts'
+import { startNotifier } from '../notification/delivery/notifier.ts'
+import { suppressStopped } from '../notification/mail/suppression.ts'
+import { createMemberPush } from '../notification/push/member-push.ts'
+import { deleteExpired as deleteExpiredTokens } from '../people/sign-in/one-time-token.ts'
+import { runDueMaintenance } from '../status/maintenance/maintenance-job.ts'
+import { runDueSeries } from '../status/maintenance/maintenance-series.ts'
 import { offerReports } from '../status-page/report-job.ts'
 
 /** The pause after work that failed. */
@@ -93,35 +96,56 @@ function countedRun(metrics: Pick<Metrics, 'deletedRows'>, log: Logger) {
 /** The time limit of a run: batches wait for each other, and external systems are slow. */
 const RUN_TIMEOUT = 15 * MINUTE
 
+/** What the background jobs need. */
+interface Dependencies {
+  /** The system's context. */
+  readonly ctx: BillingContext & { readonly db: PrismaClient }
+  readonly database: DatabaseHandle
+  readonly seal: SecretBox
+  readonly usage: Quota
+  readonly outbound: Outbound
+  readonly dns: DnsClient
+  /** Null: mail is not set up. */
+  readonly mailer: Mailer | null
+  readonly metrics: Metrics
+  readonly agenda: Agenda
+  /** Null: none are made. */
+  readonly backups: ScheduledBackups | null
+  /** Null: none is applied. */
+  readonly configurationFile: MountedFile | null
+  /** How many days things are kept. */
+  readonly retention: Pick<Config, 'EVENT_RETENTION_DAYS' | 'PAYMENT_PAYLOAD_DAYS'>
+}
+
+type Closers = (() => Promise<void> | void)[]
+
 /**
  * Starts the background jobs other than probing: maintenance, notifications, billing, clean-up. Only workers run them.
  * @param closers receives functions that stop each job.
  * @throws when `LISTEN` fails.
  */
-export async function startBackground(
-  dependencies: {
-    /** The system's context. */
-    readonly ctx: BillingContext & { readonly db: PrismaClient }
-    readonly database: DatabaseHandle
-    readonly seal: SecretBox
-    readonly usage: Quota
-    readonly outbound: Outbound
-    readonly dns: DnsClient
-    /** Null: mail is not set up. */
-    readonly mailer: Mailer | null
-    readonly metrics: Metrics
-    readonly agenda: Agenda
-    /** Null: none are made. */
-    readonly backups: ScheduledBackups | null
-    /** Null: none is applied. */
-    readonly configurationFile: MountedFile | null
-    /** How many days things are kept. */
-    readonly retention: Pick<Config, 'EVENT_RETENTION_DAYS' | 'PAYMENT_PAYLOAD_DAYS'>
-  },
-  closers: (() => Promise<void> | void)[],
-): Promise<Background> {
-  const { ctx, database, seal, usage, outbound, dns, mailer, metrics, agenda, backups, configurationFile, retention } =
-    dependencies
+export async function startBackground(dependencies: Dependencies, closers: Closers): Promise<Background> {
+  const { ctx, seal, backups, configurationFile } = dependencies
+  // Before events are dispatched, so that a browser whose notifications were turned on in an earlier version misses none.
+  while (await createDefaultPushChannels({ ...ctx, seal })) {}
+  const { notifier, alerts } = await startDelivering(dependencies, closers)
+  await startReceiving(dependencies, closers)
+  const repeating = createRepeating(dependencies, closers)
+  startJobs(dependencies, repeating, closers)
+  startRetention(dependencies, repeating)
+  if (backups) startBackups(backups, ctx.log, closers)
+  if (configurationFile) repeating.repeat(() => configurationFile.run(), MINUTE)
+  return {
+    deliveryState: () => worseState(notifier.state(), alerts.state()),
+    check: async () => void (await Promise.all([notifier.check(), alerts.check()])),
+  }
+}
+
+/** Starts what sends notifications to subscribers and alerts to the team. */
+async function startDelivering(
+  { ctx, database, seal, usage, outbound, mailer, metrics, agenda }: Dependencies,
+  closers: Closers,
+) {
   const { now, site } = ctx
   const notifier = await startNotifier({
     ctx,
@@ -137,7 +161,8 @@ export async function startBackground(
   closers.push(function notifications() {
     return notifier.close()
   })
-  const sending = { outbound, mailer, now }
+  const push = createMemberPush({ db: ctx.db, seal, now, config: ctx.config, site })
+  const sending = { outbound, mailer, now, push }
   const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, site, metrics, agenda })
   const unlistenAlerts = await database.listen(ALERT_CHANNEL, alerts.wake)
   alerts.start()
@@ -145,7 +170,14 @@ export async function startBackground(
     await unlistenAlerts()
     await alerts.close()
   })
+  return { notifier, alerts }
+}
 
+/** Starts what reads the messages of integrations. */
+async function startReceiving(
+  { ctx, database, seal, outbound, agenda }: Dependencies,
+  closers: Closers,
+): Promise<void> {
   const incoming = createIncomingWorker({ ctx, seal, outbound, agenda })
   const unlistenIncoming = await database.listen(INCOMING_CHANNEL, incoming.wake)
   incoming.start()
@@ -153,8 +185,17 @@ export async function startBackground(
     await unlistenIncoming()
     await incoming.close()
   })
+}
 
-  /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. */
+/** Starts work that is repeated. */
+interface Repeating {
+  /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. Returns the loop. */
+  repeat(work: () => Promise<number>, retry: number): PollLoop
+  /** Repeats work at the time that it returns, and when the agenda finds that something is due earlier. */
+  repeatWhenDue(earliest: Prisma.Sql, work: () => Promise<Date | null>): void
+}
+
+function createRepeating({ ctx, agenda }: Dependencies, closers: Closers): Repeating {
   const repeat = (work: () => Promise<number>, retry: number) => {
     const failed = 'background: a job failed'
     const loop = startPollLoop(work, {
@@ -168,17 +209,24 @@ export async function startBackground(
     })
     return loop
   }
-  /** Repeats work at the time that it returns, and when the agenda says that something is due earlier. */
   const repeatWhenDue = (earliest: Prisma.Sql, work: () => Promise<Date | null>) => {
     const loop = repeat(async () => {
       const next = await work()
-      return next ? Math.min(Math.max(next.getTime() - now().getTime(), MIN_PAUSE), IDLE_MS) : IDLE_MS
+      return next ? Math.min(Math.max(next.getTime() - ctx.now().getTime(), MIN_PAUSE), IDLE_MS) : IDLE_MS
     }, RETRY_INTERVAL)
     closers.push(agenda.add(earliest, loop.wake))
   }
+  return { repeat, repeatWhenDue }
+}
 
+/** Starts the jobs of maintenance, alerts, objectives, domains, billing and uptime. */
+function startJobs(
+  { ctx, seal, dns, outbound, mailer, agenda }: Dependencies,
+  { repeat, repeatWhenDue }: Repeating,
+  closers: Closers,
+): void {
   repeatWhenDue(earliestOf('Maintenance', notDeleted), () => runDueMaintenance(ctx))
-  repeatWhenDue(EARLIEST_ATTENTION, () => tendAlerts({ ...ctx, seal }))
+  repeatWhenDue(EARLIEST_FOLLOW_UP, () => followUpAlerts({ ...ctx, seal }))
   repeatWhenDue(earliestOf('MaintenanceSeries', notDeleted), () => runDueSeries(ctx))
   repeatWhenDue(earliestOf('Objective', notDeleted), () => runDueObjectives(ctx))
   repeatWhenDue(earliestOf('CustomDomain', notDeleted), () => checkDueDomains(ctx, { dns, outbound }))
@@ -190,9 +238,15 @@ export async function startBackground(
   // In batches, so that other work is not delayed.
   repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)
+  const offering = repeat(async () => ((await createDefaultPushChannels({ ...ctx, seal })) ? MIN_PAUSE : HOUR), MINUTE)
+  closers.push(agenda.add(dueIfAny(WITHOUT_PUSH_CHANNEL), offering.wake))
   const rendering = repeat(async () => ((await renderStored(ctx)) ? MIN_PAUSE : HOUR), MINUTE)
   closers.push(agenda.add(dueIfAny(UNRENDERED), rendering.wake))
   repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
+}
+
+/** Starts the jobs that delete what is old. */
+function startRetention({ ctx, metrics, retention }: Dependencies, { repeat }: Repeating): void {
   const events = createEventRetention(retention.EVENT_RETENTION_DAYS)
   for (const deleteBatch of [
     deleteExpired,
@@ -209,20 +263,16 @@ export async function startBackground(
     const run = countedRun(metrics, ctx.log)
     repeat(() => run((count) => withLongDeadline(ctx, (own) => deleteBatch(own, count))), HOUR)
   }
-  if (backups) {
-    const making = startPollLoop(() => backups.run(), {
-      retryMs: BACKUP_RETRY,
-      timeoutMs: BACKUP_TIMEOUT,
-      log: ctx.log,
-      failureMessage: 'backup: it failed, and will be tried again in ten minutes',
-    })
-    closers.push(function backup() {
-      return making.stop()
-    })
-  }
-  if (configurationFile) repeat(() => configurationFile.run(), MINUTE)
-  return {
-    deliveryState: () => worseState(notifier.state(), alerts.state()),
-    check: async () => void (await Promise.all([notifier.check(), alerts.check()])),
-  }
+}
+
+function startBackups(backups: ScheduledBackups, log: Logger, closers: Closers): void {
+  const making = startPollLoop(() => backups.run(), {
+    retryMs: BACKUP_RETRY,
+    timeoutMs: BACKUP_TIMEOUT,
+    log,
+    failureMessage: 'backup: it failed, and will be tried again in ten minutes',
+  })
+  closers.push(function backup() {
+    return making.stop()
+  })
 }

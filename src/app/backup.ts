@@ -34,7 +34,7 @@ export function move(
   return orReason(() => run(readConfig({ ...env }), place, watcher))
 }
 
-/** The errors of this program's bundle are of other classes than those of whoever loads it. */
+/** The error classes of this bundle differ from those of the program that loads it. */
 async function orReason<T>(run: () => Promise<T>): Promise<T | string> {
   try {
     return await run()

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import pino from 'pino'
 import { build as pretty } from 'pino-pretty'
-import { unavailability } from '../database/unavailable.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
 
 /** Creates the log of this process: JSON lines, or readable ones on a terminal. */
 export function createLog(level: string): Logger {

@@ -1,7 +1,7 @@
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
-import { geoAttribution } from '../blacklist/geo.ts'
-import { packageVersion } from '../core/package-version.ts'
+import { geoAttribution } from '../blacklist/geo/geo.ts'
+import { packageVersion } from '../core/process/package-version.ts'
 
 /** Returns the OpenAPI 3.1 description of the paths, generated from the schemas that validate them. */
 export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): object {

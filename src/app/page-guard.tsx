@@ -4,17 +4,17 @@ import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { pageKeysOf, setPageCookie } from '../account/http/page-keys.ts'
-import type { GuardedPage, PageGuard, PagePass } from '../account/page-guard.ts'
-import { passOf } from '../account/page-guard.ts'
+import type { GuardedPage, PageGuard, PagePass } from '../account/page/page-guard.ts'
+import { passOf } from '../account/page/page-guard.ts'
 import type { Context } from '../core/context.ts'
 import { DomainError, Forbidden, Invalid, RateLimited, Unavailable } from '../core/errors.ts'
-import type { FormState } from '../http/form.tsx'
-import { emptyForm, FormProblem, InputField, readForm } from '../http/form.tsx'
-import { hostNameOf } from '../http/host.ts'
-import type { Site } from '../http/layout.tsx'
-import { nodeRequest } from '../http/node-request.ts'
-import { isOwnOrigin } from '../http/own-origin.ts'
-import { holdAnswer } from '../http/send-answer.ts'
+import type { FormState } from '../http/page/form.tsx'
+import { emptyForm, FormProblem, InputField, readForm } from '../http/page/form.tsx'
+import type { Site } from '../http/page/layout.tsx'
+import { hostNameOf } from '../http/request/host-header.ts'
+import { nodeRequest } from '../http/request/node-request.ts'
+import { isOwnOrigin } from '../http/request/own-origin.ts'
+import { holdAnswer } from '../http/response/send-answer.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import { languageOfTag, offeredLanguages, preferredLanguage } from '../language/choice.ts'
@@ -208,7 +208,7 @@ function refuse(c: HttpContext): Response {
 }
 
 /**
- * Returns an answer about a private page so that nobody keeps it, indexes it, or reads it from another site.
+ * Returns an answer about a private page so that it is not cached, indexed, or read by other sites.
  * @param withToken whether the address has a read token, which no other site may learn.
  */
 function privately(answer: Response, withToken: boolean): Response {
@@ -259,7 +259,7 @@ function Ask({
   readonly to: string
   readonly words: Catalogue
 }) {
-  // No session exists on a custom domain, and the slug there is nobody’s business.
+  // No session exists on a custom domain, and the slug is not revealed there.
   const signIn = base === '' ? `${site.baseUrl}/console` : `/sign-in?to=${encodeURIComponent(to)}`
   const member = page.kind === 'MEMBERS'
   return (

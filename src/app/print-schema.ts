@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { root } from '../core/paths.ts'
+import { root } from '../core/process/paths.ts'
 import { printedSchema } from './schema.ts'
 
 // `npm run schema` writes the schema to `schema.graphql`.

@@ -1,8 +1,9 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { BegunOpening } from '../database/begun-opening.ts'
-import { provideOpening } from '../database/begun-opening.ts'
-import { bundledAssets, writeBundled } from '../http/assets.ts'
+import type { BegunOpening } from '../database/embedded/begun-opening.ts'
+import { provideOpening } from '../database/embedded/begun-opening.ts'
+import { examineSettings } from '../diagnosis/settings.ts'
+import { bundledAssets, writeBundled } from '../http/assets/assets.ts'
 import * as backups from './backup.ts'
 import { createLog } from './log.ts'
 import { readSettings, serve } from './serve.ts'
@@ -19,6 +20,7 @@ export async function run(opening: BegunOpening | null): Promise<void> {
 
 /** Commands that need the database. */
 export const { backUp, restore, move } = backups
+export { examineSettings }
 
 /** Executes the largest part of a start that needs no settings, so that its functions get into the code cache. */
 export async function warmUp(): Promise<void> {
@@ -28,7 +30,7 @@ export async function warmUp(): Promise<void> {
 /** Makes the assets of pages, for starts from the bundle. Part of the build. @returns the paths of what they are made of. */
 export async function writeAssets(): Promise<readonly string[]> {
   const [{ bundleAssets }, { pageAssets }] = await Promise.all([
-    import('../http/asset-bundle.ts'),
+    import('../http/assets/asset-bundle.ts'),
     import('./router.ts'),
   ])
   const { files, sources } = await bundleAssets(pageAssets)

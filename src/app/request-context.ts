@@ -1,19 +1,22 @@
-import { authenticate } from '../account/authenticate.ts'
+import { authenticate } from '../account/api-key/authenticate.ts'
+import type { WrongKeys } from '../account/api-key/wrong-keys.ts'
 import { actorFor } from '../account/on-behalf-of.ts'
-import type { PageKeys } from '../account/page-guard.ts'
-import { PAGE_TOKEN_PREFIX } from '../account/page-guard.ts'
-import type { WrongKeys } from '../account/wrong-keys.ts'
+import type { PageKeys } from '../account/page/page-guard.ts'
+import { PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
 import type { Actor } from '../core/context.ts'
 import type { GraphContext } from '../graphql/builder.ts'
-import type { Caller } from '../http/caller.ts'
-import { userOfSession } from '../people/session.ts'
+import type { Caller } from '../http/request/caller.ts'
+import { routeOf } from '../http/request/caller.ts'
+import { userOfSession } from '../people/sign-in/session.ts'
 
 /** The dependencies of a request context, and those of authentication. */
-export interface Dependencies extends Omit<GraphContext, 'actor' | 'clientAddress' | 'cancellation'> {
+export interface Dependencies extends Omit<GraphContext, 'actor' | 'clientAddress' | 'cancellation' | 'route'> {
   readonly wrongKeys: WrongKeys
 }
 
 const visitor: Actor = { kind: 'visitor' }
+
+const isOperator = (actor: Actor) => actor.kind === 'operator' || (actor.kind === 'user' && actor.isOperator)
 
 /**
  * Creates the context of a caller.
@@ -26,11 +29,11 @@ export async function contextOf(
 ): Promise<GraphContext> {
   const actor = await actorOf(dependencies, caller)
   const acting = caller.organization === null ? actor : await actorFor(dependencies.db, actor, caller.organization)
-  return contextAs(acting, dependencies, caller.address, cancellation, pageKeysOf(caller))
+  return contextAs(acting, dependencies, caller.address, cancellation, pageKeysOf(caller), caller)
 }
 
 async function actorOf(dependencies: Dependencies, { credential, address, session }: Caller): Promise<Actor> {
-  // A read token opens a page, and is nobody's key.
+  // A read token opens a page; it is not an API key.
   if (credential?.startsWith(PAGE_TOKEN_PREFIX)) return visitor
   if (credential !== null) return authenticate(dependencies, credential, address)
   const user = session === undefined ? null : await userOfSession(dependencies, session)
@@ -57,6 +60,7 @@ function contextAs(
     knownKeys,
     knownSessions,
     pageGuard,
+    onChanged,
     usage,
     checker,
     eventLog,
@@ -68,6 +72,7 @@ function contextAs(
     billing,
     backups,
     configurationFile,
+    diagnosis,
     site,
     pages,
     now,
@@ -76,6 +81,7 @@ function contextAs(
   clientAddress: string | null,
   cancellation?: GraphContext['cancellation'],
   pageKeys?: PageKeys,
+  caller?: Caller,
 ): GraphContext {
   return {
     config,
@@ -83,6 +89,7 @@ function contextAs(
     knownKeys,
     knownSessions,
     pageGuard,
+    onChanged,
     usage,
     checker,
     eventLog,
@@ -94,6 +101,7 @@ function contextAs(
     billing,
     backups,
     configurationFile,
+    diagnosis,
     site,
     pages,
     now,
@@ -102,5 +110,7 @@ function contextAs(
     clientAddress,
     cancellation,
     pageKeys,
+    // Only who may examine the service asks for it.
+    ...(isOperator(actor) && caller && { route: routeOf(caller) }),
   }
 }

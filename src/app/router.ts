@@ -10,15 +10,15 @@ import { certificateRoutes } from '../account/http/certificate.ts'
 import { challengeRoutes } from '../account/http/challenge.ts'
 import type { createLogoCache } from '../account/http/logo.ts'
 import { logoRoutes } from '../account/http/logo.ts'
-import type { PageGuard } from '../account/page-guard.ts'
-import { checksPerDay } from '../account/plan.ts'
+import { checksPerDay } from '../account/limits.ts'
+import type { PageGuard } from '../account/page/page-guard.ts'
 import { alertPages } from '../alerting/html/routes.tsx'
-import { BILLING_PATH } from '../billing/checkout.ts'
 import { billingPages, successScript } from '../billing/html/routes.tsx'
 import { billingPaths } from '../billing/http/openapi.ts'
 import { billingRoutes } from '../billing/http/rest.ts'
 import { webhookRoutes } from '../billing/http/webhook.ts'
-import type { VerifyStripe } from '../billing/stripe-verifier.ts'
+import { BILLING_PATH } from '../billing/subscription/checkout.ts'
+import type { VerifyStripe } from '../billing/subscription/stripe-verifier.ts'
 import { startCheck } from '../blacklist/check.ts'
 import type { ListInfos } from '../blacklist/html/landing.tsx'
 import { checkPages, checkScript } from '../blacklist/html/routes.tsx'
@@ -29,31 +29,35 @@ import { configurationRoutes } from '../configuration/http/routes.ts'
 import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
 import type { Config } from '../core/config.ts'
 import { NotFound } from '../core/errors.ts'
-import type { Metrics } from '../core/metrics.ts'
-import type { Tracer } from '../core/tracing.ts'
-import { unavailability } from '../database/unavailable.ts'
+import type { Metrics } from '../core/telemetry/metrics.ts'
+import type { Tracer } from '../core/telemetry/tracing.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
 import { docsPages, docsSheet } from '../docs/html/routes.tsx'
-import { referenceRoutes, referenceScript, referenceSheet } from '../http/api-reference.tsx'
-import { callerOf } from '../http/caller.ts'
-import { errorPage } from '../http/error-page.tsx'
-import { errorResponse, logUnexpected } from '../http/errors.ts'
-import { graphiqlRoutes, graphiqlScript } from '../http/graphiql.tsx'
-import type { Readiness } from '../http/health.ts'
-import { healthRoutes } from '../http/health.ts'
-import type { Site } from '../http/layout.tsx'
-import { createLibraries } from '../http/libraries.ts'
-import { isLocalCaller } from '../http/local-caller.ts'
-import { nodeRequest } from '../http/node-request.ts'
-import { noteRoute } from '../http/request-span.ts'
+import { referenceRoutes, referenceScript, referenceSheet } from '../http/api-tools/api-reference.tsx'
+import { graphiqlRoutes, graphiqlScript } from '../http/api-tools/graphiql.tsx'
+import { createLibraries } from '../http/assets/libraries.ts'
+import type { Readiness } from '../http/health-routes.ts'
+import { healthRoutes } from '../http/health-routes.ts'
+import { errorPage } from '../http/page/error-page.tsx'
+import type { Site } from '../http/page/layout.tsx'
+import { renderSynchronously } from '../http/page/synchronous-rendering.ts'
+import { callerOf } from '../http/request/caller.ts'
+import { isLocalCaller } from '../http/request/local-caller.ts'
+import { nodeRequest } from '../http/request/node-request.ts'
+import { noteRoute } from '../http/request/request-span.ts'
+import { errorResponse, logUnexpected } from '../http/response/errors.ts'
 import { robotsRoutes } from '../http/robots.ts'
 import { integrationPaths } from '../integration/http/openapi.ts'
 import { integrationRoutes } from '../integration/http/routes.ts'
-import type { HeartbeatParts } from '../monitoring/heartbeat.ts'
-import { HEARTBEAT_PATH, heartbeatRoutes } from '../monitoring/http/heartbeat.ts'
+import type { HeartbeatParts } from '../monitoring/heartbeat/heartbeat.ts'
+import { HEARTBEAT_PATH } from '../monitoring/heartbeat/heartbeat.ts'
+import { heartbeatRoutes } from '../monitoring/http/heartbeat.ts'
 import { heartbeatPaths } from '../monitoring/http/openapi.ts'
 import { subscribeSheet, subscriptionPages } from '../notification/html/routes.tsx'
 import { peoplePages } from '../people/html/routes.tsx'
 import { sessionToken } from '../people/http/session-cookie.ts'
+import { fileRoutes } from '../status/http/files.ts'
+import { filePaths } from '../status/http/openapi.ts'
 import { documentKinds } from '../status-page/document.ts'
 import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
 import { respondMissingOnDomain, respondMissingPath } from '../status-page/html/missing-page.tsx'
@@ -90,6 +94,7 @@ export const servedPaths: ZodOpenApiPathsObject = {
   ...blacklistPaths,
   ...heartbeatPaths,
   ...integrationPaths,
+  ...filePaths,
   ...billingPaths,
   ...describePaths([...pagePaths, ...documentPaths(documentKinds), ...operationPaths]),
 }
@@ -119,6 +124,7 @@ export interface RouterOptions {
  * Hono, which would cost them a third of their speed.
  */
 export function createRouter(options: RouterOptions): RequestListener {
+  renderSynchronously()
   const { dependencies } = options
   const rest = blacklistRest({
     visitorOf: (request) => visitorContext(dependencies, callerOf(request, dependencies)),
@@ -149,7 +155,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     return contextOf(dependencies, { ...caller, credential: credential ?? caller.credential }, c.req.raw)
   }
   const personIn = (c: HttpContext) => {
-    const caller = { ...callerOf(nodeRequest(c), dependencies), credential: null, organization: null }
+    const request = nodeRequest(c)
+    const caller = { ...callerOf(request, dependencies), request, credential: null, organization: null }
     return contextOf(dependencies, { ...caller, session: sessionToken(c, site) ?? undefined }, c.req.raw)
   }
   const payers = { contextOf: contextIn, visitorOf: visitorIn }
@@ -181,6 +188,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     heartbeatRoutes((c) => ({ ...visitorIn(c), ...heartbeats })),
   )
   app.route('/', integrationRoutes(visitorIn))
+  app.route('/', fileRoutes({ site, ...payers }))
   app.route(
     '/',
     referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),

@@ -10,6 +10,7 @@ import {
   isScalarType,
   isUnionType,
 } from 'graphql'
+import { ownValue } from '../core/own-value.ts'
 
 /** How JSON carries GraphQL's own scalars. */
 const SCALARS: Readonly<Record<string, string>> = {
@@ -58,7 +59,7 @@ function reference(type: GraphQLType): string {
 
 function nonNull(type: GraphQLType): string {
   if (isListType(type)) return `readonly (${reference(type.ofType)})[]`
-  return SCALARS[String(type)] ?? String(type)
+  return ownValue(SCALARS, String(type)) ?? String(type)
 }
 
 function comment(text: string | null | undefined, indent = ''): string {

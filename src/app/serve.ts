@@ -48,7 +48,7 @@ export async function serve(config: Config, log: Logger): Promise<App> {
     else log.error(`app: stopped, but had to cut: ${cut.join(', ')}`)
     process.exit(cut.length === 0 ? 0 : 1)
   }
-  // Registered before the first `await`: whoever reads that the service is ready may stop it at once, and the first
+  // Registered before the first `await`: anyone who reads that the service is ready may stop it at once, and the first
   // process of a container ignores signals without a handler.
   process.on('SIGTERM', shutDown)
   process.on('SIGINT', shutDown)

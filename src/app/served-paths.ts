@@ -92,10 +92,11 @@ export const pagePaths: readonly ServedPath[] = [
 /** Returns the documents of status pages, by path and media type: under a slug, and at the root of a custom domain. */
 export function documentPaths(kinds: readonly { readonly path: string; readonly type: string }[]): ServedPath[] {
   const pictures = ['/picture.png', '/incidents/{id}/picture.png'].map((path) => ({ path, type: 'image/png' }))
+  const files = { path: '/files/:id', type: 'application/octet-stream' }
   return ['/status/{slug}', ''].flatMap((base) =>
-    [...kinds, ...pictures].map(({ path, type }) => ({
+    [...kinds, ...pictures, files].map(({ path, type }) => ({
       path: base + path.replace(/:(\w+)/g, '{$1}'),
-      summary: `${path.split('/').at(-1)} of a status page`,
+      summary: path === files.path ? 'A file of an incident update' : `${path.split('/').at(-1)} of a status page`,
       type: type.split(';')[0] ?? type,
       tag: 'Status page documents' as const,
     })),

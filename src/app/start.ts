@@ -2,59 +2,62 @@ import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { createOperatorToken } from '../account/operator.ts'
 import { createQuota } from '../account/quota.ts'
+import { serveChanges } from '../backup/change-feed.ts'
 import { scheduleBackups } from '../backup/schedule.ts'
 import { serveSnapshots } from '../backup/snapshot.ts'
-import { createBtcpay } from '../billing/btcpay.ts'
+import { createBtcpay } from '../billing/check-plan/btcpay.ts'
 import { createTokens } from '../billing/token.ts'
 import type { Checker } from '../blacklist/checker.ts'
 import { createChecker } from '../blacklist/checker.ts'
-import type { GeoLookup } from '../blacklist/geo.ts'
-import { openGeo } from '../blacklist/geo.ts'
-import { createListHealth } from '../blacklist/health.ts'
+import type { GeoLookup } from '../blacklist/geo/geo.ts'
+import { openGeo } from '../blacklist/geo/geo.ts'
 import type { Blacklist } from '../blacklist/list.ts'
 import { blacklists } from '../blacklist/list.ts'
+import { createListHealth } from '../blacklist/list-health.ts'
 import { createDailyBudget } from '../blacklist/query-budget.ts'
 import { openMountedFile } from '../configuration/mounted-file.ts'
 import { closeYamlThread } from '../configuration/yaml-thread.ts'
+import { DeadlineExceeded, withDeadline } from '../core/concurrency/deadline.ts'
+import type { LoopState } from '../core/concurrency/poll-loop.ts'
 import { type Config, otherVariables } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
-import { DeadlineExceeded, withDeadline } from '../core/deadline.ts'
-import { closeRendering } from '../core/markdown-rendering.ts'
-import { createMetrics } from '../core/metrics.ts'
-import type { LoopState } from '../core/poll-loop.ts'
-import { restrictDirectory } from '../core/private-directory.ts'
+import { closeRendering } from '../core/markdown/markdown-rendering.ts'
+import { restrictDirectory } from '../core/process/private-directory.ts'
 import { openSecretBox } from '../core/secret-box.ts'
+import { createMetrics } from '../core/telemetry/metrics.ts'
+import { openTracer } from '../core/telemetry/tracing.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
-import { openTracer } from '../core/tracing.ts'
-import { createAgenda } from '../database/agenda.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { openDatabase } from '../database/client.ts'
-import { traceStatements } from '../database/statement-spans.ts'
-import { callerOf } from '../http/caller.ts'
-import type { Readiness } from '../http/health.ts'
+import { traceStatements } from '../database/connection/statement-spans.ts'
+import { createAgenda } from '../database/lease/agenda.ts'
+import { createDiagnosis } from '../diagnosis/diagnosis.ts'
+import type { Readiness } from '../http/health-routes.ts'
+import { callerOf } from '../http/request/caller.ts'
 import { createHttpServer } from '../http/server.ts'
 import { closeImportThread } from '../import/import-thread.ts'
+import { PROBE_LIMITS } from '../monitoring/monitor/target.ts'
 import { closeJsonThread } from '../monitoring/probe/json-thread.ts'
 import type { ProbeTools } from '../monitoring/probe/probe.ts'
-import { PROBE_LIMITS } from '../monitoring/target.ts'
-import { startMonitoring } from '../monitoring/worker.ts'
+import { startMonitoring } from '../monitoring/schedule/worker.ts'
 import { createAddressRateLimiter } from '../network/address-rate.ts'
 import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import type { DnsClient } from '../network/dns/client.ts'
 import { createDnsClient } from '../network/dns/client.ts'
-import { createOutbound } from '../network/outbound.ts'
+import { createOutbound } from '../network/outbound/outbound.ts'
 import { createRdapClient } from '../network/rdap.ts'
 import { createSend } from '../network/send.ts'
-import { createAccountMail } from '../notification/account-mail.ts'
 import { createMailer } from '../notification/channel/mailer.ts'
-import { closePasskeyThread } from '../people/passkey-thread.ts'
+import { createAccountMail } from '../notification/mail/account-mail.ts'
+import { closePasskeyThread } from '../people/credential/passkey-thread.ts'
 import { createSetupToken } from '../people/setup.ts'
 import type { Background } from './background.ts'
 import { startBackground } from './background.ts'
 import { checkStartable } from './preflight.ts'
 import type { Dependencies } from './request-context.ts'
 import { metricsRouter, workerRouter } from './router.ts'
+import { startStandby } from './standby.ts'
 import { watchSurroundings } from './surroundings.ts'
 import { loadWeb, openWeb } from './web.ts'
 
@@ -64,7 +67,7 @@ export interface App {
   readonly baseUrl: string
   /** The operator's token, if this start created it; it is shown once and not stored. */
   readonly newOperatorToken: string | null
-  /** The token of the setup page, as long as nobody has an account; null: none is needed. */
+  /** The token of the setup page, as long as no one has an account; null: none is needed. */
   readonly setupToken: string | null
   /** Resolves with the reason when the service cannot continue. */
   readonly failure: Promise<Error>
@@ -141,7 +144,10 @@ async function compose(
     )
   })
   const [database, loaded] = await Promise.all([opening, config.ROLE === 'worker' ? null : loadWeb()])
-  if (database.kind === 'embedded') closers.push(await serveSnapshots(config.DATA_DIR, database.pool, log))
+  if (database.kind === 'embedded') {
+    closers.push(await serveSnapshots(config.DATA_DIR, database.pool, log))
+    closers.push(await serveChanges(config.DATA_DIR, database.pool, log))
+  }
   const db = database.prisma
   const seal = await openSecretBox({ config, db })
   const newOperatorToken = await createOperatorToken({ db, config, now })
@@ -202,6 +208,7 @@ async function compose(
     billing,
     backups,
     configurationFile,
+    diagnosis: createDiagnosis({ config, database, checker, readiness, site, now, log }),
     ...monitoring.parts,
   }
   const serving = { dependencies, database, metrics, heartbeats: monitoring.parts, readiness, tracer }
@@ -254,6 +261,7 @@ async function compose(
       return agenda.stop()
     })
   }
+  closers.push(startStandby({ ctx, database, seal, usage, outbound: tools.outbound, mailer, site, metrics }))
   log.info(`http: listening on ${config.HOST} port ${port}`)
 
   return {

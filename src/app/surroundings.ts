@@ -1,5 +1,5 @@
 import type { Checker } from '../blacklist/checker.ts'
-import { withDeadline } from '../core/deadline.ts'
+import { withDeadline } from '../core/concurrency/deadline.ts'
 import type { Clock } from '../core/time.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'

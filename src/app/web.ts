@@ -2,33 +2,33 @@ import type { IncomingMessage } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
 import type { Logger } from 'pino'
+import { createKnownKeys } from '../account/api-key/known-keys.ts'
+import { watchRevokedKeys } from '../account/api-key/revoked-keys.ts'
+import { createWrongKeys } from '../account/api-key/wrong-keys.ts'
 import { createLogoCache } from '../account/http/logo.ts'
 import { pageKeysOfGraphql } from '../account/http/page-keys.ts'
-import { createKnownKeys } from '../account/known-keys.ts'
-import { createPageGuard } from '../account/page-guard.ts'
-import { watchRevokedKeys } from '../account/revoked-keys.ts'
-import { createWrongKeys } from '../account/wrong-keys.ts'
-import { createStripeVerifier } from '../billing/stripe-verifier.ts'
-import { openFileLimit } from '../core/open-files.ts'
+import { createPageGuard } from '../account/page/page-guard.ts'
+import { createStripeVerifier } from '../billing/subscription/stripe-verifier.ts'
+import { openFileLimit } from '../core/process/open-files.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { listenToLogs } from '../event-log/event.ts'
+import { announcedEvents, listenToLogs } from '../event-log/event.ts'
 import { openEventLog } from '../event-log/tail.ts'
-import { createAnswerCache } from '../graphql/answer-cache.ts'
-import { createCostCheck } from '../graphql/cost-check.ts'
-import { closeIntrospection } from '../graphql/introspection.ts'
-import { createLiveSubscriptions } from '../graphql/live-subscriptions.ts'
-import { createPersistedQueries } from '../graphql/persisted-queries.ts'
+import { createCostCheck } from '../graphql/document/cost-check.ts'
+import { closeIntrospection } from '../graphql/document/introspection.ts'
+import { createPersistedQueries } from '../graphql/document/persisted-queries.ts'
+import { createAnswerCache } from '../graphql/execution/answer-cache.ts'
 import { createGraphqlServer } from '../graphql/server.ts'
-import { createSharedExecution } from '../graphql/shared-execution.ts'
-import { createWebsocketServer, MAX_CONNECTIONS } from '../graphql/websocket.ts'
-import type { Assets } from '../http/assets.ts'
-import { loadAssets } from '../http/assets.ts'
-import { callerOf } from '../http/caller.ts'
-import type { Site } from '../http/layout.tsx'
+import { createLiveSubscriptions } from '../graphql/subscription/live-subscriptions.ts'
+import { createSharedExecution } from '../graphql/subscription/shared-execution.ts'
+import { createWebsocketServer, MAX_CONNECTIONS } from '../graphql/transport/websocket.ts'
+import type { Assets } from '../http/assets/assets.ts'
+import { loadAssets } from '../http/assets/assets.ts'
+import type { Site } from '../http/page/layout.tsx'
+import { callerOf } from '../http/request/caller.ts'
 import type { createHttpServer } from '../http/server.ts'
 import { sessionOfRequest } from '../people/http/session-cookie.ts'
-import { createKnownSessions } from '../people/session.ts'
-import { readSizes } from '../status/sizes.ts'
+import { createKnownSessions } from '../people/sign-in/session.ts'
+import { readSizes } from '../status/page/sizes.ts'
 import { createPageCache } from '../status-page/page-cache.ts'
 import { createPngRenderer } from '../status-page/png-renderer.ts'
 import type { Dependencies } from './request-context.ts'
@@ -91,22 +91,29 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
   const invalidate = (organizationId: string | null) => {
     for (const cache of caches) cache.invalidate(organizationId)
   }
-  const eventLog = await openEventLog({ database, now, log, onMissed: invalidate })
-  closers.push(function events() {
-    return eventLog.close()
-  })
   const revokedKeys = await watchRevokedKeys({ database, log })
   closers.push(() => revokedKeys.close())
   const { db, seal } = options.dependencies
   const pageGuard = createPageGuard({ db, now, log, seal, hold: revokedKeys.hold })
-  caches.push(pageGuard)
+  const onMissed = (organizationId: string) => {
+    invalidate(organizationId)
+    pageGuard.invalidate(organizationId)
+  }
+  const eventLog = await openEventLog({ database, now, log, onMissed })
+  closers.push(function events() {
+    return eventLog.close()
+  })
   const logos = createLogoCache(now)
   caches.push(logos)
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
   closers.push(() => knownSessions.close())
-  closers.push(await listenToLogs(database, invalidate))
+  const unlisten = await listenToLogs(database, (organizationId, announcement) => {
+    invalidate(organizationId)
+    pageGuard.invalidate(organizationId, announcedEvents(announcement))
+  })
+  closers.push(unlisten)
   const pngRenderer = createPngRenderer()
   closers.push(() => pngRenderer.close())
 
@@ -118,6 +125,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     knownKeys,
     knownSessions,
     pageGuard,
+    onChanged: pageGuard.invalidate,
     wrongKeys: createWrongKeys(options.dependencies.now),
   }
   closers.push(closeIntrospection)
@@ -125,6 +133,8 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     const { cookies: pageCookies, isCrossSite } = pageKeysOfGraphql(request, site)
     return { ...callerOf(request, dependencies), session: sessionOfRequest(request, site), pageCookies, isCrossSite }
   }
+  // Not of websockets, which would keep it as long as they are open.
+  const withRequest = (request: IncomingMessage) => Object.assign(graphqlCallerOf(request), { request })
   const closing = new AbortController()
   const stripe = createStripeVerifier(log)
   const router = createRouter({
@@ -179,7 +189,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     maxConnections: roomForWebsockets(log),
   })
   return {
-    handlers: { router, graphql: answers.handle, websocket, callerOf: graphqlCallerOf },
+    handlers: { router, graphql: answers.handle, websocket, callerOf: withRequest },
     preload() {
       if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
     },

@@ -3,7 +3,7 @@
  * the build: it runs from the bundles. Writes the paths of what the assets are made of to standard output, as JSON. With the argument
  * `code-cache` only that, for the package where it is installed: another Node.js needs another.
  */
-import { loadBundle } from '../core/compiled-bundle.ts'
+import { loadBundle } from '../core/process/compiled-bundle.ts'
 
 type Program = typeof import('./program.ts')
 

@@ -9,10 +9,10 @@ import { StartError } from '../core/errors.ts'
 import { linesOf } from './lines.ts'
 
 /*
- * The file of a backup: a line with its format and how it is encrypted, frames, and the SHA-256 of all of that. A frame is its
- * length in four bytes, whose first bit marks the last one, and a piece of lines compressed with gzip. An encrypted frame is
- * sealed with AES-256-GCM under a key that scrypt derives from the passphrase and a salt of the file; its nonce is its number,
- * and it is bound to the first line and to whether it is the last, so that none can be changed, moved, left out or cut off.
+ * The format of a backup file: a line with the format version and encryption parameters, frames, and a SHA-256 of all of it. A
+ * frame is a length in four bytes, whose first bit marks the last frame, followed by gzip-compressed lines. Encrypted frames are
+ * sealed with AES-256-GCM under a key that scrypt derives from the passphrase and the file's salt. The nonce is the frame number,
+ * and the additional data covers the first line and the last-frame mark, so no frame can be changed, moved, dropped or truncated.
  */
 const FORMAT = 'allclear-backup 1 '
 const FRAME_BYTES = 256 * 1024
@@ -23,18 +23,18 @@ const MAX_HEAD_BYTES = 4096
 
 interface Head {
   readonly createdAt: string
-  /** How the key is derived from the passphrase; null: not encrypted. */
+  /** The parameters of the key derivation; null: not encrypted. */
   readonly scrypt: { readonly salt: string; readonly cost: number } | null
 }
 
-/** About 100 ms and 32 MB for each guess. */
+/** The scrypt cost: each guess takes about 100 ms and 32 MB. */
 const COST = 2 ** 15
 
 type Seal = (frame: Buffer, number: number, isLast: boolean) => Buffer
 
 /**
- * Writes lines to a new file, for this user alone: whole, or not at all.
- * @param passphrase encrypts it; null: it is not encrypted.
+ * Writes lines to a new file that only this user can read. A failed write leaves no file.
+ * @param passphrase encrypts the file; null: not encrypted.
  */
 export async function writeArchive(
   file: string,
@@ -93,30 +93,31 @@ async function* summed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Reads the lines of a file. Ends only when all of it was there and unchanged: use what it gives only then.
- * @throws StartError when it is no backup, damaged, of a later format, or the passphrase is wrong or missing.
+ * Reads the lines of a file and verifies it on the way. Do not use any line before the iteration ends, which confirms that the file
+ * is complete and unchanged.
+ * @throws StartError if it is no backup, damaged, of a later format, or the passphrase is wrong or missing.
  */
 export async function* readArchive(file: string, passphrase: string | null): AsyncGenerator<string> {
   const opened = await open(file).catch((cause: Error) => {
-    throw new StartError(`${file} cannot be read: ${cause.message}`, { cause })
+    throw new StartError(`Cannot read ${file}: ${cause.message}`, { cause })
   })
   const { buffer } = await opened.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0).finally(() => opened.close())
   const first = buffer.toString('latin1', 0, buffer.indexOf('\n') + 1)
-  if (!first.startsWith(FORMAT)) throw new StartError(`${file} is no backup that this version of Allclear can read.`)
+  if (!first.startsWith(FORMAT)) throw new StartError(`${file} isn’t a backup that this version of Allclear can read.`)
   const head: Head = JSON.parse(first.slice(FORMAT.length))
   if (head.scrypt !== null && passphrase === null) {
-    throw new StartError(`${file} is encrypted: set ALLCLEAR_BACKUP_PASSPHRASE, or name a file with --passphrase-file.`)
+    throw new StartError(`${file} is encrypted. Set ALLCLEAR_BACKUP_PASSPHRASE or --passphrase-file.`)
   }
   const unseal = await unsealing(file, first, head, passphrase)
   const decompressed = createGunzip()
   const reading = pipeline(Readable.from(framesOf(file, first, unseal)), decompressed)
-  // Whoever reads the lines meets the error.
+  // The consumer of the lines gets the error.
   reading.catch(() => {})
   yield* linesOf(decompressed)
   await reading
 }
 
-/** Reads a whole file. @throws StartError as `readArchive` does. */
+/** Reads a whole file to verify it. @throws StartError as `readArchive` does. */
 export async function verifyArchive(file: string, passphrase: string | null): Promise<void> {
   for await (const _ of readArchive(file, passphrase));
 }
@@ -142,7 +143,7 @@ async function* framesOf(file: string, first: string, unseal: Seal): AsyncGenera
   await source.end()
 }
 
-/** Takes exact numbers of bytes from a stream. */
+/** Reads exact numbers of bytes from a stream. */
 class Reader {
   readonly #chunks: AsyncIterator<Buffer>
   readonly #file: string
@@ -164,19 +165,19 @@ class Reader {
     return taken
   }
 
-  /** Requires that nothing follows. */
+  /** Requires the end of the stream. */
   async end(): Promise<void> {
     const { done } = await this.#chunks.next()
     if (this.#pending.length > 0 || !done) throw damaged(this.#file)
   }
 }
 
-const damaged = (file: string) => new StartError(`${file} is damaged or was changed: nothing of it was restored.`)
+const damaged = (file: string) => new StartError(`${file} is damaged or was changed. Nothing was restored.`)
 
 const derive = promisify<string, string, number, { N: number; maxmem: number }, Buffer>(scrypt)
 
 function keyOf(passphrase: string, { salt, cost }: NonNullable<Head['scrypt']>): Promise<Buffer> {
-  if (cost > COST) throw new StartError('The backup asks for more memory to derive its key than this version gives.')
+  if (cost > COST) throw new StartError('Deriving the key of this backup needs more memory than this version allows.')
   return derive(passphrase, salt, 32, { N: cost, maxmem: 256 * 1024 * 1024 })
 }
 
@@ -200,7 +201,7 @@ async function unsealing(file: string, first: string, head: Head, passphrase: st
     try {
       return Buffer.concat([decipher.update(content), decipher.final()])
     } catch {
-      if (number === 0) throw new StartError(`The passphrase is not that of ${file}, or the file is damaged.`)
+      if (number === 0) throw new StartError(`The passphrase of ${file} is wrong, or the file is damaged.`)
       throw damaged(file)
     }
   }

@@ -1,47 +1,47 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
-import { KEY_FILE } from '../core/private-directory.ts'
-import { databaseDirectory } from '../database/begun-opening.ts'
-import { openEmbedded } from '../database/embedded.ts'
-import { lockDirectory } from '../database/lock.ts'
-import { migrationsDirectory, readMigrations } from '../database/migrate.ts'
-import { createPool } from '../database/pool.ts'
-import { migrationConfig } from '../database/server.ts'
-import { readArchive, verifyArchive, writeArchive } from './archive.ts'
-import { dump, load } from './dump.ts'
+import { createPool } from '../database/connection/pool.ts'
+import { migrationConfig } from '../database/connection/server-config.ts'
+import { databaseDirectory } from '../database/embedded/begun-opening.ts'
+import { lockDirectory } from '../database/embedded/directory-lock.ts'
+import { openEmbedded } from '../database/embedded/embedded.ts'
+import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
+import { readArchive, writeArchive } from './archive.ts'
+import { type DumpHead, dump, load } from './dump.ts'
+import { fillServer, readKey, requireRoomForKey, writeKey } from './place.ts'
 import { copyDatabase } from './snapshot.ts'
 
 export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'>
 
-/** What was restored. */
+/** The result of a restore. */
 export interface Restored {
   readonly rows: number
-  /** Whether the secret key came with it. */
+  /** Whether the backup contained the secret key. */
   readonly hasKey: boolean
 }
 
 /**
- * Writes a backup of the database, and of the secret key unless that is a setting, to a new file, while services may run. It holds
- * all that was acknowledged before the call.
- * @param passphrase encrypts it; null: it is not encrypted.
- * @throws StartError when the file exists, or the database cannot be read.
+ * Writes a backup of the database to a new file while services may be running, with the secret key unless that is a setting. It
+ * contains everything that was committed before the call.
+ * @param passphrase encrypts the file; null: not encrypted.
+ * @throws StartError if the file exists, or the database cannot be read.
  */
 export async function backUp(
   file: string,
   settings: BackupSettings,
   options: { readonly passphrase: string | null; readonly now: Date },
 ): Promise<void> {
-  if (existsSync(file)) throw new StartError(`${file} exists already. Name another file.`)
+  if (existsSync(file)) throw new StartError(`${file} already exists. Choose another file.`)
   const secretKey = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
   const write = (connection: pg.ClientBase) => writeArchive(file, dump(connection, secretKey), options)
   if (settings.DATABASE_URL !== undefined) return onServer(settings.DATABASE_URL, write)
-  // Beside the backup, where there has to be room anyway.
+  // Next to the backup, whose disk needs the space anyway.
   const copy = `${file}.snapshot`
-  if (existsSync(copy)) throw new StartError(`${copy} exists already: another backup is running, or was interrupted.`)
+  if (existsSync(copy)) throw new StartError(`${copy} already exists: another backup is running or was interrupted.`)
   try {
     await copyDatabase(settings.DATA_DIR, copy)
     await onEmbedded(copy, write)
@@ -51,56 +51,78 @@ export async function backUp(
 }
 
 /**
- * Restores a backup into an empty place: a data directory without a database, or an empty database of a server. All or nothing.
- * @throws StartError when the place is not empty, or the backup is damaged, of another version or of another passphrase.
+ * Restores a backup into an empty place: a data directory without a database, or an empty database of a server. Restores everything
+ * or nothing; an interrupted run can be repeated.
+ * @throws StartError if the place isn't empty, the backup is damaged or of a newer version, or the passphrase is wrong.
  */
 export async function restore(file: string, settings: BackupSettings, passphrase: string | null): Promise<Restored> {
-  // Before anything is touched, although it is read twice then.
-  await verifyArchive(file, passphrase)
+  const { DATA_DIR, DATABASE_URL, SECRET_KEY } = settings
+  // Verify the whole file first, so that a damaged one changes nothing.
+  const { secretKey } = await readWhole(file, passphrase)
+  const key = SECRET_KEY === undefined ? secretKey : null
   const known = await readMigrations(migrationsDirectory)
-  const read = (connection: pg.ClientBase) => load(connection, readArchive(file, passphrase), known)
-  const { rows, secretKey } =
-    settings.DATABASE_URL === undefined
-      ? await restoreEmbedded(settings.DATA_DIR, read)
-      : await onServer(settings.DATABASE_URL, async (connection) => {
-          await requireEmpty(connection)
-          return read(connection)
-        })
-  if (secretKey === null || settings.SECRET_KEY !== undefined) return { rows, hasKey: false }
-  await mkdir(settings.DATA_DIR, { recursive: true, mode: 0o700 })
-  await writeFile(join(settings.DATA_DIR, KEY_FILE), secretKey, { mode: 0o600 })
-  return { rows, hasKey: true }
+  const read = async (to: pg.ClientBase) => (await load(to, readArchive(file, passphrase), known)).rows
+  const place = { dataDir: DATA_DIR, key, read }
+  const rows =
+    DATABASE_URL === undefined ? await restoreEmbedded(place) : await restoreServer({ ...place, url: DATABASE_URL })
+  return { rows, hasKey: key !== null }
 }
 
-async function restoreEmbedded<T>(dataDir: string, read: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
+/** Returns the head of a backup. @throws StartError if any of the file is damaged. */
+async function readWhole(file: string, passphrase: string | null): Promise<DumpHead> {
+  let head: DumpHead | null = null
+  for await (const line of readArchive(file, passphrase)) head ??= JSON.parse(line)
+  if (head === null) throw new StartError(`${file} is empty. Nothing was restored.`)
+  return head
+}
+
+interface Place {
+  readonly dataDir: string
+  /** The secret key to write; null: none. */
+  readonly key: string | null
+  /** Loads the backup. Returns the number of rows. */
+  read(to: pg.ClientBase): Promise<number>
+}
+
+async function restoreEmbedded({ dataDir, key, read }: Place): Promise<number> {
   const directory = databaseDirectory(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockDirectory(dataDir)
   const unfinished = `${directory}.restoring`
   try {
-    if (existsSync(directory) || existsSync(join(dataDir, KEY_FILE))) {
-      throw new StartError(`${resolve(dataDir)} has data already. Restore into an empty DATA_DIR, or move that away.`)
+    if (existsSync(directory)) {
+      throw new StartError(
+        `${resolve(dataDir)} is not empty. Move its data away, or set DATA_DIR to an empty directory.`,
+      )
     }
+    await requireRoomForKey(dataDir, key)
     await rm(unfinished, { recursive: true, force: true })
-    // Without the template, which may have later migrations than the backup.
-    const restored = await onEmbedded(unfinished, read, async () => null)
+    // Not from the template, which may have later migrations than the backup.
+    const rows = await onEmbedded(unfinished, read, async () => null)
+    if (key !== null) await writeKey(dataDir, key)
     await rename(unfinished, directory)
-    return restored
+    return rows
   } finally {
     await rm(unfinished, { recursive: true, force: true })
     await lock.release()
   }
 }
 
-/** Reads the file of the secret key; null: there is none. */
-export async function readKey(dataDir: string): Promise<string | null> {
-  return readFile(join(dataDir, KEY_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null
-    throw new StartError(`${join(dataDir, KEY_FILE)} cannot be read: ${error.message}`, { cause: error })
-  })
+async function restoreServer({ dataDir, key, read, url }: Place & { readonly url: string }): Promise<number> {
+  if (key !== null) {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await requireRoomForKey(dataDir, key)
+  }
+  return onServer(url, (to) =>
+    fillServer(to, async () => {
+      const rows = await read(to)
+      if (key !== null) await writeKey(dataDir, key)
+      return rows
+    }),
+  )
 }
 
-/** Opens an embedded database, and closes it after its use. */
+/** Opens an embedded database, and closes it after use. */
 export async function onEmbedded<T>(
   directory: string,
   use: (connection: pg.ClientBase) => Promise<T>,
@@ -114,7 +136,7 @@ export async function onEmbedded<T>(
   }
 }
 
-/** Connects to a server, and disconnects after its use. */
+/** Connects to a server, and disconnects after use. */
 export async function onServer<T>(databaseUrl: string, use: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
   const pool = createPool({ ...migrationConfig(databaseUrl), max: 1 })
   try {
@@ -133,15 +155,4 @@ async function withConnection<T>(pool: pg.Pool, use: (connection: pg.ClientBase)
   } finally {
     connection.release()
   }
-}
-
-/** @throws StartError when a database has tables. */
-export async function requireEmpty(connection: pg.ClientBase): Promise<void> {
-  const { rows } = await connection.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class
-     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') LIMIT 1`,
-  )
-  const [table] = rows
-  if (table === undefined) return
-  throw new StartError(`The database has tables already, such as "${table.name}". Restore into an empty one: createdb.`)
 }

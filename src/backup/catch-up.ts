@@ -1,177 +1,188 @@
 import type pg from 'pg'
+import { errorCode } from '../core/error-code.ts'
 import { StartError } from '../core/errors.ts'
-import { quoted, sequencesOf, setSequences, tablesOf } from './dump.ts'
+import { type Batch, type ChangedRows, keysOf, same } from './change-log.ts'
+import { dropForeignKeys, quoted, sequencesOf, setSequences, tablesOf } from './dump.ts'
 
 /*
- * Brings a copy up to date with a database that nobody changes any more. A row that was written after the copy carries a later
- * transaction (`xmin`), and rows that were deleted are those that are missing once these are counted.
+ * Brings a copy up to date with its source. Changed rows are staged in temporary tables first: while the source goes on changing,
+ * batches of them fit together only once all changes are read.
  */
-
-/** How many rows are read and written at once. */
-const BATCH = 1000
 
 /** How many rows each table has. */
 export type Counts = ReadonlyMap<string, number>
 
-/** Returns the first transaction whose rows a copy of this moment may lack. */
-export async function markOf(connection: pg.ClientBase): Promise<number> {
-  const { rows } = await connection.query<{ mark: string }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text AS mark',
+/** A copy of a database that follows its source. */
+export interface Copy {
+  /** Keeps changes for the next `apply`. */
+  stage(batch: Batch): Promise<void>
+  /** Makes all staged changes. Nothing else may have changed when they were read. @returns how many rows were changed. */
+  apply(): Promise<number>
+  /**
+   * Ends the copy of a source that nobody changes any more, and counts all tables of both.
+   * @throws StartError if they differ.
+   */
+  finish(from: pg.ClientBase): Promise<Counts>
+}
+
+/** What a unique index reports. */
+const UNIQUE_VIOLATION = '23505'
+
+/** Lets a loaded copy follow its source. The connection is the caller's. */
+export async function followSource(to: pg.ClientBase): Promise<Copy> {
+  const tables = await tablesOf(to)
+  const keys = await keysOf(to)
+  const restoreChecks = await deferChecks(to)
+  // Statistics for the service that starts here, and quick counts at the end.
+  await to.query(`VACUUM (ANALYZE) ${[...tables.keys()].map(quoted).join(', ')}`)
+  const staged = new Map<string, Staged>()
+
+  async function stageRows(changed: ChangedRows): Promise<void> {
+    const { table } = changed
+    let own = staged.get(table)
+    if (own === undefined) {
+      own = stagedOf(table, tables.get(table) ?? [], keys.get(table) ?? [])
+      await to.query(createStaged(own))
+      staged.set(table, own)
+    }
+    await to.query(insertStaged(own), [changed.keys, changed.rows])
+  }
+
+  return {
+    async stage({ changed }) {
+      for (const each of changed) await stageRows(each)
+    },
+    async apply() {
+      if (staged.size === 0) return 0
+      const changed = [...staged.values()]
+      const count = await inTransaction(to, () => merge(to, changed)).catch((error: unknown) => {
+        if (errorCode(error) !== UNIQUE_VIOLATION) throw error
+        return inTransaction(to, () => replace(to, changed))
+      })
+      await to.query(`DROP TABLE ${changed.map(({ name }) => name).join(', ')}`)
+      staged.clear()
+      return count
+    },
+    async finish(from) {
+      await setSequences(to, await sequencesOf(from))
+      await restoreChecks()
+      const [counts, own] = await Promise.all([countRows(from), countRows(to)])
+      requireEqual(own, counts)
+      return counts
+    },
+  }
+}
+
+/** The changed rows of a table, in a temporary table: the columns of the key, and `row`, which is null if the row is deleted. */
+interface Staged {
+  readonly name: string
+  /** The table, as SQL writes it. */
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly key: readonly string[]
+}
+
+function stagedOf(table: string, columns: readonly string[], key: readonly string[]): Staged {
+  return { name: quoted(`changed ${table}`), table: quoted(table), columns, key }
+}
+
+const list = (columns: readonly string[], of = '') => columns.map((column) => of + quoted(column)).join(', ')
+
+const createStaged = ({ name, table, key }: Staged) =>
+  `CREATE TEMP TABLE ${name} AS SELECT ${list(key, 't.')}, t AS "row" FROM ${table} t WITH NO DATA;
+   ALTER TABLE ${name} ADD PRIMARY KEY (${list(key)})`
+
+const insertStaged = ({ name, table, key }: Staged) =>
+  `INSERT INTO ${name} SELECT ${list(key, 'k.')}, s."row"::${table}
+   FROM unnest($1::text[], $2::text[]) AS s(key, "row")
+     CROSS JOIN LATERAL jsonb_populate_record(NULL::${table}, s.key::jsonb) k
+   ON CONFLICT (${list(key)}) DO UPDATE SET "row" = EXCLUDED."row"`
+
+async function inTransaction<T>(connection: pg.ClientBase, run: () => Promise<T>): Promise<T> {
+  await connection.query('BEGIN')
+  try {
+    const result = await run()
+    await connection.query('COMMIT')
+    return result
+  } catch (error) {
+    await connection.query('ROLLBACK')
+    throw error
+  }
+}
+
+/** Deletes what is gone, and writes what is there. What cascades is changed on the source too. */
+async function merge(to: pg.ClientBase, changed: readonly Staged[]): Promise<number> {
+  let count = 0
+  for (const { name, table, key } of changed) {
+    await to.query(`ANALYZE ${name}`)
+    const gone = await to.query(
+      `DELETE FROM ${table} t USING ${name} s WHERE ${same(key, 't', 's')} AND s."row" IS NULL`,
+    )
+    count += gone.rowCount ?? 0
+  }
+  for (const { name, table, columns, key } of changed) {
+    const others = columns.filter((column) => !key.includes(column))
+    const set = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`).join(', ')
+    const written = await to.query(
+      `INSERT INTO ${table} ${rowsOf(name)}
+       ON CONFLICT (${list(key)}) DO ${others.length === 0 ? 'NOTHING' : `UPDATE SET ${set}`}`,
+    )
+    count += written.rowCount ?? 0
+  }
+  return count
+}
+
+/** A row is there unless all of its columns are null. */
+const rowsOf = (staged: string) => `SELECT (s."row").* FROM ${staged} s WHERE NOT (s."row" IS NULL)`
+
+/**
+ * Does the same where rows took over unique values from each other. No order of updates allows that, so that they are deleted
+ * first; without foreign keys, whose actions nothing defers. Bringing those back reads all tables.
+ */
+async function replace(to: pg.ClientBase, changed: readonly Staged[]): Promise<number> {
+  const restoreKeys = await dropForeignKeys(to)
+  let count = 0
+  for (const { name, table, key } of changed) {
+    await to.query(`DELETE FROM ${table} t USING ${name} s WHERE ${same(key, 't', 's')}`)
+    const { rows } = await to.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${name}`)
+    await to.query(`INSERT INTO ${table} ${rowsOf(name)}`)
+    count += rows[0]?.count ?? 0
+  }
+  await restoreKeys()
+  return count
+}
+
+/** Leaves out triggers, whose work is among the rows, and has foreign keys checked at the end. @returns what brings both back. */
+async function deferChecks(to: pg.ClientBase): Promise<() => Promise<void>> {
+  const { rows: keys } = await to.query<{ table: string; name: string }>(
+    `SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name FROM pg_constraint
+     WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND NOT condeferrable`,
   )
-  return Number(rows[0]?.mark)
+  const { rows: triggers } = await to.query<{ table: string; name: string }>(
+    `SELECT tgrelid::regclass::text AS table, quote_ident(tgname) AS name
+     FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+     WHERE NOT tgisinternal AND c.relnamespace = current_schema()::regnamespace`,
+  )
+  const alter = (verb: string, timing: string) => [
+    ...triggers.map(({ table, name }) => `ALTER TABLE ${table} ${verb} TRIGGER ${name}`),
+    ...keys.map(({ table, name }) => `ALTER TABLE ${table} ALTER CONSTRAINT ${name} ${timing}`),
+  ]
+  await to.query(alter('DISABLE', 'DEFERRABLE INITIALLY DEFERRED').join(';'))
+  return async () => void (await to.query(alter('ENABLE', 'NOT DEFERRABLE').join(';')))
 }
 
 /** Counts all rows. */
 async function countRows(connection: pg.ClientBase): Promise<Counts> {
   const counts = new Map<string, number>()
-  for (const table of (await tablesOf(connection)).keys()) counts.set(table, await countOf(connection, table))
+  for (const table of (await tablesOf(connection)).keys()) {
+    const { rows } = await connection.query<{ count: string }>(`SELECT count(*) AS count FROM ${quoted(table)}`)
+    counts.set(table, Number(rows[0]?.count))
+  }
   return counts
 }
 
-async function countOf(connection: pg.ClientBase, table: string): Promise<number> {
-  const { rows } = await connection.query<{ count: string }>(`SELECT count(*) AS count FROM ${quoted(table)}`)
-  return Number(rows[0]?.count)
-}
-
-/**
- * Makes a copy equal to its source, in one transaction, and compares the number of rows of every table.
- * @param mark the first transaction whose rows the copy may lack.
- * @returns how many rows were written or deleted, and the number of rows of each table.
- * @throws StartError when they differ all the same.
- */
-export async function catchUp(
-  from: pg.ClientBase,
-  to: pg.ClientBase,
-  mark: number,
-): Promise<{ readonly changed: number; readonly counts: Counts }> {
-  const counts = await countRows(from)
-  await to.query('BEGIN')
-  try {
-    const tables = await tablesOf(to)
-    const restore = await deferChecks(to, [...tables.keys()])
-    const changed: Changed[] = []
-    for (const [table, columns] of tables) changed.push(await stage(from, to, table, columns, mark))
-    let deleted = 0
-    for (const each of changed) deleted += await deleteMissing(from, to, each, counts.get(each.table) ?? 0)
-    for (const each of changed) await upsert(to, each)
-    await setSequences(to, await sequencesOf(from))
-    await restore()
-    await requireEqual(to, counts)
-    await to.query('COMMIT')
-    return { changed: deleted + changed.reduce((sum, { count }) => sum + count, 0), counts }
-  } catch (error) {
-    await to.query('ROLLBACK')
-    throw error
-  }
-}
-
-/** A table, and how many of its rows were written after the copy. They are staged in a temporary table. */
-interface Changed {
-  readonly table: string
-  readonly columns: readonly string[]
-  readonly key: readonly string[]
-  readonly staged: string
-  readonly count: number
-}
-
-async function stage(
-  from: pg.ClientBase,
-  to: pg.ClientBase,
-  table: string,
-  columns: readonly string[],
-  mark: number,
-): Promise<Changed> {
-  const staged = quoted(`changed ${table}`)
-  await to.query(`CREATE TEMP TABLE ${staged} (LIKE ${quoted(table)}) ON COMMIT DROP`)
-  let count = 0
-  const changed = `SELECT t::text AS row FROM ${quoted(table)} t WHERE age(xmin) <= age('${mark}'::xid)`
-  for await (const rows of batchesOf(from, changed)) {
-    count += rows.length
-    await to.query(`INSERT INTO ${staged} SELECT * FROM unnest($1::text[]::${quoted(table)}[])`, [rows])
-  }
-  return { table, columns, key: await keyOf(to, table), staged, count }
-}
-
-async function* batchesOf(connection: pg.ClientBase, select: string): AsyncGenerator<string[]> {
-  await connection.query('BEGIN')
-  await connection.query(`DECLARE moved NO SCROLL CURSOR FOR ${select}`)
-  for (;;) {
-    const { rows } = await connection.query<{ row: string }>(`FETCH ${BATCH} FROM moved`)
-    if (rows.length === 0) break
-    yield rows.map(({ row }) => row)
-  }
-  await connection.query('COMMIT')
-}
-
-async function keyOf(connection: pg.ClientBase, table: string): Promise<string[]> {
-  const { rows } = await connection.query<{ name: string }>(
-    `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
-     WHERE i.indrelid = $1::regclass AND i.indisprimary ORDER BY a.attnum`,
-    [quoted(table)],
-  )
-  if (rows.length === 0) throw new Error(`The table ${table} has no primary key.`)
-  return rows.map(({ name }) => name)
-}
-
-/** Deletes what the source has no more. Only where rows are missing, all keys are compared. */
-async function deleteMissing(
-  from: pg.ClientBase,
-  to: pg.ClientBase,
-  { table, key, staged }: Changed,
-  expected: number,
-): Promise<number> {
-  const name = quoted(table)
-  const keys = key.map(quoted).join(', ')
-  const isNew = `NOT EXISTS (SELECT FROM ${name} t WHERE ${same(key, 't', 's')})`
-  const { rows } = await to.query<{ added: string }>(`SELECT count(*) AS added FROM ${staged} s WHERE ${isNew}`)
-  const before = await countOf(to, table)
-  if (before + Number(rows[0]?.added) === expected) return 0
-  const kept = quoted(`kept ${table}`)
-  await to.query(`CREATE TEMP TABLE ${kept} ON COMMIT DROP AS SELECT ${keys} FROM ${name} WITH NO DATA`)
-  for await (const batch of batchesOf(from, `SELECT ROW(${keys})::text AS row FROM ${name}`)) {
-    await to.query(`INSERT INTO ${kept} SELECT * FROM unnest($1::text[]::${kept}[])`, [batch])
-  }
-  await to.query(`ANALYZE ${kept}`)
-  const { rowCount } = await to.query(
-    `DELETE FROM ${name} t WHERE NOT EXISTS (SELECT FROM ${kept} s WHERE ${same(key, 't', 's')})`,
-  )
-  return rowCount ?? 0
-}
-
-const same = (key: readonly string[], one: string, other: string) =>
-  key.map((column) => `${one}.${quoted(column)} = ${other}.${quoted(column)}`).join(' AND ')
-
-async function upsert(to: pg.ClientBase, { table, columns, key, staged, count }: Changed): Promise<void> {
-  if (count === 0) return
-  const others = columns.filter((column) => !key.includes(column))
-  const set = others.map((column) => `${quoted(column)} = EXCLUDED.${quoted(column)}`).join(', ')
-  await to.query(
-    `INSERT INTO ${quoted(table)} SELECT * FROM ${staged}
-     ON CONFLICT (${key.map(quoted).join(', ')}) DO ${others.length === 0 ? 'NOTHING' : `UPDATE SET ${set}`}`,
-  )
-}
-
-/** Leaves out triggers, whose work is among the rows, and has foreign keys checked at the end. @returns what brings both back. */
-async function deferChecks(to: pg.ClientBase, tables: readonly string[]): Promise<() => Promise<void>> {
-  const { rows: keys } = await to.query<{ table: string; name: string }>(
-    `SELECT conrelid::regclass::text AS table, conname::text AS name FROM pg_constraint
-     WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND NOT condeferrable`,
-  )
-  for (const table of tables) await to.query(`ALTER TABLE ${quoted(table)} DISABLE TRIGGER USER`)
-  for (const { table, name } of keys) {
-    await to.query(`ALTER TABLE ${table} ALTER CONSTRAINT ${quoted(name)} DEFERRABLE INITIALLY DEFERRED`)
-  }
-  return async () => {
-    await to.query('SET CONSTRAINTS ALL IMMEDIATE')
-    for (const { table, name } of keys) {
-      await to.query(`ALTER TABLE ${table} ALTER CONSTRAINT ${quoted(name)} NOT DEFERRABLE`)
-    }
-    for (const table of tables) await to.query(`ALTER TABLE ${quoted(table)} ENABLE TRIGGER USER`)
-  }
-}
-
-async function requireEqual(to: pg.ClientBase, expected: Counts): Promise<void> {
-  for (const [table, count] of await countRows(to)) {
+function requireEqual(counts: Counts, expected: Counts): void {
+  for (const [table, count] of counts) {
     if (expected.get(table) === count) continue
     throw new StartError(
       `The copy has ${count} rows of ${table}, and the source ${expected.get(table)}. Nothing was switched; move again.`,

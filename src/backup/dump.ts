@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { StartError } from '../core/errors.ts'
-import type { Migration } from '../database/migrate.ts'
-import { applyOn, checksumOf, MOVE_MARK } from '../database/migrate.ts'
+import type { Migration } from '../database/migration/migrate.ts'
+import { applyOn, checksumOf, MOVE_MARK } from '../database/migration/migrate.ts'
 
 /*
  * The lines of a backup, each JSON: a head; for each table its name and columns, then its rows in batches, as PostgreSQL writes
@@ -27,6 +27,9 @@ interface Sequence {
   readonly value: string
   readonly isCalled: boolean
 }
+
+/** The table in which a move has its source log changes, and what belongs to it. */
+export const CHANGE_LOG = '_allclear_changes'
 
 /** How many rows are read and written at once: at first, and at most when they are small. */
 const FIRST_BATCH = 50
@@ -71,8 +74,8 @@ export async function* dump(
 }
 
 /** Returns how many rows to read next, by how long those before were: one may be a picture, or ten bytes. */
-function nextSize(size: number, meanLength: number): number {
-  return Math.max(1, Math.min(Math.floor(BATCH_CHARACTERS / meanLength), size * 4, MAX_BATCH))
+export function nextSize(size: number, meanLength: number, most = MAX_BATCH): number {
+  return Math.max(1, Math.min(Math.floor(BATCH_CHARACTERS / meanLength), size * 4, most))
 }
 
 const line = (content: Line | DumpHead) => JSON.stringify(content)
@@ -81,12 +84,12 @@ const line = (content: Line | DumpHead) => JSON.stringify(content)
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Returns the tables with their columns. */
-export async function tablesOf(connection: pg.ClientBase): Promise<Map<string, readonly string[]>> {
+export async function tablesOf(connection: Pick<pg.ClientBase, 'query'>): Promise<Map<string, readonly string[]>> {
   const { rows } = await connection.query<{ table: string; columns: string[] }>(
     `SELECT c.relname::text AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
-       AND c.relname NOT IN ('_prisma_migrations', '${MOVE_MARK}')
+       AND c.relname NOT IN ('_prisma_migrations', '${MOVE_MARK}', '${CHANGE_LOG}')
      GROUP BY c.relname ORDER BY c.relname`,
   )
   return new Map(rows.map(({ table, columns }) => [table, columns]))
@@ -135,7 +138,7 @@ export async function load(
   }
 }
 
-const notWhole = () => new StartError('The backup is not whole: nothing of it was restored.')
+const notWhole = () => new StartError('The backup is incomplete. Nothing was restored.')
 
 async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>): Promise<number> {
   const tables = await tablesOf(connection)
@@ -173,15 +176,13 @@ function migrationsOf({ migrations }: DumpHead, known: readonly Migration[]): Mi
   return Object.entries(migrations).map(([name, checksum]) => {
     const migration = known.find((each) => each.name === name)
     if (migration !== undefined && checksumOf(migration.sql) === checksum) return migration
-    throw new StartError(
-      `The backup has the migration ${name}, which this version does not know: a newer version made it. Restore it with that version.`,
-    )
+    throw new StartError(`A newer version made this backup (migration ${name}). Restore it with that version.`)
   })
 }
 
 function requireColumns(table: string, columns: readonly string[], found: readonly string[] | undefined): void {
   if (found !== undefined && columns.join() === found.join()) return
-  throw new StartError(`The backup’s table ${table} is another than this version’s: nothing of it was restored.`)
+  throw new StartError(`Table ${table} in the backup doesn’t match this version. Nothing was restored.`)
 }
 
 /** Each text is read once: `(row::table).*` would read it for each column. */
@@ -196,15 +197,23 @@ async function insert(connection: pg.ClientBase, table: string, rows: readonly s
  * @returns what brings them back; then foreign keys are checked.
  */
 async function withoutChecks(connection: pg.ClientBase, tables: readonly string[]): Promise<() => Promise<void>> {
+  const restoreKeys = await dropForeignKeys(connection)
+  for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} DISABLE TRIGGER USER`)
+  await connection.query(`TRUNCATE ${tables.map(quoted).join(', ')}`)
+  return async () => {
+    for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} ENABLE TRIGGER USER`)
+    await restoreKeys()
+  }
+}
+
+/** Drops all foreign keys. @returns what brings them back, and checks them. */
+export async function dropForeignKeys(connection: pg.ClientBase): Promise<() => Promise<void>> {
   const { rows: keys } = await connection.query<{ table: string; name: string; definition: string }>(
     `SELECT conrelid::regclass::text AS table, conname::text AS name, pg_get_constraintdef(oid) AS definition
      FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
   )
   for (const { table, name } of keys) await connection.query(`ALTER TABLE ${table} DROP CONSTRAINT ${quoted(name)}`)
-  for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} DISABLE TRIGGER USER`)
-  await connection.query(`TRUNCATE ${tables.map(quoted).join(', ')}`)
   return async () => {
-    for (const table of tables) await connection.query(`ALTER TABLE ${quoted(table)} ENABLE TRIGGER USER`)
     for (const { table, name, definition } of keys) {
       await connection.query(`ALTER TABLE ${table} ADD CONSTRAINT ${quoted(name)} ${definition}`)
     }

@@ -1,6 +1,6 @@
 /**
  * Splits a stream into lines.
- * @throws the error of the stream, on which `readline` of Node.js would wait for ever.
+ * @throws the error of the stream. Node's `readline` would wait forever instead.
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string, void, undefined> {
   const parts: Buffer[] = []

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartError } from '../core/errors.ts'
-import { KEY_FILE } from '../core/private-directory.ts'
 import { SECOND } from '../core/time.ts'
-import { databaseDirectory } from '../database/begun-opening.ts'
-import { lockDirectory } from '../database/lock.ts'
-import { MOVE_MARK, migrationsDirectory, readMigrations } from '../database/migrate.ts'
-import { type BackupSettings, onEmbedded, onServer, readKey, requireEmpty } from './backup.ts'
-import { type Counts, catchUp, markOf } from './catch-up.ts'
+import { databaseDirectory } from '../database/embedded/begun-opening.ts'
+import { lockDirectory } from '../database/embedded/directory-lock.ts'
+import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
+import { type BackupSettings, onEmbedded, onServer } from './backup.ts'
+import { type Copy, type Counts, followSource } from './catch-up.ts'
+import type { Batch } from './change-log.ts'
 import { dump, load } from './dump.ts'
-import { copyDatabase } from './snapshot.ts'
+import { openSource, type Source } from './move-source.ts'
+import { fillServer, readKey, requireRoomForKey, writeKey } from './place.ts'
 
 /** What was moved. */
 export interface Moved {
@@ -43,22 +44,14 @@ export async function move(settings: BackupSettings, place: string, watcher: Mov
   const isServer = /^postgres(ql)?:\/\//.test(place)
   if (settings.DATABASE_URL === undefined && !isServer) {
     throw new StartError(
-      'A data directory moves by copying it while the service is stopped. Name a server: postgresql://…',
+      'To move a data directory, stop the service and copy it. To move to a server, give postgresql://…',
     )
   }
   return isServer ? moveToServer(settings, place, watcher) : moveToDirectory(settings, place, watcher)
 }
 
 async function moveToServer(settings: BackupSettings, url: string, watcher: MoveWatcher): Promise<Moved> {
-  return onServer(url, async (to) => {
-    await requireOnlyMove(to)
-    await clearUnfinished(to)
-    await requireEmpty(to)
-    await to.query(`CREATE TABLE "${MOVE_MARK}" ()`)
-    const moved = await copyAndCatchUp(settings, to, watcher)
-    await to.query(`DROP TABLE "${MOVE_MARK}"`)
-    return moved
-  })
+  return onServer(url, (to) => fillServer(to, () => copyAndCatchUp(settings, to, watcher)))
 }
 
 async function moveToDirectory(settings: BackupSettings, dataDir: string, watcher: MoveWatcher): Promise<Moved> {
@@ -69,14 +62,15 @@ async function moveToDirectory(settings: BackupSettings, dataDir: string, watche
   try {
     if (existsSync(directory))
       throw new StartError(`${resolve(dataDir)} has a database already. Move into an empty place.`)
+    const key = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
+    await requireRoomForKey(dataDir, key)
     await rm(unfinished, { recursive: true, force: true })
     const moved = await onEmbedded(
       unfinished,
       (to) => copyAndCatchUp(settings, to, watcher),
       async () => null,
     )
-    const key = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
-    if (key !== null) await writeFile(join(dataDir, KEY_FILE), key, { mode: 0o600 })
+    if (key !== null) await writeKey(dataDir, key)
     await rename(unfinished, directory)
     return moved
   } finally {
@@ -85,110 +79,41 @@ async function moveToDirectory(settings: BackupSettings, dataDir: string, watche
   }
 }
 
-/** The key of the advisory lock of a move, which ends with the connection. */
-const MOVE_LOCK = 7_234_117_003
-
-async function requireOnlyMove(to: pg.ClientBase): Promise<void> {
-  const { rows } = await to.query<{ isOnly: boolean }>('SELECT pg_try_advisory_lock($1) AS "isOnly"', [MOVE_LOCK])
-  if (rows[0]?.isOnly !== true) throw new StartError('Another move into this database is running.')
-}
-
-/** Empties a database into which a move was begun and has not ended. */
-async function clearUnfinished(to: pg.ClientBase): Promise<void> {
-  const { rows } = await to.query<{ isMarked: boolean }>('SELECT to_regclass($1) IS NOT NULL AS "isMarked"', [
-    `"${MOVE_MARK}"`,
-  ])
-  if (rows[0]?.isMarked !== true) return
-  await to.query('BEGIN')
-  await to.query(`
-    DO $$ DECLARE each record; BEGIN
-      FOR each IN SELECT oid::regclass AS name FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
-      LOOP EXECUTE 'DROP TABLE IF EXISTS ' || each.name || ' CASCADE'; END LOOP;
-      FOR each IN SELECT oid::regtype AS name FROM pg_type
-        WHERE typnamespace = current_schema()::regnamespace AND typtype = 'e'
-      LOOP EXECUTE 'DROP TYPE IF EXISTS ' || each.name || ' CASCADE'; END LOOP;
-      FOR each IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
-      LOOP EXECUTE 'DROP ROUTINE IF EXISTS ' || each.name || ' CASCADE'; END LOOP;
-    END $$`)
-  await to.query('COMMIT')
-}
-
 async function copyAndCatchUp(settings: BackupSettings, to: pg.ClientBase, watcher: MoveWatcher): Promise<Moved> {
   const known = await readMigrations(migrationsDirectory)
-  let mark = 0
-  const copy = async (from: pg.ClientBase, first: number | null) => {
-    const begin = async () => {
-      mark = first ?? (await markOf(from))
-    }
-    return load(to, dump(from, null, begin), known)
-  }
-  const { rows: copied } = await readingOnce(settings, copy)
-  watcher.copied(copied)
-  const finish = async (from: pg.ClientBase) => {
+  return openSource(settings, async (source) => {
+    const { rows: copied } = await source.copy((from) => load(to, dump(from, null), known))
+    watcher.copied(copied)
+    const copy = await followSource(to)
+    const caughtUp = await followUntilStopped(source, copy, watcher)
     const start = performance.now()
-    const { changed: caughtUp, counts } = await catchUp(from, to, mark)
-    return { copied, caughtUp, counts, stoppedMs: Math.round(performance.now() - start) }
-  }
-  return readingStopped(settings, watcher, finish)
-}
-
-/** Reads the database as of one moment, whether a service uses it or not. @param read is told the first transaction that may be missing. */
-async function readingOnce<T>(
-  { DATA_DIR, DATABASE_URL }: BackupSettings,
-  read: (from: pg.ClientBase, first: number | null) => Promise<T>,
-): Promise<T> {
-  if (DATABASE_URL !== undefined) return onServer(DATABASE_URL, (from) => read(from, null))
-  const copy = join(DATA_DIR, 'move.snapshot')
-  await rm(copy, { recursive: true, force: true })
-  try {
-    const first = await copyDatabase(DATA_DIR, copy)
-    return await onEmbedded(copy, (from) => read(from, first))
-  } finally {
-    await rm(copy, { recursive: true, force: true })
-  }
-}
-
-/** Reads the database once the service has stopped. */
-async function readingStopped<T>(
-  { DATA_DIR, DATABASE_URL }: BackupSettings,
-  watcher: MoveWatcher,
-  read: (from: pg.ClientBase) => Promise<T>,
-): Promise<T> {
-  if (DATABASE_URL !== undefined) {
-    return onServer(DATABASE_URL, async (from) => {
-      await untilTrue(() => isAlone(from), watcher)
-      return read(from)
+    return source.onceStopped(async (from, take) => {
+      const rest = await applyRest(take, copy)
+      const counts = await copy.finish(from)
+      return { copied, caughtUp: caughtUp + rest, counts, stoppedMs: Math.round(performance.now() - start) }
     })
-  }
-  let lock: Awaited<ReturnType<typeof lockDirectory>> | null = null
-  const take = async () => {
-    lock = await lockDirectory(DATA_DIR).catch((error: unknown) => {
-      if (error instanceof StartError) return null
-      throw error
-    })
-    return lock !== null
-  }
-  try {
-    await untilTrue(take, watcher)
-    return await onEmbedded(databaseDirectory(DATA_DIR), read)
-  } finally {
-    await (lock as { release(): Promise<void> } | null)?.release()
-  }
+  })
 }
 
-/** Returns whether nobody else is connected to a database: a service always is. */
-async function isAlone(from: pg.ClientBase): Promise<boolean> {
-  const { rows } = await from.query<{ others: number }>(
-    `SELECT count(*)::int AS others FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
-  )
-  return rows[0]?.others === 0
-}
-
-async function untilTrue(isTrue: () => Promise<boolean>, watcher: MoveWatcher): Promise<void> {
-  for (let attempt = 0; !(await isTrue()); attempt++) {
-    if (attempt === 0) watcher.waiting()
+/** Makes the changes of a source until its service has stopped. @returns how many rows were changed. */
+async function followUntilStopped(source: Source, copy: Copy, watcher: MoveWatcher): Promise<number> {
+  let count = 0
+  let isWaiting = false
+  for (let batch = await source.take(); batch !== null; batch = await source.take()) {
+    await copy.stage(batch)
+    if (!batch.isLast) continue
+    count += await copy.apply()
+    if (!isWaiting) watcher.waiting()
+    isWaiting = true
     await pause(SECOND / 4)
+  }
+  return count
+}
+
+async function applyRest(take: () => Promise<Batch>, copy: Copy): Promise<number> {
+  for (;;) {
+    const batch = await take()
+    await copy.stage(batch)
+    if (batch.isLast) return copy.apply()
   }
 }

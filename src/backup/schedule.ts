@@ -6,25 +6,25 @@ import { HOUR } from '../core/time.ts'
 import { verifyArchive } from './archive.ts'
 import { type BackupSettings, backUp } from './backup.ts'
 
-/** What is known of the backups that a service makes by itself. */
+/** The state of scheduled backups. */
 export interface BackupState {
-  /** When the newest one was made; null: there is none, or it is not known yet. */
+  /** When the newest one was made; null: none exists, or unknown yet. */
   readonly lastAt: Date | null
-  /** Its size. */
+  /** The size of the newest one. */
   readonly bytes: number
-  /** How many attempts have failed since the start. */
+  /** The number of failed attempts since the start. */
   readonly failures: number
-  /** The failure of the last attempt; null: it did not fail. */
+  /** The failure of the last attempt; null: it succeeded. */
   readonly failure: { readonly at: Date; readonly message: string } | null
 }
 
-/** The backups that a service makes by itself. */
+/** Makes scheduled backups. */
 export interface ScheduledBackups {
   state(): BackupState
   /**
-   * Makes a backup if one is due, reads it again, and deletes the oldest beyond those that are kept.
-   * @returns the milliseconds until it should be called again.
-   * @throws when no backup could be made; all others stay.
+   * Makes a backup if one is due, verifies it, and deletes the oldest ones over the limit.
+   * @returns the milliseconds until the next call.
+   * @throws if the backup failed. Existing backups stay.
    */
   run(): Promise<number>
 }
@@ -32,10 +32,10 @@ export interface ScheduledBackups {
 type Settings = BackupSettings &
   Pick<Config, 'BACKUP_DIR' | 'BACKUP_EVERY_HOURS' | 'BACKUP_KEEP' | 'ALLCLEAR_BACKUP_PASSPHRASE'>
 
-/** The files that are ours: others in the directory stay. What an interrupted run left has one more ending. */
+/** Matches our files; others in the directory stay untouched. Files of interrupted runs have an additional suffix. */
 const OWN = /^allclear-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.backup(\.(?:unfinished|snapshot))?$/
 
-/** Creates the schedule of backups; null: the settings name no directory. The times of backups are in the names of their files. */
+/** Schedules backups; null if the settings have no directory. File names hold the times of backups. */
 export function scheduleBackups(settings: Settings, clock: Clock): ScheduledBackups | null {
   return settings.BACKUP_DIR === undefined ? null : schedule(settings.BACKUP_DIR, settings, clock)
 }
@@ -48,7 +48,7 @@ function schedule(directory: string, settings: Settings, clock: Clock): Schedule
   async function runDue(now: Date): Promise<number> {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const found = await readBackups(directory)
-    // A backup of the future was made while the clock was wrong.
+    // Ignore backups dated in the future, made while the clock was wrong.
     const last = found.find(({ at }) => at <= now)
     const isDue = last === undefined || last.at.getTime() + every <= now.getTime()
     const newest = isDue ? await makeBackup(now) : last
@@ -92,7 +92,7 @@ interface Backup {
   readonly at: Date
 }
 
-/** Returns the backups of a directory, newest first. Deletes what interrupted runs have left. */
+/** Returns the backups of a directory, newest first. Deletes leftovers of interrupted runs. */
 async function readBackups(directory: string): Promise<Backup[]> {
   const backups: Backup[] = []
   for (const name of await readdir(directory)) {

@@ -1,58 +1,30 @@
-import { once } from 'node:events'
-import { chmod, copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { createConnection, createServer, type Socket } from 'node:net'
+import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { StartError } from '../core/errors.ts'
-import { databaseDirectory } from '../database/begun-opening.ts'
-import { atShortPath, lockDirectory } from '../database/lock.ts'
+import { databaseDirectory } from '../database/embedded/begun-opening.ts'
+import { lockDirectory } from '../database/embedded/directory-lock.ts'
 import { linesOf } from './lines.ts'
+import { connectToService, serveSocket } from './local-socket.ts'
 
 /*
  * A snapshot of the embedded database while a service uses it: PostgreSQL's own base backup (manual, "Making a Base Backup Using
- * the Low Level API"). The service tells PostgreSQL where the backup begins and ends; whoever makes it copies the files meanwhile,
- * changing or not, and PostgreSQL mends them from its log when the copy is opened. They speak over a socket in the data directory,
- * which only its owner may enter.
+ * the Low Level API"). The service tells PostgreSQL where the backup begins and ends. The command copies the files meanwhile,
+ * while they change, and PostgreSQL repairs the copy from its log when it is opened.
  */
 const SOCKET = 'backup.sock'
 /** Keeps the log of the database until it is copied; the database drops it when it ends. */
 const SLOT = 'allclear_backup'
 
 /** Serves snapshots of the embedded database in a data directory. @returns what ends it. */
-export async function serveSnapshots(
+export function serveSnapshots(
   dataDir: string,
   pool: Pick<pg.Pool, 'query'>,
   log: Logger,
 ): Promise<() => Promise<void>> {
-  let isBusy = false
-  const open = new Set<Socket>()
-  const server = createServer((socket) => {
-    socket.on('error', () => socket.destroy())
-    if (isBusy) return void socket.end('busy\n')
-    isBusy = true
-    open.add(socket)
-    void serveOne(socket, pool, log).finally(() => {
-      isBusy = false
-      open.delete(socket)
-      socket.destroy()
-    })
-  })
-  const path = join(dataDir, SOCKET)
-  // This process alone has the directory: a socket there is a dead process's.
-  await rm(path, { force: true })
-  try {
-    await atShortPath(path, (short) => once(server.listen(short), 'listening'))
-    await chmod(path, 0o600)
-  } catch (error) {
-    log.warn({ err: error }, 'backup: none can be made while this service runs')
-  }
-  server.unref()
-  return async () => {
-    server.close()
-    for (const socket of open) socket.destroy()
-    await rm(path, { force: true })
-  }
+  return serveSocket(dataDir, SOCKET, { handle: (socket) => serveOne(socket, pool, log) }, log)
 }
 
 /** Begins a backup for a connection, ends it on a line of it, and cleans up when the connection closes. */
@@ -64,11 +36,7 @@ async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logge
     await pool.query('SELECT pg_backup_start($1, true)', [SLOT])
     isRunning = true
     log.info('backup: begun')
-    // No transaction is under way on this one connection, so that all later ones begin from here.
-    const { rows: marks } = await pool.query<{ mark: string }>(
-      'SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text AS mark',
-    )
-    socket.write(`begun ${marks[0]?.mark}\n`)
+    socket.write('begun\n')
     for await (const _ of linesOf(socket)) {
       if (!isRunning) continue
       const { rows } = await pool.query<{ label: string }>('SELECT labelfile AS label FROM pg_backup_stop(false)')
@@ -90,38 +58,28 @@ async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logge
 /**
  * Copies the embedded database of a data directory as of one moment, whether a service uses it or not.
  * @param to a directory that does not exist.
- * @returns the first transaction that the copy may lack; null: it lacks none.
  * @throws StartError when there is no database, or it cannot be copied.
  */
-export async function copyDatabase(dataDir: string, to: string): Promise<number | null> {
+export async function copyDatabase(dataDir: string, to: string): Promise<void> {
   const from = databaseDirectory(dataDir)
-  if ((await stat(from).catch(() => null)) === null) {
-    throw new StartError(`There is no database in ${dataDir}. Set DATA_DIR to the directory of the service’s data.`)
-  }
-  const socket = await connectTo(join(dataDir, SOCKET))
+  await requireDatabase(dataDir)
+  const socket = await connectToService(dataDir, SOCKET)
   if (socket !== null) return copyRunning(socket, from, to)
   const lock = await lockDirectory(dataDir)
   try {
     await copyFiles(from, to, () => true)
-    return null
   } finally {
     await lock.release()
   }
 }
 
-async function connectTo(path: string): Promise<Socket | null> {
-  return atShortPath(path, async (short) => {
-    const socket = createConnection(short)
-    try {
-      await once(socket, 'connect')
-      return socket
-    } catch {
-      return null
-    }
-  })
+/** Checks that a data directory holds a database. @throws StartError if it does not. */
+export async function requireDatabase(dataDir: string): Promise<void> {
+  if ((await stat(databaseDirectory(dataDir)).catch(() => null)) !== null) return
+  throw new StartError(`There is no database in ${dataDir}. Set DATA_DIR to the directory of the service’s data.`)
 }
 
-async function copyRunning(socket: Socket, from: string, to: string): Promise<number> {
+async function copyRunning(socket: Socket, from: string, to: string): Promise<void> {
   const lines = linesOf(socket)
   const next = async () => {
     const { value, done } = await lines.next()
@@ -131,14 +89,13 @@ async function copyRunning(socket: Socket, from: string, to: string): Promise<nu
     return value
   }
   try {
-    const mark = Number((await next()).split(' ')[1])
+    await next()
     await copyFiles(from, to, (path) => !isOfRunning(path))
     socket.write('end\n')
     const label: string = JSON.parse(await next())
     await copyFiles(join(from, 'pg_wal'), join(to, 'pg_wal'), (path) => /^[0-9A-F]{24}$/.test(path))
     await writeFile(join(to, 'backup_label'), label)
     socket.end()
-    return mark
   } catch (error) {
     socket.destroy()
     throw error

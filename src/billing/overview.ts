@@ -1,11 +1,11 @@
-import type { TierLimits } from '../account/plan.ts'
-import { checksPerDay, planAt, tierLimits } from '../account/plan.ts'
+import type { TierLimits } from '../account/limits.ts'
+import { checksPerDay, planAt, tierLimits } from '../account/limits.ts'
 import { organizationChecks } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { DAY } from '../core/time.ts'
 import type { Organization, PaidSubscription } from '../generated/prisma/client.ts'
-import { active } from '../notification/subscriber.ts'
-import { tierOrder } from './price.ts'
+import { active } from '../notification/subscriber/subscriber.ts'
+import { tierOrder } from './subscription/price.ts'
 
 /** The limits of an organization, from its tier and check plan. */
 export interface Limits
@@ -44,7 +44,7 @@ export async function usageOf(ctx: Context, { id, tier, createdAt }: Organizatio
 
 /**
  * Returns the most relevant subscription: the organization's own before gifts, then the one for the highest tier,
- * else the newest; null when there is none.
+ * else the newest; null: none.
  */
 export async function primarySubscription(ctx: Context, organizationId: string): Promise<PaidSubscription | null> {
   const all = await listSubscriptions(ctx, organizationId)

@@ -6,7 +6,7 @@ import { DAY } from '../core/time.ts'
 /**
  * Empties a batch of payloads of payment events that are older than `days`, and deletes those of a provider’s events that were for
  * nothing we sell. What remains of the others is the financial record: amount, currency, outcome and the provider’s ids. Events that
- * nobody has assigned yet keep their payload, which tells for what they are. Returns whether there may be more.
+ * no one has assigned yet keep their payload, which shows what they paid for. Returns whether there may be more.
  */
 export async function deleteOldPayloads(
   { db, now }: Pick<Context, 'db' | 'now'>,

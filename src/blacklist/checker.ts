@@ -3,12 +3,12 @@ import { addressFamily, parseAddress } from '../core/ip-address.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
 import type { DnsResult, Signal } from '../network/dns/client.ts'
-import type { GeoLookup } from './geo.ts'
-import { unknownGeo } from './geo.ts'
+import type { BlacklistResult, DomainReport, IpReport, Report } from './check-report.ts'
+import type { GeoLookup } from './geo/geo.ts'
+import { unknownGeo } from './geo/geo.ts'
 import type { Blacklist } from './list.ts'
 import type { Lookup, LookupRequest } from './lookup.ts'
 import { queryList, queryListCache, unlessAborted } from './lookup.ts'
-import type { BlacklistResult, DomainReport, IpReport, Report } from './report.ts'
 import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
 import { countResults, domainVerdict, ipVerdict, sumCounts } from './verdict.ts'
@@ -31,9 +31,9 @@ interface CheckOptions {
 export interface Checker {
   readonly lists: readonly Blacklist[]
   readonly lookup: Lookup
-  checkIp(target: IpTarget, watcher?: CheckOptions): Promise<IpReport>
-  checkDomain(target: DomainTarget, watcher?: CheckOptions): Promise<DomainReport>
-  check(target: Target, watcher?: CheckOptions): Promise<Report>
+  checkIp(target: IpTarget, options?: CheckOptions): Promise<IpReport>
+  checkDomain(target: DomainTarget, options?: CheckOptions): Promise<DomainReport>
+  check(target: Target, options?: CheckOptions): Promise<Report>
   /** Ends aborted checks at once; without this call they end within some ten milliseconds. */
   releaseAborted(): void
 }
@@ -56,35 +56,20 @@ export function createChecker(parts: {
   const ipLists = lists.filter((list) => list.kind === 'ip')
   const domainLists = lists.filter((list) => list.kind === 'domain')
 
-  async function checkAddress(target: IpTarget, watched: BoundedCheckOptions): Promise<IpReport> {
-    const question = { target, signal: watched.signal }
+  async function checkAddress(target: IpTarget, options: BoundedCheckOptions): Promise<IpReport> {
+    const question = { target, signal: options.signal }
     const place = geo.locate(target.address)
-    const results = await queryLists(ipLists, target.address, question, watched)
-    return { ...ipReport(target, results, now()), geo: (await unlessAborted(place, watched.signal)) ?? unknownGeo }
-  }
-
-  function queryLists(
-    asked: readonly Blacklist[],
-    name: string,
-    question: LookupRequest,
-    { onProgress }: BoundedCheckOptions,
-  ): Promise<BlacklistResult[]> {
-    return Promise.all(
-      asked.map(async (list) => {
-        const result = await queryList(lookup, list, question)
-        onProgress?.({ kind: 'answer', target: name, result })
-        return result
-      }),
-    )
+    const results = await queryLists(lookup, ipLists, target.address, question, options)
+    return { ...ipReport(target, results, now()), geo: (await unlessAborted(place, options.signal)) ?? unknownGeo }
   }
 
   /** Resolves a domain and checks its addresses, up to the maximum. */
-  async function checkResolvedAddresses(target: DomainTarget, watched: BoundedCheckOptions) {
-    const { addresses, failed } = await resolveAddresses(target.name, watched.signal)
+  async function checkResolvedAddresses(target: DomainTarget, options: BoundedCheckOptions) {
+    const { addresses, failed } = await resolveAddresses(lookup, target.name, options.signal)
     const checkable = addresses.filter(isCheckable)
     const checked = checkable.slice(0, MAX_ADDRESSES)
-    watched.onProgress?.({ kind: 'resolved', addresses, checked })
-    const ipReports = await Promise.all(checked.map((address) => checkAddress(ipTarget(address), watched)))
+    options.onProgress?.({ kind: 'resolved', addresses, checked })
+    const ipReports = await Promise.all(checked.map((address) => checkAddress(ipTarget(address), options)))
     return {
       resolvedIps: addresses,
       resolutionFailed: failed,
@@ -93,48 +78,27 @@ export function createChecker(parts: {
     }
   }
 
-  /** Returns the addresses of a domain, IPv4 first; `failed` when the A or the AAAA query got no answer. */
-  async function resolveAddresses(name: string, signal: Signal): Promise<{ addresses: string[]; failed: boolean }> {
-    const results = await Promise.all([
-      lookup.dns.query(name, 'A', { signal }),
-      lookup.dns.query(name, 'AAAA', { signal }),
-    ])
-    const addresses = [...new Set(results.flatMap(addressesIn))]
-    return { addresses, failed: results.some((result) => result.kind === 'failed') }
-  }
-
-  /** Returns the cached answers of all lists, or null when one is missing. */
-  function cachedResults(target: IpTarget): BlacklistResult[] | null {
-    const results: BlacklistResult[] = []
-    for (const list of ipLists) {
-      const result = queryListCache(lookup, list, target)
-      if (result === null) return null
-      results.push(result)
-    }
-    return results
-  }
-
-  /** Reports made of cached answers only, for callers that repeat a check at once. */
+  /** Reports made only of cached answers, for callers that repeat a check immediately. */
   const recentReports = new LRUCache<string, IpReport>({ max: 1000 })
 
-  async function checkIp(target: IpTarget, watcher: CheckOptions = {}): Promise<IpReport> {
-    const recent = watcher.onProgress ? undefined : recentReports.get(target.address)
+  async function checkIp(target: IpTarget, options: CheckOptions = {}): Promise<IpReport> {
+    const recent = options.onProgress ? undefined : recentReports.get(target.address)
     if (recent && Math.abs(now().getTime() - recent.checkedAt.getTime()) < REPORT_REUSE_MS) return recent
-    const cached = watcher.onProgress ? null : cachedResults(target)
+    const cached = options.onProgress ? null : cachedResults(lookup, ipLists, target)
     if (cached) {
       const report = { ...ipReport(target, cached, now()), geo: await geo.locate(target.address) }
       recentReports.set(target.address, report)
       return report
     }
-    return checkAddress(target, withDeadline(watcher))
+    return checkAddress(target, withDeadline(options))
   }
 
-  async function checkDomain(target: DomainTarget, watcher: CheckOptions = {}): Promise<DomainReport> {
-    const watched = withDeadline(watcher)
-    const question = { target, signal: watched.signal }
+  async function checkDomain(target: DomainTarget, given: CheckOptions = {}): Promise<DomainReport> {
+    const options = withDeadline(given)
+    const question = { target, signal: options.signal }
     const [results, resolved] = await Promise.all([
-      queryLists(domainLists, target.name, question, watched),
-      checkResolvedAddresses(target, watched),
+      queryLists(lookup, domainLists, target.name, question, options),
+      checkResolvedAddresses(target, options),
     ])
     const counts = sumCounts([countResults(results), ...resolved.ipReports])
     const base = { targetType: 'domain', target: target.name, checkedAt: now() } as const
@@ -147,9 +111,48 @@ export function createChecker(parts: {
     lookup,
     checkIp,
     checkDomain,
-    check: (target, watcher) => (target.kind === 'ip' ? checkIp(target, watcher) : checkDomain(target, watcher)),
+    check: (target, options) => (target.kind === 'ip' ? checkIp(target, options) : checkDomain(target, options)),
     releaseAborted: lookup.dns.dismiss,
   }
+}
+
+/** Queries lists in parallel. Calls `onProgress` with each answer as it arrives. */
+function queryLists(
+  lookup: Lookup,
+  lists: readonly Blacklist[],
+  name: string,
+  question: LookupRequest,
+  { onProgress }: BoundedCheckOptions,
+): Promise<BlacklistResult[]> {
+  return Promise.all(
+    lists.map(async (list) => {
+      const result = await queryList(lookup, list, question)
+      onProgress?.({ kind: 'answer', target: name, result })
+      return result
+    }),
+  )
+}
+
+/** Returns the cached answers of all lists, or null if one is missing. */
+function cachedResults(lookup: Lookup, lists: readonly Blacklist[], target: IpTarget): BlacklistResult[] | null {
+  const results: BlacklistResult[] = []
+  for (const list of lists) {
+    const result = queryListCache(lookup, list, target)
+    if (result === null) return null
+    results.push(result)
+  }
+  return results
+}
+
+/** Returns the addresses of a domain, IPv4 first; `failed` if the A or the AAAA query got no answer. */
+async function resolveAddresses(
+  { dns }: Lookup,
+  name: string,
+  signal: Signal,
+): Promise<{ addresses: string[]; failed: boolean }> {
+  const results = await Promise.all([dns.query(name, 'A', { signal }), dns.query(name, 'AAAA', { signal })])
+  const addresses = [...new Set(results.flatMap(addressesIn))]
+  return { addresses, failed: results.some((result) => result.kind === 'failed') }
 }
 
 type BoundedCheckOptions = CheckOptions & { readonly signal: Signal }

@@ -1,6 +1,6 @@
+import { createTokenBucket } from '../core/concurrency/token-bucket.ts'
 import type { Clock } from '../core/time.ts'
 import { DAY } from '../core/time.ts'
-import { createTokenBucket } from '../core/token-bucket.ts'
 
 /** Limits the queries to one list, so that we never break its terms of use. */
 export interface QueryBudget {

@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /**
  * Decodes the A records of a DNSBL answer (RFC 5782 §2.1: codes are addresses in 127.0.0.0/8, and each list defines
  * their meaning). The rules that apply to every list are here; the tables of codes are in list.ts.
@@ -26,8 +28,13 @@ export interface CodeMeaning {
 /** Decodes a list's answer. Each list defines the meaning of 127.0.0.1, which may be a listing. */
 export type Decoder = (codes: readonly string[]) => DecodedAnswer
 
+/** Returns the meaning of a code that lists the target. */
 export const listing = (text: string): CodeMeaning => ({ kind: 'listing', text })
+
+/** Returns the meaning of a code for addresses that should not send mail, which is not a listing. */
 export const policy = (text: string): CodeMeaning => ({ kind: 'policy', text })
+
+/** Returns the meaning of a code that does not concern the target’s reputation. */
 export const informational = (text: string): CodeMeaning => ({ kind: 'informational', text })
 
 /**
@@ -82,7 +89,7 @@ function rejectNonLoopback(codes: readonly string[]): DecodedAnswer | null {
 }
 
 function refusal(codes: readonly string[]): DecodedAnswer {
-  const known = codes.map((code) => refusalNotes[code]).find((text) => text !== undefined)
+  const known = codes.map((code) => ownValue(refusalNotes, code)).find((text) => text !== undefined)
   return { kind: 'refused', note: known ?? `The list refuses this resolver (${codes.join(', ')}).` }
 }
 

@@ -137,7 +137,7 @@ const endsInNumber = new RegExp(String.raw`\.${number}\.?$`, 'i')
 
 interface CommonMistake {
   readonly matches: (text: string) => boolean
-  /** Says what is wrong and what to send. */
+  /** Explains what is wrong and what to send. */
   readonly hint: string
   /** Extracts the part of the text that the caller probably meant. */
   readonly extract?: (text: string) => string
@@ -183,7 +183,7 @@ const commonMistakes: readonly CommonMistake[] = [
   },
 ]
 
-/** Returns a sentence that suggests a valid target, or an empty text when there is none short enough to repeat. */
+/** Returns a sentence that suggests a valid target, or an empty text when none exists short enough to repeat. */
 function suggestion(meant: string, expected: Target['kind'] | undefined): string {
   const address = parseAddress(meant)
   const target = address === null ? domainTarget(meant) : ipTarget(address)

@@ -1,5 +1,5 @@
-import type { BlacklistResult, Counts, DomainReport, IpReport, ListError, Report } from './report.ts'
-import { listErrors } from './report.ts'
+import type { BlacklistResult, Counts, DomainReport, IpReport, ListError, Report } from './check-report.ts'
+import { listErrors } from './check-report.ts'
 
 /**
  * The outcome of a report. `policy`: only policy entries, even when some lists did not answer. `incomplete`: no
@@ -86,7 +86,7 @@ function describeListings(results: readonly BlacklistResult[]): string {
     .join('; ')
 }
 
-/** Says what is listed where: a listed address does not make its domain listed. */
+/** Describes what is listed where: a listed address does not make its domain listed. */
 function listedPart({ target, results, ipReports }: Omit<DomainReport, 'verdict'>): string {
   const addresses = ipReports.filter((each) => each.listedCount > each.policyCount)
   const only = ipReports.filter((each) => outcomeOf(each) === 'policy')

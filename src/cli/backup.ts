@@ -1,27 +1,21 @@
 import { readFile } from 'node:fs/promises'
-import { loadBundle } from '../core/compiled-bundle.ts'
-import { isBundled } from '../core/worker-thread.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from './command.ts'
-
-type Program = typeof import('../app/program.ts')
-
-/** The service's own program, which knows the database; only these commands need it. */
-async function loadProgram(): Promise<Program> {
-  // Not a literal, which would put the program into this file's bundle.
-  const source: string = '../app/program.ts'
-  return isBundled ? loadBundle<Program>('app/program').exports : import(source)
-}
+import { loadProgram } from './program.ts'
 
 const options = { 'passphrase-file': { type: 'string' } } as const
-const describe = { 'passphrase-file': 'a file whose first line encrypts it ($ALLCLEAR_BACKUP_PASSPHRASE)' }
-const SETTINGS =
-  'It takes DATA_DIR, DATABASE_URL and SECRET_KEY as the service does, and runs on the service’s machine.'
+const describe = { 'passphrase-file': 'a file with the passphrase in its first line ($ALLCLEAR_BACKUP_PASSPHRASE)' }
+const SETTINGS = 'Run it on the machine of the service, with the same DATA_DIR, DATABASE_URL and SECRET_KEY.'
 
-/** Backs the database up. */
+/** Backs up the database. */
 export const backup: Command = {
   usage: 'FILE',
   summary: 'Back up the database and the secret key to a new file, while the service runs',
   details: SETTINGS,
+  examples: [
+    'allclear backup /backup/allclear.backup',
+    'allclear backup /backup/allclear.backup --passphrase-file key.txt',
+  ],
+  exitCodes: { 0: 'backup written' },
   options,
   describe,
   async run(input, terminal) {
@@ -30,8 +24,8 @@ export const backup: Command = {
     const { backUp } = await loadProgram()
     const failure = await backUp(file, { env: terminal.env, passphrase, now: terminal.now() })
     if (failure !== null) throw new Failure(failure)
-    const hint = passphrase === null ? ' It is not encrypted and may hold the secret key: keep it as safe as that.' : ''
-    terminal.say(`Written to ${file}.${hint}`)
+    const hint = passphrase === null ? ' It is not encrypted and may contain the secret key: store it safely.' : ''
+    terminal.say(`Wrote ${file}.${hint}`)
     if (input.json) terminal.result(JSON.stringify({ file, encrypted: passphrase !== null }))
     return EXIT.ok
   },
@@ -42,6 +36,8 @@ export const restore: Command = {
   usage: 'FILE',
   summary: 'Restore a backup into an empty data directory or database',
   details: SETTINGS,
+  examples: ['DATA_DIR=/var/lib/allclear allclear restore /backup/allclear.backup'],
+  exitCodes: { 0: 'restored' },
   options,
   describe,
   async run(input, terminal) {
@@ -49,8 +45,8 @@ export const restore: Command = {
     const { restore: run } = await loadProgram()
     const restored = await run(file, { env: terminal.env, passphrase: await passphraseOf(input, terminal) })
     if (typeof restored === 'string') throw new Failure(restored)
-    const key = restored.hasKey ? 'The secret key came with it.' : 'Set the same SECRET_KEY as before.'
-    terminal.say(`Restored ${restored.rows} rows. ${key} Start the service.`)
+    const key = restored.hasKey ? 'Restored the secret key too.' : 'Set the same SECRET_KEY as before.'
+    terminal.say(`Restored ${restored.rows} rows. ${key} You can start the service now.`)
     if (input.json) terminal.result(JSON.stringify(restored))
     return EXIT.ok
   },
@@ -61,7 +57,12 @@ export const move: Command = {
   usage: '--to URL|DIR',
   summary: 'Move the embedded database to a PostgreSQL server, or back, with the service stopped for seconds',
   details: `${SETTINGS}
-It copies while the service runs, says when to stop it, and catches up once it has stopped. The place has to be empty; the source stays.`,
+It copies while the service runs, catches up, says when to stop it, and takes the last changes once it has stopped. The place has to be empty; the source stays.`,
+  examples: [
+    'allclear move --to postgresql://allclear@db.example.com/allclear',
+    'DATABASE_URL=postgresql://allclear@db.example.com/allclear allclear move --to /var/lib/allclear',
+  ],
+  exitCodes: { 0: 'it is moved, and every row is counted on both sides' },
   options: { to: { type: 'string' } },
   describe: { to: 'an empty database, postgresql://…, or an empty directory' },
   async run(input, terminal) {
@@ -98,7 +99,7 @@ async function passphraseOf(input: Input, { env }: Terminal): Promise<string | n
   const file = textOf(input, 'passphrase-file')
   if (file === undefined) return env['ALLCLEAR_BACKUP_PASSPHRASE'] || null
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Failure(`The passphrase cannot be read: ${error.message}`)
+    throw new Failure(`Cannot read the passphrase: ${error.message}`)
   })
   const [first = ''] = text.split('\n')
   if (first.trim() === '') throw new Failure(`${file} has no passphrase in its first line.`)

@@ -23,7 +23,7 @@ interface Report {
   readonly ipReports?: readonly Report[]
 }
 
-/** A target that was refused. */
+/** The refusal of a target. */
 interface Refusal {
   readonly target: string
   readonly error: { readonly code: string; readonly message: string }
@@ -38,14 +38,15 @@ const QUERIES = {
     report: checkDomain(target: $target) { ... on DomainReport { ${FIELDS} ipReports { ${FIELDS} } } ${FAILURE} }
   }`,
 }
-/** How many checks run at once. */
+/** The number of checks run in parallel. */
 const AT_ONCE = 4
 
 /** Checks targets on the blacklists. */
 export const check: Command = {
   usage: 'TARGET…',
   summary: 'Check addresses and domains on DNS blacklists',
-  details: 'Exit codes: 0 all clean, 2 one is listed, 3 some lists gave no answer, 1 failed.',
+  examples: ['allclear check 203.0.113.7 example.com', 'allclear check 203.0.113.7 --json'],
+  exitCodes: { 0: 'all targets are clean', 2: 'a target is listed', 3: 'some lists did not answer' },
   async run({ words, json }, terminal, service) {
     if (words.length === 0)
       throw new Failure('Give at least one address or domain: allclear check 203.0.113.7 example.com')

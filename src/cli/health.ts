@@ -1,8 +1,8 @@
-/** How long an answer may take, in milliseconds. */
+/** The timeout of the request, in milliseconds. */
 const TIMEOUT_MS = 4000
 
 /**
- * Asks a service on this machine whether it runs, for the health check of a container, which has no curl.
+ * Checks whether a service runs on this machine, for the health check of a container without curl.
  * @returns the exit code.
  */
 export async function checkHealth(port: string | undefined): Promise<number> {

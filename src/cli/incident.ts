@@ -1,4 +1,5 @@
 import type { Client } from '../client/index.ts'
+import { ownValue } from '../core/own-value.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf, textsOf } from './command.ts'
 import { printable, wordsOf } from './paint.ts'
 
@@ -27,9 +28,20 @@ const POST = `mutation Post($input: PostIncidentUpdateInput!) {
 export const incident: Command = {
   usage: 'open | update [ID] | resolve [ID]',
   summary: 'Report an incident, post an update, or resolve it',
-  details: `Without --message, your editor ($VISUAL, $EDITOR) opens. Without an ID, the one open incident is meant.
-A service is named by its name or id: --service "API=MAJOR_OUTAGE", more than once for several.`,
+  details: `Without --message, your editor ($VISUAL, $EDITOR) opens. Without an ID, it uses the one open incident.
+Give services by name or id, repeating the option for several: --service "API=MAJOR_OUTAGE".`,
+  examples: [
+    'allclear incident open --impact major --service "API=PARTIAL_OUTAGE"',
+    'allclear incident open --template Outage',
+    'allclear incident update --status identified -m "A disk is full."',
+    'allclear incident resolve -m "The disk has room again."',
+  ],
+  exitCodes: { 0: 'published' },
   words: ['open', 'update', 'resolve'],
+  values: {
+    status: ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED'],
+    impact: ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'],
+  },
   options: {
     title: { type: 'string' },
     message: { type: 'string', short: 'm' },
@@ -40,19 +52,19 @@ A service is named by its name or id: --service "API=MAJOR_OUTAGE", more than on
     quiet: { type: 'boolean' },
   },
   describe: {
-    title: 'of a new incident',
-    message: 'what subscribers and visitors read, in Markdown',
+    title: 'the title of a new incident',
+    message: 'the message to subscribers and visitors, in Markdown',
     status: 'INVESTIGATING, IDENTIFIED, MONITORING or RESOLVED',
-    impact: 'of a new incident: NONE, MINOR (default), MAJOR or CRITICAL',
+    impact: 'the impact of a new incident: NONE, MINOR (default), MAJOR or CRITICAL',
     service: 'an affected service and its status, NAME=STATUS',
-    template: 'the name of a template that has the words ready; what is given beside it replaces its own',
-    quiet: 'notify no subscribers',
+    template: 'the name of a template to start from; other options override its values',
+    quiet: 'do not notify subscribers',
   },
   async run(input, terminal, service) {
     const { client } = await service()
     const [action, id] = input.words
-    const run = { open, update, resolve: update }[action ?? '']
-    if (run === undefined) throw new Failure('Say what to do: allclear incident open, update or resolve.')
+    const run = ownValue({ open, update, resolve: update }, action ?? '')
+    if (run === undefined) throw new Failure('Give an action: allclear incident open, update or resolve.')
     const done = await run({ action: action ?? '', id, input, terminal, client })
     if (input.json) terminal.result(JSON.stringify(done, null, 2))
     else terminal.result(`${printable(done.title)}: ${wordsOf(done.status)}  ${done.id}`)
@@ -74,7 +86,7 @@ async function open({ input, terminal, client }: Request): Promise<Incident> {
   if (name !== undefined) return openBy(name, services, { input, client })
   const written = await compose(input, terminal, {
     title: textOf(input, 'title') ?? '',
-    hint: 'The first line is the title; the message follows after an empty line. Lines that begin with # are left out.',
+    hint: 'Write the title in the first line, then an empty line and the message. Lines that begin with # are ignored.',
   })
   const { done } = await client.request<{ done: Incident | Refused }>(OPEN, {
     input: {
@@ -88,7 +100,7 @@ async function open({ input, terminal, client }: Request): Promise<Incident> {
   return succeeded(done)
 }
 
-/** A template of incidents, filled in. */
+/** A filled-in incident template. */
 interface Template {
   readonly name: string
   readonly status: string | null
@@ -112,7 +124,7 @@ const TEMPLATES = `query Templates($serviceIds: [ID!]) {
   } }
 }`
 
-/** Opens an incident by a template. */
+/** Opens an incident from a template. */
 async function openBy(
   name: string,
   services: readonly { readonly serviceId: string; readonly status: string }[],
@@ -124,13 +136,13 @@ async function openBy(
   const template = templates.find((each) => each.name.toLowerCase() === name.toLowerCase())
   if (template === undefined) {
     const known = templates.map((each) => `  ${printable(each.name)}`).join('\n')
-    throw new Failure(`There is no template “${name}” for incidents.${known === '' ? '' : ` There are:\n${known}`}`)
+    throw new Failure(`There is no incident template “${name}”.${known === '' ? '' : ` Templates:\n${known}`}`)
   }
   if (template.filled === null) throw new Failure('One of the services does not exist.')
   const { title, message, translations, missing } = template.filled
   const given = { title: textOf(input, 'title'), message: textOf(input, 'message') }
   if (given.message === undefined && missing.length > 0) {
-    throw new Failure(`The template leaves open {{${missing.join('}}, {{')}}}. Name the services, or give --message.`)
+    throw new Failure(`The template has no value for {{${missing.join('}}, {{')}}}. Add --service or --message.`)
   }
   const { done } = await client.request<{ done: Incident | Refused }>(OPEN, {
     input: {
@@ -147,10 +159,10 @@ async function openBy(
 }
 
 async function update({ action, id, input, terminal, client }: Request): Promise<Incident> {
-  const found = await meant(client, id)
+  const found = await findIncident(client, id)
   const services = await affected(input, client)
   const { message } = await compose(input, terminal, {
-    hint: `An update of “${found.title}”. Lines that begin with # are left out.`,
+    hint: `Write an update of “${found.title}”. Lines that begin with # are ignored.`,
   })
   const status = action === 'resolve' ? 'RESOLVED' : constant(textOf(input, 'status') ?? found.status)
   const { done } = await client.request<{ done: Pick<Incident, 'status'> | Refused }>(POST, {
@@ -163,8 +175,8 @@ async function update({ action, id, input, terminal, client }: Request): Promise
   return { ...found, ...succeeded(done) }
 }
 
-/** Returns the incident with an id, or the one that is open. */
-async function meant(client: Client, id: string | undefined): Promise<Incident> {
+/** Returns the incident with an id. Without an id, returns the only open incident. @throws Failure if there is no such incident. */
+async function findIncident(client: Client, id: string | undefined): Promise<Incident> {
   if (id !== undefined) {
     const query = `query Find($id: ID!) { node(id: $id) { ... on Incident { ${RESULT} } } }`
     const { node } = await client.request<{ node: Partial<Incident> | null }>(query, { id })
@@ -175,18 +187,18 @@ async function meant(client: Client, id: string | undefined): Promise<Incident> 
   type Answer = { readonly organization: { readonly incidents: { readonly nodes: readonly Incident[] } } }
   const { nodes } = (await client.request<Answer>(query)).organization.incidents
   const [only, another] = nodes
-  if (only === undefined) throw new Failure('No incident is open. Name one by its id.')
+  if (only === undefined) throw new Failure('No incident is open. Give the id of one.')
   if (another === undefined) return only
   const list = nodes.map((each) => `  ${each.id}  ${printable(each.title)}`).join('\n')
-  throw new Failure(`Several incidents are open. Name one by its id:\n${list}`)
+  throw new Failure(`Several incidents are open. Give the id of one:\n${list}`)
 }
 
-/** Returns the services that the options name, with their statuses. */
+/** Resolves the `--service` options to ids and statuses. */
 async function affected(input: Input, client: Client): Promise<{ serviceId: string; status: string }[]> {
   const named = textsOf(input, 'service').map((text) => {
     const [, name, status] = /^(.+)=([A-Za-z_ ]+)$/.exec(text) ?? []
     if (name === undefined || status === undefined) {
-      throw new Failure(`--service ${text}: write NAME=STATUS, such as "API=MAJOR_OUTAGE".`)
+      throw new Failure(`--service ${text}: use NAME=STATUS, such as "API=MAJOR_OUTAGE".`)
     }
     return { name, status: constant(status) }
   })
@@ -200,14 +212,14 @@ async function affected(input: Input, client: Client): Promise<{ serviceId: stri
       }
       const { nodes } = (await client.request<Answer>(query, { text: name })).organization.services
       const exact = nodes.filter((each) => each.name.toLowerCase() === name.toLowerCase())
-      if (exact.length > 1) throw new Failure(`Several services are called “${name}”. Name one by its id.`)
-      // An id is checked by the service itself.
+      if (exact.length > 1) throw new Failure(`Several services are called “${name}”. Give the id of one.`)
+      // Otherwise treats the name as an id, which the service validates.
       return { serviceId: exact[0]?.id ?? name, status }
     }),
   )
 }
 
-/** Takes the texts from the options, or has a person write them. */
+/** Takes the texts from the options, or opens an editor for them. */
 async function compose(
   input: Input,
   terminal: Terminal,
@@ -215,12 +227,12 @@ async function compose(
 ): Promise<{ title?: string; message: string }> {
   const given = textOf(input, 'message')
   if (given !== undefined && title !== '') return { ...(title && { title }), message: given }
-  if (given !== undefined) throw new Failure('Give the title too: --title "Payments fail"')
+  if (given !== undefined) throw new Failure('A title is required too: --title "Payments fail"')
   const edited = await terminal.edit(`${title === undefined ? '' : `${title}\n\n`}\n# ${hint}\n`)
   const text = edited.replace(/^#.*$\n?/gm, '').trim()
   const [, first = '', rest = ''] = /^(.*)\n*([\s\S]*)$/.exec(text) ?? []
   const written = title === undefined ? { message: text } : { title: first.trim(), message: rest.trim() }
-  if (Object.values(written).includes('')) throw new Failure('Nothing was written, so nothing was sent.')
+  if (Object.values(written).includes('')) throw new Failure('The text is incomplete, so nothing was sent.')
   return written
 }
 

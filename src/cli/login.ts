@@ -7,13 +7,18 @@ import { DEFAULT_PROFILE, profilesFile, writeProfile } from './profiles.ts'
 export const login: Command = {
   usage: '',
   summary: 'Store the address of a service and a key for it',
-  details: `The key is asked for, or read from standard input: allclear login --url URL < key.txt
-It is stored in a file that only you may read, so that it is in no shell history.`,
+  details: `Asks for the key, or reads it from standard input: allclear login --url URL < key.txt
+Stores it in a file that only you can read, which keeps it out of your shell history.`,
+  examples: [
+    'allclear login --url https://status.example.com',
+    'allclear login --url https://status.example.com --profile work < key.txt',
+  ],
+  exitCodes: { 0: 'stored' },
   async run(input, terminal) {
     const name = textOf(input, 'profile') ?? DEFAULT_PROFILE
     const url = textOf(input, 'url') ?? (await terminal.ask('Address of the service: '))?.trim()
     if (!url || parseUrl(url) === null)
-      throw new Failure('Give the address of the service: --url https://status.example.com')
+      throw new Failure('The address of the service is required: --url https://status.example.com')
     const key = (await terminal.ask('API key (empty for public data only): ', true))?.trim()
     if (key) {
       const { organization } = await createClient({ url, key }).request<{ organization: { name: string } }>(

@@ -6,7 +6,7 @@ interface Monitor {
   readonly name: string
   readonly kind: string
   readonly state: string
-  readonly lastCheck: { readonly at: string; readonly message: string; readonly latencyMs: number | null } | null
+  readonly lastResult: { readonly at: string; readonly message: string; readonly latencyMs: number | null } | null
 }
 
 interface Monitors {
@@ -17,7 +17,7 @@ interface Monitors {
 const QUERY = `query Monitors($after: String) {
   organization {
     monitors(first: 100, after: $after, orderBy: { field: NAME, direction: ASC }) {
-      nodes { id name kind state lastCheck { at message latencyMs } }
+      nodes { id name kind state lastResult { at message latencyMs } }
       pageInfo { hasNextPage endCursor }
     }
   }
@@ -27,7 +27,8 @@ const QUERY = `query Monitors($after: String) {
 export const monitors: Command = {
   usage: '',
   summary: 'List your monitors and their states',
-  details: 'Exit codes: 0 none is down, 2 one is down or degraded, 1 failed.',
+  examples: ['allclear monitors', 'allclear monitors --json'],
+  exitCodes: { 0: 'no monitor is down or degraded', 2: 'a monitor is down or degraded' },
   async run({ json }, terminal, service) {
     const { client } = await service()
     const found: Monitor[] = []
@@ -41,11 +42,11 @@ export const monitors: Command = {
     if (json) terminal.result(JSON.stringify(found, null, 2))
     else {
       const rows = columns(
-        found.map(({ name, kind, state, lastCheck }) => [
+        found.map(({ name, kind, state, lastResult }) => [
           wordsOf(state),
           name,
           wordsOf(kind),
-          lastCheck?.message ?? '',
+          lastResult?.message ?? '',
         ]),
       )
       for (const [index, row] of rows.entries()) {

@@ -4,12 +4,12 @@ const codes = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90, bold: 1 } as
 
 export type Colour = keyof typeof codes
 
-/** Colours a text where a person looks. */
+/** Colours a text if the terminal shows colours. */
 export function paint({ hasColours }: Terminal, colour: Colour, text: string): string {
   return hasColours ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text
 }
 
-/** The colour of a status, a state, an indicator or an impact. */
+/** Returns the colour of a status, state, indicator or impact. */
 export function colourOf(word: string): Colour {
   if (/^(OPERATIONAL|UP|NONE|RESOLVED|OK)$/.test(word)) return 'green'
   if (/^(MAJOR_OUTAGE|MAJOR|CRITICAL|DOWN|UNREACHABLE)$/.test(word)) return 'red'
@@ -17,12 +17,12 @@ export function colourOf(word: string): Colour {
   return /^(PENDING|PAUSED|UNKNOWN)$/.test(word) ? 'grey' : 'yellow'
 }
 
-/** Writes `MAJOR_OUTAGE` as `major outage`. */
+/** Converts `MAJOR_OUTAGE` to `major outage`. */
 export function wordsOf(constant: string): string {
   return constant.toLowerCase().replaceAll('_', ' ')
 }
 
-/** Sets rows under each other, in columns. What others wrote may hold control characters, which a terminal would obey. */
+/** Aligns rows in columns. Removes control characters, because a terminal would execute those in foreign texts. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const clean = rows.map((row) => row.map(printable))
   const widths = (clean[0] ?? []).map((_, index) => Math.max(...clean.map((row) => row[index]?.length ?? 0)))
@@ -34,7 +34,10 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Returns a text on one line, without characters that a terminal obeys. */
+/** Returns a number with its noun, such as `2 changes`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Returns a text on one line, without terminal control characters. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Failure } from './command.ts'
 
-/** A service and a key for it, kept so that the key is in no shell history. */
+/** A service and a key for it, stored to keep the key out of the shell history. */
 export interface Profile {
   readonly url: string
   readonly key?: string
@@ -14,30 +14,30 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The profile that is used when none is named. */
 export const DEFAULT_PROFILE = 'default'
 
-/** Returns the file of the profiles. */
+/** Returns the path of the profiles file. */
 export function profilesFile(env: Environment): string {
   return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'allclear', 'profiles.json')
 }
 
 /**
  * Reads all profiles, by name.
- * @throws Failure when the file is damaged, or others may read it.
+ * @throws Failure if the file is damaged, or others may read it.
  */
 export async function readProfiles(env: Environment): Promise<Record<string, Profile>> {
   const file = profilesFile(env)
   const found = await stat(file).catch(() => null)
   if (found === null) return {}
   if ((found.mode & 0o077) !== 0) {
-    throw new Failure(`${file} holds keys, and others may read it. Close it: chmod 600 ${file}`)
+    throw new Failure(`Other users can read ${file}, which holds keys. Run: chmod 600 ${file}`)
   }
   try {
     return JSON.parse(await readFile(file, 'utf8'))
   } catch {
-    throw new Failure(`${file} is no JSON. Mend it, or remove it and run “allclear login” again.`)
+    throw new Failure(`${file} is not valid JSON. Fix it, or delete it and run “allclear login” again.`)
   }
 }
 
-/** Stores a profile, for this user alone. */
+/** Stores a profile in a file that only this user may read. */
 export async function writeProfile(env: Environment, name: string, profile: Profile): Promise<void> {
   const file = profilesFile(env)
   const profiles = { ...(await readProfiles(env)), [name]: profile }

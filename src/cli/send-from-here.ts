@@ -1,6 +1,6 @@
 import type { Send } from '../network/send.ts'
 
-/** Sends a request from the machine of the command line, which may ask whatever its user may. Follows no redirects. */
+/** Sends a request from this machine, without restrictions on private networks. Does not follow redirects. */
 export const sendFromHere: Send = async ({ url, ...request }, { timeoutMs, maxBytes }) => {
   const signal = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, { ...request, redirect: 'manual', signal }).catch((error: Error) => {
@@ -14,5 +14,6 @@ export const sendFromHere: Send = async ({ url, ...request }, { timeoutMs, maxBy
     if (size > maxBytes) throw new Error(`The response exceeds ${maxBytes} bytes.`)
     chunks.push(chunk)
   }
-  return { status: response.status, body: Buffer.concat(chunks).toString('utf8') }
+  const retryAfter = response.headers.get('retry-after')
+  return { status: response.status, body: Buffer.concat(chunks).toString('utf8'), retryAfter }
 }

@@ -27,13 +27,14 @@ const QUERY = `query Status($slug: String!) {
 /** Shows a status page. */
 export const status: Command = {
   usage: '[SLUG]',
-  summary: 'Show a status page; with a key, by default your own',
-  details: 'Exit codes: 0 all is well or under maintenance, 2 something is affected, 1 failed.',
+  summary: 'Show a status page (with a key, your own by default)',
+  examples: ['allclear status', 'allclear status example --url https://status.example.com'],
+  exitCodes: { 0: 'operational or under maintenance', 2: 'services are affected' },
   async run({ words, json }, terminal, service) {
     const { client } = await service()
     const slug = words[0] ?? (await ownSlug())
     const { statusPage } = await client.request<{ statusPage: Page | null }>(QUERY, { slug }, terminal.signal)
-    if (statusPage === null) throw new Failure(`There is no status page “${slug}” that you may see.`)
+    if (statusPage === null) throw new Failure(`There is no status page “${slug}”, or you cannot access it.`)
     const { name, status: overall, services, incidents } = statusPage
     if (json) terminal.result(JSON.stringify(statusPage, null, 2))
     else {
@@ -51,7 +52,7 @@ export const status: Command = {
     async function ownSlug(): Promise<string> {
       const { key } = await service()
       if (key === undefined)
-        throw new Failure('Name a status page: allclear status SLUG. Or give a key: allclear login')
+        throw new Failure('Give a status page: allclear status SLUG. Or store a key: allclear login')
       const query = 'query { organization { slug } }'
       const { organization } = await client.request<{ organization: { slug: string } }>(query)
       return organization.slug

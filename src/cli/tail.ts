@@ -5,17 +5,20 @@ import { colourOf, paint, printable, wordsOf } from './paint.ts'
 /** Follows live events. */
 export const tail: Command = {
   usage: '[SLUG]',
-  summary: 'Follow the events of a status page, or with a key all of your own, as they occur',
-  details: 'It reconnects and continues after the last event. Ctrl-C ends it. With --json, one event a line.',
+  summary: 'Follow the events of a status page live, or with a key those of your organization',
+  details:
+    'It reconnects and continues after the last event. Stop it with Ctrl-C. With --json, it prints one event per line.',
+  examples: ['allclear tail', 'allclear tail example --json'],
+  exitCodes: { 0: 'interrupted' },
   options: { after: { type: 'string' } },
-  describe: { after: 'a cursor: starts with the events after it' },
+  describe: { after: 'a cursor; starts with the event after it' },
   async run(input, terminal, service) {
     const { client } = await service()
     const [slug] = input.words
     const options: FollowOptions = {
       after: textOf(input, 'after'),
       signal: terminal.signal,
-      onReconnect: (error, inMs) => terminal.say(`${error.message} Trying again in ${Math.ceil(inMs / 1000)} s.`),
+      onReconnect: (error, inMs) => terminal.say(`${error.message} Reconnecting in ${Math.ceil(inMs / 1000)} s.`),
     }
     if (slug === undefined) {
       for await (const event of client.organizationEvents(options)) {
@@ -35,7 +38,7 @@ export const tail: Command = {
     }
 
     function organizationLine({ event }: OrganizationEvent): string {
-      if (event === null) return paint(terminal, 'yellow', 'Earlier events are no longer kept; later ones follow.')
+      if (event === null) return paint(terminal, 'yellow', 'Older events have been deleted. Newer ones follow.')
       return line(event.at, event.kind, event.subjectName, undefined, event.userName ?? wordsOf(event.actor))
     }
 

@@ -8,6 +8,8 @@ export interface ClientOptions {
   readonly key?: string | undefined
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
+  /** How long a request may take, in milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number | undefined
 }
 
 /** Where to follow events from, and until when. */
@@ -58,7 +60,7 @@ export interface OrganizationEvent {
     readonly kind: string
     readonly subjectId: string
     readonly subjectName: string
-    readonly actor: string
+    readonly actor: 'API_KEY' | 'OPERATOR' | 'SYSTEM' | 'USER' | 'VISITOR'
     readonly userName: string | null
   } | null
 }
@@ -67,7 +69,7 @@ export interface OrganizationEvent {
 export interface Client {
   /**
    * Runs a query or a mutation.
-   * @throws RequestError when the service refuses it, or does not answer.
+   * @throws RequestError if the service refuses it, or doesn't answer in time.
    */
   request<Data>(query: string, variables?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Data>
   /**
@@ -96,7 +98,7 @@ export class RequestError extends Error {
 }
 
 /** Creates a client. It connects when it is first used. */
-export function createClient({ url, key, fetch: given }: ClientOptions): Client {
+export function createClient({ url, key, fetch: given, timeoutMs = TIMEOUT_MS }: ClientOptions): Client {
   const endpoint = `${url.replace(/\/+$/, '')}/graphql`
 
   async function send(accept: string, operation: Operation, signal?: AbortSignal): Promise<Response> {
@@ -114,7 +116,18 @@ export function createClient({ url, key, fetch: given }: ClientOptions): Client 
   }
 
   async function request<Data>(query: string, variables = {}, signal?: AbortSignal): Promise<Data> {
-    return dataOf<Data>(await send('application/json', { query, variables }, signal))
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    const either = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal])
+    try {
+      return await dataOf<Data>(await send('application/json', { query, variables }, either))
+    } catch (error) {
+      if (signal?.aborted || !timeout.signal.aborted) throw error
+      const message = `${endpoint} did not answer within ${timeoutMs / 1000} s.`
+      throw new RequestError('UNREACHABLE', message, true, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Gives the results of a subscription over one connection. */
@@ -152,7 +165,7 @@ export function createClient({ url, key, fetch: given }: ClientOptions): Client 
     statusPageEvents(slug, options = {}) {
       const start = async () => {
         const query = 'query Cursor($slug: String!) { statusPage(slug: $slug) { cursor } }'
-        const { statusPage } = await request<{ statusPage: { cursor: string } | null }>(query, { slug })
+        const { statusPage } = await request<{ statusPage: { cursor: string } | null }>(query, { slug }, options.signal)
         if (statusPage === null) throw new RequestError('NOT_FOUND', `There is no status page “${slug}”.`, false)
         return statusPage.cursor
       }
@@ -162,10 +175,9 @@ export function createClient({ url, key, fetch: given }: ClientOptions): Client 
     organizationEvents(options = {}) {
       let organizationId = ''
       const start = async () => {
-        const query = 'query Newest { organization { id events(first: 1) { nodes { cursor } } } }'
-        const { organization } = await request<{ organization: Newest }>(query)
+        const { organization } = await request<{ organization: Position }>(POSITION, {}, options.signal)
         organizationId = organization.id
-        return options.after ?? organization.events.nodes[0]?.cursor ?? null
+        return options.after ?? organization.cursor
       }
       const connect = connection<OrganizationEvent>(ORGANIZATION_EVENTS, 'organizationEvents')
       // Its id is needed in any case, so `start` runs, and knows `after`.
@@ -177,11 +189,11 @@ export function createClient({ url, key, fetch: given }: ClientOptions): Client 
 
 /** Follows events over as many connections as it takes. @param start returns the cursor at which to begin. */
 async function* follow<Event extends { readonly cursor: string }>(
-  connect: (after: string | null, signal: AbortSignal) => AsyncGenerator<Event, void, undefined>,
-  start: () => Promise<string | null>,
+  connect: (after: string, signal: AbortSignal) => AsyncGenerator<Event, void, undefined>,
+  start: () => Promise<string>,
   { after, signal = new AbortController().signal, onReconnect }: FollowOptions,
 ): AsyncGenerator<Event, void, undefined> {
-  let cursor: string | null | undefined = after
+  let cursor: string | undefined = after
   let failures = 0
   while (!signal.aborted) {
     try {
@@ -209,9 +221,9 @@ function pauseAfter(error: unknown, failures: number, onReconnect: FollowOptions
   return inMs
 }
 
-interface Newest {
+interface Position {
   readonly id: string
-  readonly events: { readonly nodes: readonly { readonly cursor: string }[] }
+  readonly cursor: string
 }
 
 interface Operation {
@@ -219,6 +231,8 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
+/** How long a request may take unless the client is given another time, in milliseconds. */
+const TIMEOUT_MS = 60_000
 /** The service sends a sign of life every few seconds. In milliseconds. */
 const SILENCE_MS = 60_000
 /** How long to wait before the first and before every later try to reconnect, at most. */
@@ -235,6 +249,7 @@ export const PAGE_EVENTS = `subscription Events($slug: String!, $after: String) 
     serviceGroup { id name }
   }
 }`
+export const POSITION = 'query Position { organization { id cursor } }'
 export const ORGANIZATION_EVENTS = `subscription Events($organizationId: ID!, $after: String) {
   organizationEvents(organizationId: $organizationId, after: $after) {
     cursor

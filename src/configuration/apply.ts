@@ -8,14 +8,16 @@ import { SECOND } from '../core/time.ts'
 import { invalid, lineText, validate } from '../core/validation.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
-import { DEFAULT_FILE, MAX_FILE_LENGTH, readConfiguration, readVariables } from './format.ts'
+import { pauseMonitor } from '../monitoring/monitor/pause.ts'
+import { deletionsAmong } from './brake.ts'
+import { DEFAULT_FILE, MAX_FILE_LENGTH, MAX_KEY_LENGTH, readConfiguration, readVariables } from './format.ts'
 import { type Request, SavepointNeeded } from './objects.ts'
 import type { Plan } from './plan.ts'
 import { run } from './run.ts'
 import { readYamlText } from './yaml-thread.ts'
 
-/** How many objects a file may delete, unless it is told. */
-export const DEFAULT_DELETIONS = 10
+/** The most monitors that may start paused. */
+const MAX_PAUSED = 500
 
 const planInput = z.object({
   yaml: z.string().max(MAX_FILE_LENGTH, `must have at most ${MAX_FILE_LENGTH} characters`),
@@ -23,18 +25,21 @@ const planInput = z.object({
   isCompressed: z.boolean().nullish(),
   file: lineText(200).nullish(),
   delete: z.boolean().nullish(),
+  keepAbsent: z.boolean().nullish(),
+  allowLiteralSecrets: z.boolean().nullish(),
 })
 const applyInput = planInput.extend({
   planHash: z.string().max(100),
   maxDeletions: z.int().min(0).nullish(),
   lock: z.boolean().nullish(),
+  pausedMonitors: z.array(z.string().max(MAX_KEY_LENGTH)).max(MAX_PAUSED, `must be at most ${MAX_PAUSED}`).nullish(),
 })
 
-/** The time limit of the transaction: the largest file creates 2,000 objects. */
+/** The time limit of the transaction. The largest file creates 2,000 objects. */
 const TIMEOUT_MS = 60 * SECOND
 
 /**
- * Returns what applying a file would do. It applies the file and rolls back, so that a plan knows all limits and refusals.
+ * Returns what applying a file would change. Applies the file and rolls back, so the plan accounts for every limit and check.
  * Requires a key with scope ADMIN.
  * @throws Invalid with the line of each problem.
  */
@@ -63,23 +68,21 @@ export async function planConfiguration(ctx: AlertingContext, input: unknown): P
 }
 
 /**
- * Applies a file in one transaction, if it does what the plan with `planHash` says, and locks what the file gives, unless `lock` is
- * false. Requires a key with scope ADMIN.
- * @throws Invalid with the line of each problem, and Conflict when it would now do something else, or delete more than it may.
+ * Applies a file in one transaction if the result matches the plan with `planHash`. Locks the members that the file sets, unless
+ * `lock` is false. Requires a key with scope ADMIN.
+ * @throws Invalid with the line of each problem, and Conflict if the result differs from the plan or deletes too many objects.
  */
 export async function applyConfiguration(ctx: AlertingContext, input: unknown): Promise<Plan> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  const { planHash, maxDeletions, lock, ...given } = validate(applyInput, input)
+  const { planHash, maxDeletions, lock, pausedMonitors, ...given } = validate(applyInput, input)
   const request = await readRequest(organizationId, given)
   const applyIn = async (tx: AlertingContext, hasSavepoints: boolean): Promise<[Plan]> => {
     const { plan, rows } = await run(tx, organizationId, { ...request, hasSavepoints })
     if (plan.hash !== planHash)
-      throw new Conflict('Something has changed since this plan was made. Plan again, and apply that.')
-    const deletions = plan.changes.filter(({ action }) => action === 'DELETE').length
-    const limit = maxDeletions ?? DEFAULT_DELETIONS
-    if (deletions > limit)
-      throw new Conflict(`This deletes ${deletions} objects. Allow it by raising maxDeletions, which is ${limit}.`)
-    await tx.db.managedObject.deleteMany({ where: { organizationId, file: request.file } })
+      throw new Conflict('Something changed since this plan was made. Plan again and apply the new plan.')
+    requireAllowed(plan, maxDeletions ?? null)
+    await removeRows(tx, organizationId, request, rows)
+    await pauseCreated(tx, plan, rows, pausedMonitors ?? [])
     const locksMembers = lock ?? true
     await insertRows(
       tx.db,
@@ -93,7 +96,44 @@ export async function applyConfiguration(ctx: AlertingContext, input: unknown): 
   )
 }
 
-/** Runs a change without savepoints, which are two statements for each object, and again with them if one is needed. */
+/** Limits how many objects a plan deletes. @param most the limit; null: the plan must have no `brake`. @throws Conflict. */
+function requireAllowed({ changes, brake }: Plan, most: number | null): void {
+  const deletions = deletionsAmong(changes)
+  if (most !== null && deletions > most)
+    throw new Conflict(`This deletes ${deletions} objects, but maxDeletions is ${most}. Raise it to continue.`)
+  if (most === null && brake !== null) throw new Conflict(`${brake} To allow this, set maxDeletions: ${deletions}.`)
+}
+
+/** Pauses the created monitors with these keys before their first probe. */
+async function pauseCreated(
+  tx: AlertingContext,
+  { changes }: Plan,
+  rows: readonly { readonly section: string; readonly key: string; readonly objectId: string }[],
+  keys: readonly string[],
+): Promise<void> {
+  const wanted = new Set(keys)
+  const created = changes.filter(
+    ({ action, section, key }) => action === 'CREATE' && section === 'monitors' && wanted.has(key),
+  )
+  const isCreated = new Set(created.map(({ key }) => key))
+  for (const { section, key, objectId } of rows)
+    if (section === 'monitors' && isCreated.has(key)) await pauseMonitor(tx, objectId)
+}
+
+/** Removes the rows of a file's managed objects: those to be rewritten and, unless the file keeps absent objects, all others. */
+async function removeRows(
+  { db }: AlertingContext,
+  organizationId: string,
+  { file, keepsAbsent }: Pick<Request, 'file' | 'keepsAbsent'>,
+  rows: readonly { readonly section: string; readonly key: string }[],
+): Promise<void> {
+  const written = rows.map(({ section, key }) => `${section}.${key}`)
+  await db.$executeRaw`
+    DELETE FROM "ManagedObject" WHERE "organizationId" = ${organizationId} AND file = ${file}
+      AND (NOT ${keepsAbsent}::bool OR section || '.' || key = ANY (${written}::text[]))`
+}
+
+/** Runs a change without savepoints, which cost two statements per object, and repeats it with them if it needs one. */
 async function attempt<T>(run: (hasSavepoints: boolean) => Promise<T>): Promise<T> {
   try {
     return await run(false)
@@ -103,12 +143,12 @@ async function attempt<T>(run: (hasSavepoints: boolean) => Promise<T>): Promise<
   }
 }
 
-/** Rolls back, and carries the plan. */
+/** Thrown to roll back a planning transaction. Carries the plan. */
 class Planned extends Error {
   readonly plan: Plan
 
   constructor(plan: Plan) {
-    super('This was a plan.')
+    super('Rolls back a plan.')
     this.plan = plan
   }
 }
@@ -118,20 +158,24 @@ async function readRequest(
   given: z.output<typeof planInput>,
 ): Promise<Omit<Request, 'hasSavepoints'>> {
   const values = readVariables(given.variables)
-  const text = given.isCompressed ? await decompressed(given.yaml) : given.yaml
+  const text = given.isCompressed ? await decompress(given.yaml) : given.yaml
   const read = await readYamlText(text, organizationId)
-  const configuration = readConfiguration(read, values)
-  return { configuration, lines: read.lines, file: given.file ?? DEFAULT_FILE, deletes: given.delete ?? false }
+  const configuration = await readConfiguration(organizationId, read, values, given.allowLiteralSecrets ?? false)
+  const file = given.file ?? DEFAULT_FILE
+  const [deletes, keepsAbsent] = [given.delete ?? false, given.keepAbsent ?? false]
+  if (deletes && keepsAbsent)
+    throw invalid([{ path: ['keepAbsent'], message: 'must not be combined with delete, which deletes absent objects' }])
+  return { configuration, lines: read.lines, file, deletes, keepsAbsent }
 }
 
-/** Returns the text of a file that is compressed by gzip, in base64. @throws Invalid. */
-async function decompressed(base64: string): Promise<string> {
+/** Decompresses a file from gzip in base64. @throws Invalid. */
+async function decompress(base64: string): Promise<string> {
   try {
     const text = await promisify(gunzip)(Buffer.from(base64, 'base64'), { maxOutputLength: MAX_FILE_LENGTH })
     return text.toString()
   } catch {
     throw invalid([
-      { path: ['yaml'], message: `must be compressed by gzip, in base64, of at most ${MAX_FILE_LENGTH} bytes` },
+      { path: ['yaml'], message: `must be gzip in base64, of at most ${MAX_FILE_LENGTH} bytes decompressed` },
     ])
   }
 }

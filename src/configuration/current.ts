@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto'
-import { isLogoAddress } from '../account/page-settings.ts'
-import { quietHoursInput } from '../alerting/channel.ts'
+import { isLogoAddress } from '../account/page/page-settings.ts'
 import { kindByKey } from '../alerting/channel-address.ts'
 import { sealedAddress } from '../alerting/message.ts'
+import { dailyHoursOf, quietTimesInput, quietTimesOf } from '../alerting/quiet-hours.ts'
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { AlertChannel, Monitor, Objective, Organization, Page } from '../generated/prisma/client.ts'
+import { openOptions, optionKeys } from '../monitoring/monitor/options.ts'
+import { changeSecrets } from '../monitoring/monitor/secrets.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
-import { openOptions, optionKeys } from '../monitoring/options.ts'
-import { changeSecrets } from '../monitoring/secrets.ts'
 import type { Template } from '../status/template.ts'
 import { templateServices } from '../status/template.ts'
 import { bothIn } from '../status/translations.ts'
 import type { Members } from './format.ts'
 import type { Section } from './sections.ts'
 
-/** An object of an organization, with the members that a file can give it. References are ids, and secrets are `Secret`s. */
+/** An object of an organization, with the members that a file can set. References are ids; secrets are `Secret`s. */
 export interface Existing {
   readonly section: Section
   readonly id: string
@@ -26,31 +26,21 @@ export interface Existing {
   readonly members: Members
 }
 
-/** A secret, by its keyed hash. */
-export interface Secret {
-  readonly secret: string
-}
-
-/** Returns whether a value stands for a secret. */
-export function isSecret(value: unknown): value is Secret {
-  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'secret'
-}
-
-/** Hashes values so that nobody can guess them without the installation's key. */
+/** Hashes values with the installation's key, so that they cannot be guessed without it. */
 export type Digest = (value: unknown) => string
 
-/** Creates the hash of an organization. */
+/** Creates the hash function of an organization. */
 export function createDigest(seal: SecretBox, organizationId: string): Digest {
   const key = seal.keyFor(`configuration ${organizationId}`)
   return (value) => createHmac('sha256', key).update(JSON.stringify(value)).digest('base64url')
 }
 
-/** The columns of a page that a file can give, where null is the organization's. */
-const look = ['description', 'accentColor', 'links', 'uptimeSource'] as const
+/** The columns of a page that a file can set. Null inherits the organization's value. */
+const inheritable = ['description', 'accentColor', 'links', 'uptimeSource'] as const
 
 /**
- * Reads all objects of an organization that a file can manage, those of each section in their order. In parts, so that others get
- * their turns: what is deleted meanwhile is left out.
+ * Reads all objects of an organization that a file can manage, each section in its display order. Reads in parts, so that others
+ * get their turns; leaves out objects that are deleted in the meantime.
  */
 export async function readExisting(
   { db, seal }: { readonly db: Database; readonly seal: SecretBox },
@@ -89,7 +79,7 @@ export async function readExisting(
   const objectives = await inParts(await db.objective.findMany(order.byAge), (some) =>
     db.objective.findMany({ where: some, include: { service: { select: { name: true } } } }),
   )
-  const mapped = <T>(rows: readonly T[], read: (row: T) => Existing) => inSlices(organizationId, rows, read)
+  const mapped = <T>(rows: readonly T[], read: (row: T) => Existing) => mapInSlices(organizationId, rows, read)
   return [
     ...(await mapped(groups, (group) => objectOf('groups', group, { description: group.description }))),
     ...(await mapped(services, (service) =>
@@ -103,7 +93,7 @@ export async function readExisting(
   ]
 }
 
-/** How many rows are read in one turn of the event loop. */
+/** The number of rows read per turn of the event loop. */
 const PART = 50
 
 /** Reads rows in parts. Returns them in the order of their ids. */
@@ -119,8 +109,8 @@ async function inParts<T extends { readonly id: string }>(
   return ids.flatMap(({ id }) => rows.get(id) ?? [])
 }
 
-/** Reads each of many values, in time slices of an owner. */
-async function inSlices<T, U>(owner: string, values: readonly T[], read: (value: T) => U): Promise<U[]> {
+/** Maps values in time slices of an owner. */
+async function mapInSlices<T, U>(owner: string, values: readonly T[], read: (value: T) => U): Promise<U[]> {
   const all: U[] = []
   for (const value of values) {
     await yieldAfterTimeSlice(owner)
@@ -142,8 +132,8 @@ function pageObject(
   const members = {
     slug: page.slug,
     services: page.allServices ? null : page.services.map(({ serviceId }) => serviceId),
-    ...Object.fromEntries(look.map((name) => [name, own[name]])),
-    // An uploaded logo is no part of a file.
+    ...Object.fromEntries(inheritable.map((name) => [name, own[name]])),
+    // A file cannot contain an uploaded logo.
     ...((logoUrl === null || isLogoAddress(logoUrl)) && { logoUrl }),
   }
   const named = { id: page.id, name: own.name ?? organization.name }
@@ -156,7 +146,12 @@ function monitorMembers(
   digest: Digest,
 ): Members {
   const { kind, options } = openOptions(seal, monitor)
-  // Marks the secrets of options, which are hashes.
+  const dependsOn = monitor.dependencies.map(({ parentId }) => parentId)
+  if (kind === 'GROUP') {
+    const { monitorIds: monitors, ...rest } = options
+    return { service: monitor.serviceId, dependsOn, group: { monitors, ...rest } }
+  }
+  // Options hold hashes in place of secrets.
   const secret = (text: string, what: string) => ({ secret: digest([what, text]) })
   return {
     service: monitor.serviceId,
@@ -165,7 +160,7 @@ function monitorMembers(
     failureThreshold: monitor.failureThreshold,
     recoveryThreshold: monitor.recoveryThreshold,
     agreement: monitor.agreement,
-    dependsOn: monitor.dependencies.map(({ parentId }) => parentId),
+    dependsOn,
     [keyOf(optionKeys, kind)]: changeSecrets(kind, options, secret),
   }
 }
@@ -173,8 +168,10 @@ function monitorMembers(
 function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest): Members {
   const { id, kind, address, changes, escalateToId, escalateAfterMinutes } = channel
   const opened = seal.open(address, sealedAddress(id))
+  const times = quietTimesOf(channel)
+  const daily = dailyHoursOf(times)
   return {
-    [keyOf(kindByKey, kind)]: kind === 'MAIL' ? { address: channel.label } : { secret: digest(opened) },
+    [keyOf(kindByKey, kind)]: kind === 'PUSH' || kind === 'MAIL' ? JSON.parse(opened) : { secret: digest(opened) },
     when: changes,
     monitors: channel.monitorIds,
     services: channel.serviceIds,
@@ -183,7 +180,8 @@ function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest):
       escalateToId === null || escalateAfterMinutes === null
         ? null
         : { channel: escalateToId, afterMinutes: escalateAfterMinutes },
-    quietHours: quietHoursInput(channel),
+    quietHours: daily,
+    quietTimes: daily === null && times !== null ? quietTimesInput(times) : null,
   }
 }
 
@@ -202,7 +200,7 @@ function templateMembers({ kind, title, message, translations, status, impact, s
   }
 }
 
-/** An objective goes by the name of its service. */
+/** An objective has the name of its service. */
 function objectiveObject({
   id,
   serviceId,

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AlertChange, MonitorKind } from '../generated/prisma/enums.ts'
-import { optionKeys } from '../monitoring/options.ts'
-import { kindRules } from '../monitoring/probe-kinds.ts'
+import { optionKeys } from '../monitoring/monitor/options.ts'
+import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import type { Members } from './format.ts'
 import { withSecrets } from './members.ts'
 import type { Section } from './sections.ts'
 
-/** What a new object has where the file says nothing: an export leaves it out. */
+/** The members that a new object has by default. Exports leave them out. */
 const defaults: Readonly<Record<Section, Members>> = {
   groups: { description: '' },
   services: { description: '', group: null },
@@ -19,12 +19,13 @@ const defaults: Readonly<Record<Section, Members>> = {
     remindAfterMinutes: null,
     escalate: null,
     quietHours: null,
+    quietTimes: null,
   },
   templates: { title: '', translations: [], status: null, impact: null, services: [], tellSubscribers: true },
   objectives: { windowDays: null },
 }
 
-/** Returns members as a file has them: without those that a new object has anyway, and with null for secrets. */
+/** Returns members in the form of a file: without defaults, and with null for secrets. */
 export function withoutDefaults(section: Section, members: Members): Members {
   const isNew = (name: string, value: unknown) =>
     name in defaults[section] && isDeepStrictEqual(value, defaults[section][name])
@@ -33,10 +34,10 @@ export function withoutDefaults(section: Section, members: Members): Members {
 }
 
 const kinds = new Map(Object.entries(optionKeys))
-/** The defaults of each kind's options: what the smallest options become. */
+/** The default options of each kind, found by parsing its smallest valid options. */
 const optionDefaults = new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)]))
 
-/** Returns the options of a monitor without those that are the default of its kind; other members as they are. */
+/** Removes default values from the options of a monitor. Returns other members unchanged. */
 export function withoutDefaultOptions(name: string, value: unknown): unknown {
   const kind = kinds.get(name)
   if (kind === undefined || typeof value !== 'object' || value === null) return value

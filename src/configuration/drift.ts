@@ -1,12 +1,12 @@
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Database } from '../core/context.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { Digest, Existing } from './current.ts'
 import type { Drift } from './plan.ts'
 import type { Section } from './sections.ts'
 
-/** Returns how managed objects differ from what the file made of them, and who changed each last. */
+/** Returns how managed objects differ from their last applied state, and who last changed each. */
 export async function readDrift(
   { db }: { readonly db: Database },
   organizationId: string,
@@ -18,7 +18,7 @@ export async function readDrift(
   for (const row of rows) {
     await yieldAfterTimeSlice(organizationId)
     const now = existing.get(row.objectId)
-    // Only this room writes the column.
+    // Only this folder writes the column.
     const fields = Object.entries(row.fields as Readonly<Record<string, string>>)
     const members = fields.filter(([name, hash]) => now && digest(now.members[name] ?? null) !== hash)
     const subjectId = now?.subjectId ?? row.objectId
@@ -44,7 +44,7 @@ interface LastChange {
   readonly at: Date
 }
 
-/** Reads the last event of each subject after a position, with the name of who caused it. */
+/** Reads the last event of each subject after a position, with the name of its actor. */
 async function lastChanges(
   db: Database,
   organizationId: string,

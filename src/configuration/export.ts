@@ -12,7 +12,7 @@ import { writeYamlText } from './yaml-thread.ts'
 
 const COMMENT = `# Secrets are null, which keeps them as they are. To set one, write \${NAME} and set NAME in the environment.\n`
 
-/** Writes an organization’s objects as a file, whose plan is empty. */
+/** Writes an organization’s objects as a file. Planning that file yields no changes. */
 export async function exportConfiguration(
   ctx: { readonly db: Database; readonly seal: SecretBox; readonly site: { readonly baseUrl: string } },
   organizationId: string,

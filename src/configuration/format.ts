@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { addressKeys } from '../alerting/channel-address.ts'
+import { weekdays } from '../alerting/quiet-hours.ts'
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { Invalid, type Issue } from '../core/errors.ts'
 import { invalid, validate } from '../core/validation.ts'
 import {
@@ -11,18 +13,21 @@ import {
   UptimeSource,
 } from '../generated/prisma/enums.ts'
 import { languages } from '../language/catalogue.ts'
-import { optionKeys } from '../monitoring/options.ts'
-import { type Section, sections } from './sections.ts'
+import { requirements } from '../monitoring/group/group.ts'
+import { optionKeys } from '../monitoring/monitor/options.ts'
+import { literalSecrets } from './literal-secrets.ts'
+import { type Move, type Section, sections } from './sections.ts'
 import { pathKey, type YamlText } from './yaml-text.ts'
 
-/** The longest file, in characters: requests to GraphQL end below it. */
+/** The longest file, in characters. It exceeds the size limit of GraphQL requests. */
 export const MAX_FILE_LENGTH = 1_000_000
 /** The most objects of a file. */
 const MAX_OBJECTS = 2000
-const MAX_KEY_LENGTH = 63
+/** The longest key of an object. */
+export const MAX_KEY_LENGTH = 63
 /** The most values for `${NAME}`. */
 const MAX_VARIABLES = 200
-/** The name of a file that has none. */
+/** The name of a file that is given without one. */
 export const DEFAULT_FILE = 'allclear.yaml'
 
 const key = z
@@ -30,7 +35,7 @@ const key = z
   .max(MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, 'must be lowercase letters and digits, in parts joined by single - or _')
 
-/** Members are checked here by their shape; their values by the operations that they are given to. */
+/** The format checks only the shape of members. The operations that take them validate the values. */
 const text = z.string()
 const count = z.int()
 const keys = z.array(key)
@@ -48,6 +53,9 @@ const monitor = z.strictObject({
   agreement: count.nullish(),
   dependsOn: keys.optional(),
   ...membersOf(Object.keys(optionKeys), options.optional()),
+  group: z
+    .strictObject({ monitors: keys, require: z.enum(requirements).optional(), count: count.optional() })
+    .optional(),
 })
 const page = z.strictObject({
   slug: text,
@@ -67,6 +75,12 @@ const channel = z.strictObject({
   remindAfterMinutes: count.nullish(),
   escalate: z.strictObject({ channel: key, afterMinutes: count }).nullish(),
   quietHours: z.strictObject({ from: text, to: text, timeZone: text.nullish() }).nullish(),
+  quietTimes: z
+    .strictObject({
+      windows: z.array(z.strictObject({ days: z.array(z.enum(weekdays)), from: text, to: text })),
+      timeZone: text.nullish(),
+    })
+    .nullish(),
   ...membersOf(addressKeys, options.nullish()),
 })
 
@@ -90,14 +104,16 @@ const objective = z.strictObject({
   timeZone: text.optional(),
 })
 
-/** A part of a file that has got another key, such as `services.api`. */
-const place = z.string().regex(new RegExp(`^(?:${sections.join('|')})\\.[a-z0-9_-]+$`), 'must be like services.api')
+/** A reference to an object in `moved`, such as `services.api`. */
+const objectReference = z
+  .string()
+  .regex(new RegExp(`^(?:${sections.join('|')})\\.[a-z0-9_-]+$`), 'must be like services.api')
 
 /** The shape of a file. */
 export const fileShape = z.strictObject({
   allclear: z.literal(1, 'must be 1, the version of this format'),
   moved: z
-    .array(z.strictObject({ from: place, to: place }))
+    .array(z.strictObject({ from: objectReference, to: objectReference }))
     .max(MAX_OBJECTS)
     .optional(),
   groups: z.record(key, group).nullish(),
@@ -109,15 +125,15 @@ export const fileShape = z.strictObject({
   objectives: z.record(key, objective).nullish(),
 })
 
-/** The members that the file gives an object. Absent ones are left as they are. */
+/** The members that a file sets on an object. Absent members stay unchanged. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** A file that was read. */
+/** A parsed file. */
 export interface Configuration {
-  /** The objects of each section by key, in the order of the file. */
+  /** The objects of each section by key, in file order. */
   readonly objects: Readonly<Record<Section, ReadonlyMap<string, Members>>>
-  /** Keys that replace others, which are the same object. */
-  readonly moved: readonly { readonly section: Section; readonly from: string; readonly to: string }[]
+  /** Renamed keys. */
+  readonly moved: readonly Move[]
 }
 
 const variables = z
@@ -131,11 +147,23 @@ export function readVariables(given: unknown): ReadonlyMap<string, string> {
   return new Map(valid?.map(({ name, value }) => [name, value]))
 }
 
-/** Reads a file. @throws Invalid with the path and line of each problem. */
-export function readConfiguration(read: YamlText, values: ReadonlyMap<string, string>): Configuration {
-  const issues: Issue[] = []
+/**
+ * Parses and validates a file, in time slices of an owner.
+ * @param takesSecrets whether the file may contain literal secrets.
+ * @throws Invalid with the path and line of each problem.
+ */
+export async function readConfiguration(
+  owner: string,
+  read: YamlText,
+  values: ReadonlyMap<string, string>,
+  takesSecrets = false,
+): Promise<Configuration> {
+  await yieldAfterTimeSlice(owner)
+  const issues: Issue[] = takesSecrets ? [] : literalSecrets(read.value)
+  await yieldAfterTimeSlice(owner)
   const replaced = withValues(read.value, values, [], issues)
   if (issues.length > 0) throw invalid(withLines(issues, read.lines))
+  await yieldAfterTimeSlice(owner)
   try {
     return configurationOf(validate(fileShape, replaced))
   } catch (error) {
@@ -144,7 +172,7 @@ export function readConfiguration(read: YamlText, values: ReadonlyMap<string, st
   }
 }
 
-/** Adds to issues the line of the innermost part of their path that has one. */
+/** Adds a line to each issue: that of the innermost part of its path that has one. */
 export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, number>): Issue[] {
   return issues.map((issue) => {
     for (let length = issue.path.length; length > 0; length--) {
@@ -174,7 +202,7 @@ function readMove({ from, to }: { from: string; to: string }, index: number, obj
   return { section, from: fromKey, to: toKey }
 }
 
-/** Replaces `${NAME}` in all texts; `$${` stands for `${`. */
+/** Replaces `${NAME}` in all texts and unescapes `$${` to `${`. */
 function withValues(
   value: unknown,
   values: ReadonlyMap<string, string>,
@@ -192,8 +220,9 @@ function withValues(
   if (Array.isArray(value))
     return value.map((item, index) => withValues(item, values, [...path, String(index)], issues))
   if (typeof value !== 'object' || value === null) return value
-  // The schemas of records pass over it.
-  if (Object.hasOwn(value, '__proto__')) issues.push({ path: [...path, '__proto__'], message: 'is no key' })
+  // The schemas of records ignore it.
+  if (Object.hasOwn(value, '__proto__'))
+    issues.push({ path: [...path, '__proto__'], message: 'is not allowed as a key' })
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, withValues(member, values, [...path, name], issues)]),
   )

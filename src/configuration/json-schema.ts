@@ -1,22 +1,24 @@
 import { z } from 'zod'
 import { addressKeys, kindByKey } from '../alerting/channel-address.ts'
 import { senders } from '../alerting/senders.ts'
-import { optionKeys } from '../monitoring/options.ts'
-import { kindRules } from '../monitoring/probe-kinds.ts'
+import { optionKeys } from '../monitoring/monitor/options.ts'
+import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { fileShape } from './format.ts'
 
-/** Where the service serves the schema. */
+/** The path at which the service serves the schema. */
 export const SCHEMA_PATH = '/schema/configuration.json'
 
 type Schema = Record<string, unknown>
 
 /**
- * Returns the JSON Schema of a file, for editors, made of what reads the file. It is wider where only the service knows: `${NAME}`
- * may stand in any text, and a secret may be null.
+ * Returns the JSON Schema of a file for editors, derived from the schemas that parse the file. It is looser than those: any text
+ * may contain `${NAME}`, and a secret may be null.
  */
 export function configurationSchema(): Schema {
   const schema = toSchema(fileShape)
   for (const [key, kind] of Object.entries(optionKeys)) {
+    // A file refers to the monitors of a group by key, unlike the options.
+    if (kind === 'GROUP') continue
     setMember(schema, 'monitors', key, wider(toSchema(kindRules[kind].options)))
   }
   for (const key of addressKeys) {
@@ -28,14 +30,14 @@ export function configurationSchema(): Schema {
 }
 
 const sectionTexts = {
-  moved: 'Keys that replace others, which are the same object.',
+  moved: 'Renamed keys.',
   groups: 'Service groups by key.',
   services: 'Services by key, in the order of the pages.',
   monitors: 'Monitors by key, each with one kind of options, such as http.',
   pages: 'Status pages by key.',
   channels: 'Alert channels by key, each with one address, such as mail.',
-  templates: 'Prepared words for incidents, updates and maintenance, by key.',
-  objectives: 'How much of the time services are to be available, by key.',
+  templates: 'Templates for incidents, updates and maintenance, by key.',
+  objectives: 'The target availability of services, by key.',
 }
 
 const toSchema = (type: z.ZodType): Schema => {
@@ -43,13 +45,13 @@ const toSchema = (type: z.ZodType): Schema => {
   return type === fileShape ? { $schema, ...schema } : schema
 }
 
-/** Members whose values are secrets, which exports write as null. */
-const secrets = new Set(['value', 'body', 'send'])
+/** The names of secret members. Exports write them as null. */
+const secrets = new Set(['value', 'body', 'send', 'key', 'clientSecret', 'password'])
 
-/** What texts are checked for, which `${NAME}` need not be. */
+/** Rules for texts that `${NAME}` may break. */
 const textRules = new Set(['pattern', 'format', 'minLength', 'maxLength'])
 
-/** Returns a schema that lets any text stand where a text is expected, and null where a secret is. */
+/** Returns a schema that accepts any text where a text is expected, and null where a secret is. */
 function wider(schema: Schema): Schema {
   const { properties, ...rest } = schema
   const own = Object.fromEntries(
@@ -80,7 +82,7 @@ function sectionOf(schema: Schema, section: string): Schema {
   return found
 }
 
-/** Replaces the schema of a member of the objects of a section. */
+/** Replaces the schema of a member in the objects of a section. */
 function setMember(schema: Schema, section: string, member: string, to: Schema): void {
   const found = sectionOf(schema, section)
   const all = Array.isArray(found['anyOf']) ? found['anyOf'] : [found]

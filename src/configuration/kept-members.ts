@@ -1,11 +1,11 @@
-// Operations on objects with members that are given when they are created, and stay.
+// Operations on objects that have immutable members.
 import type { Context } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
 import { ownObjective, updateObjective } from '../monitoring/objective/objective.ts'
 import { createTemplate, findTemplate, updateTemplate } from '../status/template.ts'
 import { bothIn } from '../status/translations.ts'
 
-/** A template as a file gives it, with references replaced. `asInput` has named its services. */
+/** A template from a file, with references resolved to ids by `asInput`. */
 interface FileTemplate {
   readonly id?: string
   readonly kind: string
@@ -13,12 +13,12 @@ interface FileTemplate {
   readonly translations?: readonly { readonly language: string }[]
 }
 
-/** Creates a template. @throws as `createTemplate` does. */
+/** Creates a template. @throws the errors of `createTemplate`. */
 export function createFileTemplate(ctx: Context, input: unknown) {
   return createTemplate(ctx, templateInput(input as FileTemplate))
 }
 
-/** Updates a template, whose translations are replaced. @throws as `updateTemplate` does, and Invalid for another kind. */
+/** Updates a template and replaces its translations. @throws the errors of `updateTemplate`, and Invalid if the kind changes. */
 export async function updateFileTemplate(ctx: Context, input: unknown) {
   const { kind, ...given } = templateInput(input as FileTemplate & { readonly id: string })
   const before = await findTemplate(ctx, requireOrganization(ctx), given.id)
@@ -30,7 +30,7 @@ export async function updateFileTemplate(ctx: Context, input: unknown) {
   return updateTemplate(ctx, { ...given, ...translations })
 }
 
-/** Updates an objective. @throws as `updateObjective` does, and Invalid for another service. */
+/** Updates an objective. @throws the errors of `updateObjective`, and Invalid if the service changes. */
 export async function updateFileObjective(ctx: Context, input: unknown) {
   const { serviceId, ...given } = input as { readonly id: string; readonly serviceId: string }
   const before = await ownObjective(ctx, requireOrganization(ctx), given.id)
@@ -38,7 +38,7 @@ export async function updateFileObjective(ctx: Context, input: unknown) {
   return updateObjective(ctx, given)
 }
 
-/** Returns the input of a template: services of maintenance have no status. */
+/** Returns the input of a template operation. Only services of an incident have a status. */
 function templateInput<T extends FileTemplate>({ serviceIds, ...given }: T) {
   if (serviceIds === undefined || given.kind === 'MAINTENANCE') return { ...given, serviceIds }
   return {
@@ -55,4 +55,4 @@ function requireOrganization({ open }: Context): string {
 }
 
 const kept = (member: string, value: string) =>
-  invalid([{ path: [member], message: `must stay ${value}: write another object under a key of its own` }])
+  invalid([{ path: [member], message: `must stay ${value}. Use another key for another object` }])

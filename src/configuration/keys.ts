@@ -1,14 +1,14 @@
 import type { Existing } from './current.ts'
 import type { Section } from './sections.ts'
 
-/** What is known of a managed object by its key. */
+/** The key of a managed object. */
 export interface ManagedKey {
   readonly section: string
   readonly key: string
   readonly objectId: string
 }
 
-/** The keys of objects, both ways. */
+/** Maps keys to ids of objects, and back. */
 export class Keys {
   readonly #ids = new Map<string, string>()
   readonly #keys = new Map<string, string>()
@@ -19,20 +19,20 @@ export class Keys {
     this.#keys.set(id, key)
   }
 
-  /** Returns the id of the object with a key; absent: none has it. */
+  /** Returns the id of the object with a key, or undefined if the key is unused. */
   idOf(section: Section, key: string): string | undefined {
     return this.#ids.get(`${section}.${key}`)
   }
 
-  /** Returns the key of an object; an id that is unknown stands for itself. */
+  /** Returns the key of an object, or the id itself if it has no key. */
   keyOf(id: string): string {
     return this.#keys.get(id) ?? id
   }
 }
 
 /**
- * Returns the keys of all objects: that by which a file manages it, or else one made of its name (of a page its slug), with a
- * number if another object has it. An export writes these keys, and a file takes over what has them.
+ * Assigns keys to all objects. A managed object keeps its key. Others get one derived from the name (pages: the slug), numbered if
+ * it is taken. Exports write these keys, and a file takes over the objects that have them.
  */
 export function assignKeys(existing: readonly Existing[], managed: readonly ManagedKey[]): Keys {
   const keys = new Keys()
@@ -53,7 +53,7 @@ export function assignKeys(existing: readonly Existing[], managed: readonly Mana
   return keys
 }
 
-/** Returns a text as a key; empty if it has no letters of this alphabet. */
+/** Converts a text to a key. Empty if the text has no Latin letters or digits. */
 function slugOf(text: string): string {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return plain

@@ -8,35 +8,34 @@ import { applyConfiguration, planConfiguration } from './apply.ts'
 import type { Plan } from './plan.ts'
 import { valuesFor } from './sections.ts'
 
-/** What is known of the mounted file. */
+/** The state of the mounted file. */
 export interface MountedFileState {
-  /** When it was last applied, or found to be applied; null: not since the start. */
+  /** When it was last applied or found unchanged; null: not since the start. */
   readonly appliedAt: Date | null
-  /** Why its present content is not applied; null: it is, or it was not read yet. */
+  /** Why its current content is not applied; null: it is, or it has not been read yet. */
   readonly failure: { readonly at: Date; readonly message: string } | null
 }
 
-/** A configuration file that the service applies by itself. */
+/** A configuration file that the service applies automatically. */
 export interface MountedFile {
   state(): MountedFileState
-  /** Applies the file if it has changed since it was last applied. @returns the milliseconds until it should be called again. */
+  /** Applies the file if it has changed since it was last applied. @returns the milliseconds until the next call. */
   run(): Promise<number>
 }
 
-/** What applies the file: the service's own context. */
 type FileContext = Omit<AlertingContext, 'actor'>
 
-/** How often the file is read. Its content is compared, which sees every way to replace a file: links, mounts, networks. */
+/** How often the file is read. Comparing contents detects every kind of replacement: links, mounts, network file systems. */
 const READ_INTERVAL = 5 * SECOND
-/** How often a content that was refused is tried again: what refuses it may change. */
+/** How often refused content is retried, as the cause may go away. */
 const RETRY_INTERVAL = MINUTE
-/** Others may change the same objects meanwhile, such as an instance with the same file. */
+/** Retries conflicts with concurrent changes, such as by another instance with the same file. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Creates what applies the file of `CONFIG_FILE`; null: there is none. Each process applies each content once, so that instances with
- * different files, as during an update, do not undo each other's again and again.
- * @param values what the file may name as `${NAME}`.
+ * Creates the job that applies `CONFIG_FILE`; null if that is not set. Each process applies each content once, so that instances
+ * with different files, as during a rollout, do not keep overwriting each other.
+ * @param values the values for `${NAME}` in the file.
  */
 export function openMountedFile(
   ctx: FileContext,
@@ -55,7 +54,7 @@ interface Source {
 function createMountedFile(ctx: FileContext, source: Source): MountedFile {
   const { log, now } = ctx
   let state: MountedFileState = { appliedAt: null, failure: null }
-  /** The hash of the content that was last applied, and of the one that was last refused. */
+  /** The hashes of the content last applied and of the content last refused. */
   let applied = ''
   let refused = ''
 
@@ -70,7 +69,7 @@ function createMountedFile(ctx: FileContext, source: Source): MountedFile {
     applied = hash
     refused = ''
     state = { appliedAt: now(), failure: null }
-    log.info(`configuration: ${source.path} is applied: ${changes.length} changes, ${takenOver} taken over`)
+    log.info(`configuration: applied ${source.path}: ${changes.length} changes, ${takenOver} objects taken over`)
   }
 
   return {
@@ -82,7 +81,7 @@ function createMountedFile(ctx: FileContext, source: Source): MountedFile {
         const message = messageOf(error)
         if (state.failure?.message !== message) {
           const unexpected = error instanceof DomainError || isFileError(error) ? {} : { err: error }
-          log.error(unexpected, `configuration: ${source.path} is not applied, and what was stays: ${message}`)
+          log.error(unexpected, `configuration: did not apply ${source.path}, the previous state stays: ${message}`)
         }
         state = { ...state, failure: { at: now(), message } }
       }
@@ -91,7 +90,7 @@ function createMountedFile(ctx: FileContext, source: Source): MountedFile {
   }
 }
 
-/** Plans and applies, and again when something has changed in between. */
+/** Plans and applies a file. Repeats both when something changes in between. */
 async function applyFile(ctx: FileContext, { path, slug, values }: Source, yaml: string): Promise<Plan> {
   const organizationId = await organizationOf(ctx, slug)
   const own = { ...ctx, actor: { kind: 'operator', organizationId } } as const
@@ -106,18 +105,18 @@ async function applyFile(ctx: FileContext, { path, slug, values }: Source, yaml:
   }
 }
 
-/** @throws Conflict when it is not clear which organization the file is for. */
+/** @throws Conflict if the slug matches no organization, or there is no slug and not exactly one organization. */
 async function organizationOf({ db }: FileContext, slug: string | undefined): Promise<string> {
   const where = { deletedAt: null, ...(slug !== undefined && { slug }) }
   const [only, ...others] = await db.organization.findMany({ where, select: { id: true }, take: 2 })
   if (only === undefined) {
-    throw new Conflict(slug === undefined ? 'There is no organization yet.' : `There is no organization ${slug}.`)
+    throw new Conflict(slug === undefined ? 'There is no organization yet.' : `There is no organization “${slug}”.`)
   }
-  if (others.length > 0) throw new Conflict('There are several organizations: set CONFIG_ORGANIZATION to a slug.')
+  if (others.length > 0) throw new Conflict('There are several organizations. Set CONFIG_ORGANIZATION to a slug.')
   return only.id
 }
 
-/** How many problems a message names. */
+/** The most problems that a message lists. */
 const MAX_PROBLEMS = 5
 
 function messageOf(error: unknown): string {
@@ -130,10 +129,10 @@ function messageOf(error: unknown): string {
     return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
   }
   if (error instanceof DomainError || isFileError(error)) return error.message
-  return 'It failed unexpectedly; see the log.'
+  return 'Unexpected failure; see the log.'
 }
 
-/** Returns whether the file could not be read. */
+/** Returns whether an error comes from reading the file. */
 function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

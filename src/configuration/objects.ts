@@ -1,53 +1,60 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createAlertChannel, deleteAlertChannel, updateAlertChannel } from '../alerting/channel.ts'
 import type { AlertingContext } from '../alerting/context.ts'
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { DomainError, Invalid, type Issue } from '../core/errors.ts'
 import type { Outcome } from '../core/outcome.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
-import { createMonitor, deleteMonitor, updateMonitor, updateMonitors } from '../monitoring/monitor.ts'
-import { createMonitors } from '../monitoring/new-monitor.ts'
+import { createMonitor, deleteMonitor, updateMonitor, updateMonitors } from '../monitoring/monitor/monitor.ts'
+import { createMonitors } from '../monitoring/monitor/new-monitor.ts'
 import { createObjective, deleteObjective } from '../monitoring/objective/objective.ts'
-import { createPage, deletePage, updatePage } from '../status/page.ts'
-import { createService, createServices, deleteService, updateService, updateServices } from '../status/service.ts'
-import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../status/service-group.ts'
+import { createPage, deletePage, updatePage } from '../status/page/page.ts'
+import {
+  createService,
+  createServices,
+  deleteService,
+  updateService,
+  updateServices,
+} from '../status/service/service.ts'
+import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../status/service/service-group.ts'
 import { deleteTemplate } from '../status/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
 import type { Configuration, Members } from './format.ts'
 import { createFileTemplate, updateFileObjective, updateFileTemplate } from './kept-members.ts'
 import type { Keys } from './keys.ts'
-import { asInput, lateMembers, memberPath, withReferences, withSecrets } from './members.ts'
+import { asInput, lateMembers, memberPath, membersOfGroup, withReferences, withSecrets } from './members.ts'
 import type { Section } from './sections.ts'
 
-/** After so many problems, no more are looked for. */
+/** The search for problems stops after this many. */
 const MAX_ISSUES = 100
 
-/** A file that was read, and how to apply it. */
+/** A parsed file and how to apply it. */
 export interface Request {
   readonly configuration: Configuration
   readonly lines: ReadonlyMap<string, number>
   readonly file: string
   readonly deletes: boolean
-  /** Whether what is refused is undone alone; if not, a refusal needs another attempt. */
+  /** Whether the file keeps managing objects that it no longer names, because it is only a part. */
+  readonly keepsAbsent: boolean
+  /** Whether each refused object is rolled back alone. If not, a refusal throws `SavepointNeeded`. */
   readonly hasSavepoints: boolean
 }
 
-/** An object was refused, and may have been written in part. */
+/** Thrown when an object was refused and may have been written in part. The caller retries with savepoints. */
 export class SavepointNeeded extends Error {}
 
 /** The operations on the objects of a section. */
 interface Operations {
   create(ctx: AlertingContext, input: unknown): Promise<{ readonly id: string }>
-  /** Creates many with a few statements. Absent: they are few. */
+  /** Creates many objects with a few statements. Absent: create them one by one. */
   createMany?(ctx: AlertingContext, inputs: readonly unknown[]): Promise<Outcome<{ readonly id: string }>[]>
   update(ctx: AlertingContext, input: unknown): Promise<unknown>
-  /** Updates many with a few statements. @throws DomainError for the first that is refused. Absent: they are few. */
+  /** Updates many objects with a few statements. Absent: update them one by one. @throws DomainError for the first refusal. */
   updateMany?(ctx: AlertingContext, inputs: readonly unknown[]): Promise<void>
   delete(ctx: AlertingContext, id: string): Promise<unknown>
 }
 
-/** By section. */
 export const operations: Readonly<Record<Section, Operations>> = {
   groups: { create: createServiceGroup, update: updateServiceGroup, delete: deleteServiceGroup },
   services: {
@@ -70,7 +77,7 @@ export const operations: Readonly<Record<Section, Operations>> = {
   objectives: { create: createObjective, update: updateFileObjective, delete: deleteObjective },
 }
 
-/** What is known while a file is applied. */
+/** The state while a file is applied. */
 export interface Run extends Request {
   readonly ctx: AlertingContext
   readonly organizationId: string
@@ -80,26 +87,28 @@ export interface Run extends Request {
   readonly keys: Keys
   readonly digest: Digest
   readonly issues: Issue[]
-  /** How many operations have run: without any, what exists is as it was. */
+  /** The number of operations run. Zero means that nothing has changed. */
   readonly operations: { count: number }
 }
 
-/** An object that is not as the file says. */
+/** An object that may differ from the file: members to set at once, and those of `lateMembers`. */
 interface Work {
   readonly key: string
   readonly early: Members
   readonly late: Members
 }
 
-/** Creates and updates the objects of a section. Notes what is refused. */
+/** Creates and updates the objects of a section. Adds refusals to `issues`. */
 export async function applySection(current: Run, section: Section): Promise<void> {
   const work = await workOf(current, section)
   const isNew = ({ key }: Work) => current.keys.idOf(section, key) === undefined
-  const together = operations[section].createMany ? work.filter(isNew) : []
+  const isGroup = ({ early }: Work) => section === 'monitors' && 'group' in early
+  const together = operations[section].createMany ? work.filter((each) => isNew(each) && !isGroup(each)) : []
   const made = new Set(await createTogether(current, section, together))
-  const known = work.filter((each) => !together.includes(each))
+  const known = work.filter((each) => !together.includes(each) && !isGroup(each))
   const isWritten = new Set([...together, ...(await updateTogether(current, section, known, made))])
-  for (const each of work) {
+  const groups = withMembersFirst(current, work.filter(isGroup))
+  for (const each of [...work.filter((each) => !isGroup(each)), ...groups]) {
     if (current.issues.length >= MAX_ISSUES) return
     if (isWritten.has(each)) continue
     if (await applyObject(current, section, each.key, each.early)) made.add(each)
@@ -109,7 +118,25 @@ export async function applySection(current: Run, section: Section): Promise<void
   }
 }
 
-/** Returns the objects of a section that are not known to be as the file says. */
+/** Sorts group monitors so that each follows the groups it contains. Leaves out cycles and adds an issue for each member. */
+function withMembersFirst({ issues }: Run, groups: readonly Work[]): Work[] {
+  const sorted: Work[] = []
+  let left = groups
+  while (left.length > 0) {
+    const waiting = new Set(left.map(({ key }) => key))
+    const ready = left.filter(({ early }) => !membersOfGroup(early).some((key) => waiting.has(key)))
+    if (ready.length === 0) {
+      const message = 'must not contain a group that contains this one'
+      issues.push(...left.map(({ key }) => ({ path: ['monitors', key, 'group', 'monitors'], message })))
+      return sorted
+    }
+    sorted.push(...ready)
+    left = left.filter((each) => !ready.includes(each))
+  }
+  return sorted
+}
+
+/** Returns the objects of a section that may differ from the file. */
 async function workOf(current: Run, section: Section): Promise<Work[]> {
   const work: Work[] = []
   for (const [key, members] of current.configuration.objects[section]) {
@@ -126,7 +153,7 @@ async function workOf(current: Run, section: Section): Promise<Work[]> {
   return work
 }
 
-/** Returns whether an object is known to be as the file says: it need not be compared by applying it. */
+/** Returns whether an object certainly matches the file, so that it needs no update. */
 function isApplied({ keys, before, managed, digest }: Run, section: Section, key: string, members: Members): boolean {
   const id = keys.idOf(section, key)
   const existing = id === undefined ? undefined : before.get(id)
@@ -143,7 +170,7 @@ function isApplied({ keys, before, managed, digest }: Run, section: Section, key
   )
 }
 
-/** Creates objects with a few statements for all. Notes why some are refused. Returns the others. */
+/** Creates objects in bulk. Adds refusals to `issues` and returns the created ones. */
 async function createTogether(current: Run, section: Section, work: readonly Work[]): Promise<Work[]> {
   const { ctx, keys, issues, operations: ran } = current
   const { createMany } = operations[section]
@@ -172,8 +199,8 @@ async function createTogether(current: Run, section: Section, work: readonly Wor
 }
 
 /**
- * Updates objects with a few statements for all, and adds them to those that are made. Where each refusal is undone alone, each is
- * updated alone. Returns what is done.
+ * Updates objects in bulk and adds them to `made`. Does nothing if there are savepoints: then each object is updated alone.
+ * @returns the objects that need no further update.
  */
 async function updateTogether(
   current: Run,
@@ -202,7 +229,7 @@ async function updateTogether(
   return work
 }
 
-/** Returns members as the input of an operation. Null: they refer to what there is not, which is noted. */
+/** Returns members as the input of an operation; null if they refer to missing objects, with issues added. */
 function inputOf(current: Run, section: Section, key: string, members: Members): Record<string, unknown> | null {
   const { issues } = current
   const count = issues.length
@@ -210,7 +237,7 @@ function inputOf(current: Run, section: Section, key: string, members: Members):
   const resolved = withReferences(members, (to, reference, path) => {
     const id = idOfReference(current, to, reference)
     if (id !== undefined) return id
-    // What was refused is said once: without these members, other problems show.
+    // Reports a refused object only once. Leaving out references to it lets other problems surface.
     if (current.configuration.objects[to].has(reference)) refused.add(path[0] ?? '')
     else issues.push({ path: [section, key, ...path], message: `must be a key of ${to}; there is no ${reference}` })
     return ''
@@ -219,7 +246,7 @@ function inputOf(current: Run, section: Section, key: string, members: Members):
   return asInput(Object.fromEntries(Object.entries(resolved).filter(([name]) => !refused.has(name))))
 }
 
-/** Creates or updates an object. Notes why it is refused. Returns whether it was not. */
+/** Creates or updates an object. Adds a refusal to `issues`. @returns whether it succeeded. */
 async function applyObject(current: Run, section: Section, key: string, members: Members): Promise<boolean> {
   const { ctx, keys, issues } = current
   const count = issues.length
@@ -244,13 +271,14 @@ async function applyObject(current: Run, section: Section, key: string, members:
   return issues.length === count
 }
 
-/** Returns the id for a key: of the file, or of what the file does not remove. */
-function idOfReference({ configuration, managed, file, keys }: Run, section: Section, key: string) {
-  const isLeaving = managed.get(`${section}.${key}`)?.file === file && !configuration.objects[section].has(key)
+/** Returns the id of a key, unless the file is about to remove its object. */
+function idOfReference({ configuration, managed, file, keys, keepsAbsent }: Run, section: Section, key: string) {
+  const isLeaving =
+    !keepsAbsent && managed.get(`${section}.${key}`)?.file === file && !configuration.objects[section].has(key)
   return isLeaving ? undefined : keys.idOf(section, key)
 }
 
-/** Returns a refusal as issues below a path of the file. */
+/** Converts a refusal to issues below a path of the file. */
 export function issuesOf(error: DomainError, path: readonly string[]): Issue[] {
   const own = error instanceof Invalid ? error.issues : []
   if (own.length === 0) return [{ path, message: error.message }]

@@ -1,6 +1,6 @@
 import type { AlertingContext } from '../alerting/context.ts'
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { DomainError } from '../core/errors.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { invalid } from '../core/validation.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
 import type { Existing } from './current.ts'
@@ -11,10 +11,10 @@ import { assignKeys } from './keys.ts'
 import { applySection, issuesOf, operations, type Request, type Run } from './objects.ts'
 import type { Applied } from './plan.ts'
 import { comparePlan } from './plan.ts'
-import type { Section } from './sections.ts'
+import type { Move, Section } from './sections.ts'
 import { sections } from './sections.ts'
 
-/** Applies a file, in the transaction of a change. @throws Invalid with all problems of all objects. */
+/** Applies a file within the transaction of a change. @throws Invalid with the problems of all objects. */
 export async function run(given: AlertingContext, organizationId: string, request: Request) {
   const ctx: AlertingContext = { ...given, appliesFile: true }
   const digest = createDigest(ctx.seal, organizationId)
@@ -23,7 +23,11 @@ export async function run(given: AlertingContext, organizationId: string, reques
     where: { organizationId },
     orderBy: [{ section: 'asc' }, { key: 'asc' }],
   })
-  const rows = withMoves(stored, request)
+  const moved = movesOf(stored, request)
+  const rows = stored.map((row) => {
+    const move = moved.find(({ section, from }) => section === row.section && from === row.key)
+    return move === undefined ? row : { ...row, key: move.to }
+  })
   const keys = assignKeys(before, rows)
   const managed = new Map(rows.map((row) => [`${row.section}.${row.key}`, row]))
   const byId = new Map(before.map((each) => [each.id, each]))
@@ -41,7 +45,7 @@ export async function run(given: AlertingContext, organizationId: string, reques
   const drift = await readDrift(
     ctx,
     organizationId,
-    rows.filter(({ file }) => file === request.file),
+    rows.filter((row) => row.file === request.file && (!request.keepsAbsent || isNamed(request, row))),
     byId,
     digest,
   )
@@ -50,26 +54,31 @@ export async function run(given: AlertingContext, organizationId: string, reques
   if (current.issues.length > 0) throw invalid(withLines(current.issues, request.lines))
   const after = current.operations.count === 0 ? before : await readExisting(ctx, organizationId, digest)
   const applied = [...named(current), ...removed]
-  const plan = await comparePlan(organizationId, { before, after, applied, drift, keys, digest })
+  const managedBefore = rows.filter(({ file, objectId }) => file === request.file && byId.has(objectId)).length
+  const states = { before, after, applied, managed: managedBefore, drift, moved, keys, digest }
+  const plan = await comparePlan(organizationId, states)
   return { plan, rows: await rowsOf(current, organizationId, after) }
 }
 
-/** Returns the rows of managed objects with the keys that this file has moved. */
-function withMoves(rows: readonly ManagedObject[], { configuration: { moved }, file }: Request): ManagedObject[] {
-  const taken = new Set(rows.map(({ section, key }) => `${section}.${key}`))
-  return rows.map((row) => {
-    const move = moved.find(({ section, from }) => section === row.section && from === row.key)
-    if (move === undefined || row.file !== file || taken.has(`${move.section}.${move.to}`)) return row
-    return { ...row, key: move.to }
-  })
+/** Returns the moves that take effect: those of objects that the file manages, to keys that are free. */
+function movesOf(rows: readonly ManagedObject[], { configuration: { moved }, file }: Request): readonly Move[] {
+  const taken = new Map(rows.map((row) => [`${row.section}.${row.key}`, row.file]))
+  return moved.filter(
+    ({ section, from, to }) => taken.get(`${section}.${from}`) === file && !taken.has(`${section}.${to}`),
+  )
 }
 
-/** Deletes what the file no longer names, if it was told to. */
+/** Returns whether a file names an object that it manages. */
+const isNamed = ({ configuration }: Pick<Request, 'configuration'>, { section, key }: ManagedObject) =>
+  configuration.objects[section as Section].has(key)
+
+/** Deletes the objects that the file no longer names, if the request says so. Returns those objects. */
 async function applyRemovals(current: Run, rows: readonly ManagedObject[]): Promise<Applied[]> {
-  const { ctx, file, deletes, configuration, before, issues } = current
+  const { ctx, file, deletes, keepsAbsent, before, issues } = current
+  if (keepsAbsent) return []
   const order = (section: string) => sections.indexOf(section as Section)
   const removed = rows
-    .filter((row) => row.file === file && !configuration.objects[row.section as Section].has(row.key))
+    .filter((row) => row.file === file && !isNamed(current, row))
     .filter(({ objectId }) => before.has(objectId))
     .sort((one, other) => order(other.section) - order(one.section))
   for (const { section, key, objectId } of deletes ? removed : []) {
@@ -102,7 +111,7 @@ function named({ configuration, keys, managed }: Run): Applied[] {
   )
 }
 
-/** Returns the rows of all objects of the file, as they are now. */
+/** Returns the current rows of all objects of the file. */
 async function rowsOf(
   { ctx, configuration, file, keys, digest }: Run,
   organizationId: string,

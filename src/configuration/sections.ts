@@ -1,16 +1,23 @@
-// Apart from the format, which knows all features: the command line, which is small, needs no more than this.
+// Separate from the format, which imports all features: the small bundle of the command line needs only this.
 
-/** The sections of a file in the order in which their objects are made: each refers only to those before it and itself. */
+/** The sections of a file in the order of creation: objects refer only to earlier sections and their own. */
 export const sections = ['groups', 'services', 'monitors', 'pages', 'channels', 'templates', 'objectives'] as const
 
 export type Section = (typeof sections)[number]
 
-/** Writes a text so that it reads as itself: `${` is no place for a value. */
+/** A renamed key of an object. */
+export interface Move {
+  readonly section: Section
+  readonly from: string
+  readonly to: string
+}
+
+/** Escapes `${` in a text, so that a file keeps it literally. */
 export function escapeText(text: string): string {
   return text.replaceAll('${', () => '$${')
 }
 
-/** Returns the values for the places `${NAME}` of a file, of those that there are. The service says which are missing, and where. */
+/** Returns the available values for `${NAME}` in a file. The service reports missing ones with their lines. */
 export function valuesFor(
   yaml: string,
   values: Readonly<Record<string, string | undefined>>,

@@ -1,27 +1,27 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml'
 import type { Issue } from '../core/errors.ts'
 
-/** A text that was read: its value and where each part of it stands. */
+/** Parsed YAML: its value and the line of each part. */
 export interface YamlText {
   readonly value: unknown
-  /** The line of each member, from 1, by its path as `pathKey` writes it. */
+  /** The line of each member, counted from 1, by the `pathKey` of its path. */
   readonly lines: ReadonlyMap<string, number>
 }
 
-/** How often aliases may repeat parts of a text, which bounds what a text of aliases to aliases becomes. */
+/** The most alias expansions, which bounds the growth of nested aliases. */
 const MAX_ALIASES = 100
-/** What a file with 2,000 objects has, with all aliases replaced. */
+/** The most values, with aliases expanded: enough for a file with 2,000 objects. */
 const MAX_NODES = 100_000
 const MAX_DEPTH = 20
-/** How many brackets may be open: more than any file has, and few for the stack. */
+/** The most open brackets: more than any real file has, and safe for the stack. */
 const MAX_OPEN = 500
-/** One mistake leads to others. */
+/** The most problems reported, as one mistake often causes others. */
 const MAX_PROBLEMS = 5
 
-/** Writes a path as one text. */
+/** Joins a path to a map key. */
 export const pathKey = (path: readonly string[]): string => path.join('\0')
 
-/** Reads YAML. Returns its problems instead when it cannot be read. */
+/** Parses YAML. Returns the problems if it is invalid. */
 export function readYaml(text: string): YamlText | readonly Issue[] {
   if (isNestedDeeply(text)) return [{ path: [], message: 'is nested too deeply' }]
   try {
@@ -41,7 +41,7 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
     collectLines(document.contents, [], counter, lines)
     return { value, lines }
   } catch (error) {
-    // Aliases without a bound, or lists in lists without an end.
+    // Too many aliases, or nesting that exhausts the stack.
     const message =
       error instanceof RangeError ? 'is nested too deeply' : String((error as Error).message).slice(0, 300)
     return [{ path: [], message }]
@@ -49,8 +49,8 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
 }
 
 /**
- * Returns whether a text may nest more deeply than the parser can follow, which calls itself for each level: where the stack ends
- * while it compiles a regular expression, V8 ends the process. Brackets within texts count too.
+ * Returns whether a text may be nested too deeply for the recursive parser. If the stack overflows while V8 compiles a regular
+ * expression, V8 ends the process. Also counts brackets within strings.
  */
 function isNestedDeeply(text: string): boolean {
   let depth = 0
@@ -66,7 +66,7 @@ export function writeYaml({ comment, value }: { readonly comment: string; readon
   return comment + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Returns how many values are left of a maximum; negative: there are more, or they are nested too deeply. */
+/** Subtracts the number of values from `most`. Negative: there are more, or they are nested deeper than `depth`. */
 function remainingNodes(value: unknown, most: number, depth: number): number {
   if (typeof value !== 'object' || value === null) return most - 1
   let left = depth === 0 ? -1 : most - 1

@@ -1,8 +1,8 @@
 import { getServers } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
-import { dataDirectory } from './data-directory.ts'
 import { StartError } from './errors.ts'
+import { dataDirectory } from './process/data-directory.ts'
 import { parseUrl } from './url.ts'
 
 /** The address of a DNS resolver. */

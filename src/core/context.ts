@@ -53,7 +53,7 @@ export type Actor =
 /** A Prisma client, or the client of an open transaction, which has no `$connect`. */
 export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
 
-/** What runs plain SQL: a Prisma client, or a connection with a transaction of its own (`database/sql-transaction.ts`). */
+/** What runs plain SQL: a Prisma client, or a connection with its own transaction (`database/sql-transaction.ts`). */
 export interface SqlDatabase {
   /** Runs a statement and returns its rows. */
   $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
@@ -72,7 +72,7 @@ export interface Context {
   readonly config: Config
   readonly db: Database
   readonly actor: Actor
-  /** The caller's address according to `http/client-address.ts`; null for our own jobs. */
+  /** The caller's address according to `http/request/client-address.ts`; null for our own jobs. */
   readonly clientAddress: string | null
   /** Its signal aborts when the caller disconnects. The signal is created on first use, because that is slow. */
   readonly cancellation?: { readonly signal: Pick<AbortSignal, 'aborted'> } | undefined

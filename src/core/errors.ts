@@ -1,5 +1,5 @@
 /**
- * The domain's expected failures, without HTTP and GraphQL. `http/errors.ts` maps each class to a status,
+ * The domain's expected failures, without HTTP and GraphQL. `http/response/errors.ts` maps each class to a status,
  * `graphql/errors.ts` to a type. Any other error is a bug; its message never reaches a caller.
  */
 
@@ -32,6 +32,11 @@ export const errorCodes = [
   'RATE_LIMITED',
   'TIER_LIMIT_REACHED',
   'TIMELINE_FULL',
+  'REVIEW_REQUIRED',
+  'INCIDENT_RESOLVED',
+  'INCIDENT_NOT_PUBLIC',
+  'SERVICE_NOT_IMPAIRED',
+  'OWN_REVIEW',
   'UNAVAILABLE',
   'UNKNOWN_TIER',
   'ALREADY_ON_TIER',
@@ -96,7 +101,7 @@ export class Conflict extends DomainError {
   }
 }
 
-/** A configuration file manages what the caller would change, until somebody unlocks it. */
+/** A configuration file manages what the caller would change, until someone unlocks it. */
 export class ManagedByFile extends DomainError {
   readonly file: string
   readonly section: string
@@ -172,7 +177,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** The service cannot start with its configuration. The message tells the operator what to do, so no stack is printed. */
+/** The service cannot start with its configuration. The message explains what to do, so no stack is printed. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }

@@ -33,6 +33,7 @@ const otherPrefixes = {
   IncomingBody: 'ibd',
   Template: 'tpl',
   IncidentNote: 'nte',
+  IncidentFile: 'fil',
 } as const
 
 export type IdType = keyof typeof idPrefixes

@@ -70,7 +70,7 @@ export async function withIdempotencyKey<C extends Context, T, Effect>(
   }
 }
 
-/** Returns the first answer; null: there is none, or it had no lasting effect and its key was deleted. */
+/** Returns the first answer; null: it does not exist, or it had no lasting effect and its key was deleted. */
 async function answerOf<T>(
   { db, now }: Context,
   id: string,
@@ -127,7 +127,7 @@ export async function deleteExpiredAnswers(
 
 const expiryCutoff = (now: Date) => new Date(now.getTime() - ANSWER_TTL_MS)
 
-/** Visitors share networks, so nobody may guess another one's key. */
+/** Visitors share networks, so no one may guess another one's key. */
 const MIN_VISITOR_KEY_LENGTH = 16
 
 function requireKey({ actor }: Context, key: string): string {

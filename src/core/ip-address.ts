@@ -1,6 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
+import { ownValue } from './own-value.ts'
 
 /** The purpose of an address according to the IANA special-purpose registries. */
 export type AddressRange =
@@ -53,7 +54,7 @@ function findRange(address: string): AddressRange {
   const parsed = parseStrict(address)
   if (ipaddr.subnetMatch(parsed, { documentation }, 'other') === 'documentation') return 'documentation'
   const range = parsed.range()
-  if (range !== 'unicast') return rangeNames[range] ?? 'reserved'
+  if (range !== 'unicast') return ownValue(rangeNames, range) ?? 'reserved'
   return parsed.kind() === 'ipv4' || parsed.match(globalUnicast) ? 'public' : 'reserved'
 }
 

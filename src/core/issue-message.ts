@@ -1,10 +1,13 @@
 import type { z } from 'zod'
+import { ownValue } from './own-value.ts'
 
 /** Returns the message for an invalid value in our own words; undefined: the schema's own message, or none. */
 export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${typeNames[issue.expected] ?? issue.expected}`
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${ownValue(typeNames, issue.expected) ?? issue.expected}`
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
     case 'too_small':
@@ -16,7 +19,7 @@ export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
     case 'unrecognized_keys':
       return `must not contain ${issue.keys.join(', ')}`
     case 'invalid_format':
-      return formats[issue.format] ?? 'has an invalid format'
+      return ownValue(formats, issue.format) ?? 'has an invalid format'
     default:
       return 'is not valid'
   }
@@ -44,6 +47,6 @@ const formats: Readonly<Record<string, string>> = {
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items', set: ' items' }
 
 /** The verb of a size limit: lists and strings have a size, numbers are one. */
-const sizeOf = (origin: string) => (units[origin] === undefined ? 'be ' : 'have ')
+const sizeOf = (origin: string) => (ownValue(units, origin) === undefined ? 'be ' : 'have ')
 
-const unitOf = (origin: string) => units[origin] ?? ''
+const unitOf = (origin: string) => ownValue(units, origin) ?? ''

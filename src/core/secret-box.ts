@@ -3,7 +3,7 @@ import { constants, copyFile, link, mkdir, open, readFile, rm } from 'node:fs/pr
 import { dirname, join } from 'node:path'
 import type { Context } from './context.ts'
 import { StartError } from './errors.ts'
-import { KEY_FILE } from './private-directory.ts'
+import { KEY_FILE } from './process/private-directory.ts'
 
 /** Encrypts tenants' secrets for the database. */
 export interface SecretBox {
@@ -102,7 +102,7 @@ async function createKey(path: string): Promise<void> {
   }
 }
 
-/** Reads a key file; null: there is none. @throws StartError when the file holds no key. */
+/** Reads a key file, or null. @throws StartError when the file holds no key. */
 async function readKey(path: string): Promise<string | null> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null

@@ -53,7 +53,7 @@ export function parseLocalTime(timeZone: string, text: string): Date | null {
       .map((part) => Number(part ?? 0)) ?? []
   const wanted = Date.UTC(year, month - 1, day, hour, minute, second)
   if (year < 1000 || new Date(wanted).toISOString().slice(0, 16) !== text.slice(0, 16)) return null
-  // No two changes of a clock are less than a day apart: these are the offsets before and after the one that may be near.
+  // No two changes of a clock are less than a day apart: these are the offsets before and after a change that may be near.
   const before = wanted - offset(timeZone, wanted - DAY)
   const after = wanted - offset(timeZone, wanted + DAY)
   const shown = [before, after].filter((at) => wallClock(timeZone, at) === wanted)

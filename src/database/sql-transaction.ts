@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Context, SqlContext, SqlDatabase } from '../core/context.ts'
 import { inTransaction, repeatOnConflict, runClaimed } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { asUnavailable } from './unavailable.ts'
+import { asUnavailable } from './connection/unavailable.ts'
 
 /** The connections under a Prisma client. */
 const pools = new WeakMap<object, pg.Pool>()

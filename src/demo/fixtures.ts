@@ -69,6 +69,12 @@ export const monitoredServices: readonly { readonly service: ServiceName; readon
   { service: 'Admin console', latencyMs: 220 },
 ]
 
+/** A group of monitors: it is up while all of them are. */
+export const monitorGroup = {
+  name: 'Mail delivery',
+  services: ['Incoming mail', 'Outgoing mail', 'IMAP and POP3'],
+} as const satisfies { readonly name: string; readonly services: readonly ServiceName[] }
+
 /** Returns a UTC time of day (`HH:MM`) on the day that is `days` after `now`. */
 export function utcTimeOn(now: Date, days: number, time: string): Date {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)

@@ -4,10 +4,13 @@ import { DAY, HOUR, MINUTE } from '../core/time.ts'
 import { change } from '../event-log/change.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
-import { BUCKETS, bucketOf } from '../monitoring/histogram.ts'
-import { monitorEvent } from '../monitoring/monitor-events.ts'
-import { kindRules } from '../monitoring/probe-kinds.ts'
-import { watchId } from '../monitoring/watch.ts'
+import type { GroupOptions } from '../monitoring/group/group.ts'
+import { groupCause } from '../monitoring/group/group-words.ts'
+import { judgeGroup } from '../monitoring/group/judge-group.ts'
+import { monitorEvent } from '../monitoring/monitor/monitor-events.ts'
+import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
+import { watchId } from '../monitoring/schedule/watch.ts'
+import { BUCKETS, bucketOf } from '../monitoring/uptime/histogram.ts'
 import type { ServiceName } from './fixtures.ts'
 import * as fixtures from './fixtures.ts'
 
@@ -18,7 +21,7 @@ const LATENCY_HISTORY_MS = 8 * DAY
 const MONITORING_GAP = { daysAgo: 52, hours: 5 }
 
 /**
- * Creates a monitor for each monitored service, with a history that matches the fixtures' incidents. Writes the
+ * Creates a monitor for each monitored service, and a group of some of them, with a history that matches the fixtures' incidents. Writes the
  * history to the database, because three months of probes cannot run in a second. The monitors probe this service
  * itself, so that their results are real and no other host gets requests.
  * @param ctx the owner's context, at the time of creation
@@ -32,8 +35,10 @@ export async function seedMonitors(
   const { REGION } = ctx.config
   const options = healthProbeOptions(ctx)
   const createdAt = ctx.now()
+  const monitorIds = new Map<ServiceName, string>()
   for (const { service, latencyMs } of fixtures.monitoredServices) {
     const id = newId('Monitor')
+    monitorIds.set(service, id)
     const intervals = stateIntervalsOf(service, createdAt, now)
     const state = intervals.at(-1)?.state ?? 'UP'
     const stateSince = intervals.at(-1)?.startedAt ?? createdAt
@@ -54,7 +59,78 @@ export async function seedMonitors(
       return [undefined, monitorEvent('MONITOR_CREATED', monitor)]
     })
   }
+  await seedGroup(ctx, organizationId, monitorIds, now)
 }
+
+/** Creates the group of monitors, with the history that follows from that of its members. */
+async function seedGroup(
+  ctx: Context,
+  organizationId: string,
+  monitorIds: ReadonlyMap<ServiceName, string>,
+  now: Date,
+): Promise<void> {
+  const { name, services } = fixtures.monitorGroup
+  const id = newId('Monitor')
+  const createdAt = ctx.now()
+  const rule = { require: 'ALL' } as const
+  const intervals = groupIntervalsOf(services, rule, createdAt, now)
+  const state = intervals.at(-1)?.state ?? 'UP'
+  const stateSince = intervals.at(-1)?.startedAt ?? createdAt
+  const options = { ...rule, monitorIds: services.flatMap((service) => monitorIds.get(service) ?? []) }
+  const groupOptions = kindRules.GROUP.options.parse(options) as Prisma.InputJsonObject
+  const settings = { intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 1, recoveryThreshold: 1 }
+  const moved = new Date(now.getTime() - MONITORING_GAP.daysAgo * DAY)
+  await change(ctx, organizationId, async ({ db }) => {
+    const monitor = await db.monitor.create({
+      data: {
+        ...{ id, organizationId, name, kind: 'GROUP', options: groupOptions },
+        ...{ ...settings, state, stateSince, createdAt },
+        intervals: { createMany: { data: intervals } },
+        gaps: { create: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) } },
+      },
+    })
+    return [undefined, monitorEvent('MONITOR_CREATED', monitor)]
+  })
+}
+
+/** Returns the states of a group in order of time: whenever that of a member changes, its members are judged. */
+function groupIntervalsOf(
+  services: readonly ServiceName[],
+  rule: Pick<GroupOptions, 'require' | 'count'>,
+  createdAt: Date,
+  now: Date,
+): StateInterval[] {
+  const histories = services.map((service) => ({ service, intervals: stateIntervalsOf(service, createdAt, now) }))
+  const times = histories.flatMap(({ intervals }) => intervals.map(({ startedAt }) => startedAt.getTime()))
+  const starts: { at: Date; state: MonitorState; cause: string }[] = []
+  for (const time of [...new Set(times)].sort((one, other) => one - other)) {
+    const at = new Date(time)
+    const members = histories.flatMap(({ service, intervals }) => {
+      const current = intervals.findLast(({ startedAt }) => startedAt <= at)
+      const known = { unknownSince: null, knownSince: null }
+      return current
+        ? [{ id: service, name: service, state: current.state, stateSince: current.startedAt, ...known }]
+        : []
+    })
+    const standing = { state: 'PENDING', stateSince: createdAt, unknownSince: null, earliest: createdAt } as const
+    const verdict = judgeGroup(members, rule, standing, at)
+    const state = verdict.kind === 'KNOWN' ? verdict.state : 'PENDING'
+    const cause = state === 'DOWN' || state === 'DEGRADED' ? groupCause(members, rule, state) : ''
+    if (starts.at(-1)?.state !== state) starts.push({ at, state, cause })
+  }
+  return intervalsBetween(starts)
+}
+
+/** Returns states as intervals, each to the start of the next. */
+const intervalsBetween = (
+  starts: readonly { readonly at: Date; readonly state: MonitorState; readonly cause: string }[],
+): StateInterval[] =>
+  starts.map(({ at, state, cause }, index) => ({
+    startedAt: at,
+    endedAt: starts[index + 1]?.at ?? null,
+    state,
+    cause,
+  }))
 
 /** In one statement: as many rows with so many numbers each would take Prisma a second. */
 async function createHours(db: Context['db'], monitorId: string, hours: ReturnType<typeof hourlyLatencies>) {
@@ -102,12 +178,7 @@ function stateIntervalsOf(service: ServiceName, createdAt: Date, now: Date): Sta
     const from = last.state === 'UP' ? begun : at
     if (from > last.at && from < now) starts.push({ at: from, state, cause: causeByStatus[status] })
   }
-  return starts.map(({ at, state, cause }, index) => ({
-    startedAt: at,
-    endedAt: starts[index + 1]?.at ?? null,
-    state,
-    cause,
-  }))
+  return intervalsBetween(starts)
 }
 
 /** Returns the incident updates about a service in order of time, with the start of their incident. */

@@ -1,12 +1,17 @@
-import { createOrganization, updateOrganization } from '../account/organization.ts'
-import { setTier } from '../billing/tier.ts'
+import { createOrganization, updateOrganization } from '../account/organization/organization.ts'
+import { setTier } from '../billing/subscription/tier.ts'
 import type { Context } from '../core/context.ts'
 import { DAY, HOUR, MINUTE, utcDay } from '../core/time.ts'
-import { createIncident } from '../status/incident-opening.ts'
-import { postIncidentUpdate } from '../status/incident-updates.ts'
-import { advanceMaintenance, cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../status/maintenance.ts'
-import { createService } from '../status/service.ts'
-import { createServiceGroup } from '../status/service-group.ts'
+import { createIncident } from '../status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../status/incident/incident-updates.ts'
+import {
+  advanceMaintenance,
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../status/maintenance/maintenance.ts'
+import { createService } from '../status/service/service.ts'
+import { createServiceGroup } from '../status/service/service-group.ts'
 import type { IncidentFixture, MaintenanceFixture, PastMaintenance } from './fixtures.ts'
 import * as fixtures from './fixtures.ts'
 import { seedMonitors } from './seed-monitors.ts'

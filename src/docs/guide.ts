@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { micromark } from 'micromark'
 import { gfmAutolinkLiteral, gfmAutolinkLiteralHtml } from 'micromark-extension-gfm-autolink-literal'
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table'
-import { plainText } from '../core/markdown.ts'
+import { plainText } from '../core/markdown/markdown.ts'
 import { fileOf, pathOfFile } from './contents.ts'
 
 /** A heading within a guide. */
@@ -35,7 +35,7 @@ export interface Guide {
 
 /**
  * Renders a guide from this repository. Raw HTML stays text. The first line is the title.
- * @throws Error without a title or a first paragraph, or for a link to a file that is not served.
+ * @throws Error without a title or a first paragraph, for a link to a file that is not served, or a column of a table without a name.
  */
 export function renderGuide(slug: string, markdown: string): Guide {
   const html = micromark(markdown.replace(/<!--.*?-->/gs, ''), {
@@ -46,6 +46,8 @@ export function renderGuide(slug: string, markdown: string): Guide {
   const [, description] = /<p>([\s\S]*?)<\/p>/.exec(rest) ?? []
   if (title === undefined || description === undefined)
     throw new Error(`${fileOf(slug)} has no title or first paragraph.`)
+  // WCAG 1.3.1: a screen reader announces each cell by its column.
+  if (/<th[^>]*><\/th>/.test(html)) throw new Error(`${fileOf(slug)} has a table with a column without a name.`)
   const headings: Heading[] = []
   let tables = 0
   const body = rest

@@ -41,7 +41,7 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   },
   METRICS_PORT: {
     meaning:
-      'Port of its own for `/metrics`, which the main one then does not serve. It serves `/healthz` and `/readyz` too.',
+      'A separate port for `/metrics`, which the main port then does not serve. It serves `/healthz` and `/readyz` too.',
     otherwise: 'none: the main port serves it',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {

@@ -1,6 +1,6 @@
 /** `npm run settings` writes the tables of settings to `docs/settings.md`. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { root } from '../core/paths.ts'
+import { root } from '../core/process/paths.ts'
 import { SETTINGS_MARK, settingsTables } from './settings.ts'
 
 const file = new URL('docs/settings.md', root)

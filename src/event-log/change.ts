@@ -22,6 +22,8 @@ declare module '../core/context.ts' {
   interface Context {
     /** The change whose transaction this context belongs to; absent: none. */
     readonly open?: OpenChange | undefined
+    /** Called after the commit of a change, before its event log's notification arrives; absent: nothing is. */
+    readonly onChanged?: ((organizationId: string, events: readonly Pick<NewEvent, 'kind'>[]) => void) | undefined
   }
 }
 
@@ -40,7 +42,9 @@ export function change<T>(
   timeoutMs?: number,
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
-  return transaction(ctx, (tx) => runWhole(tx, organizationId, work), timeoutMs)
+  return committed(ctx, organizationId, (note) =>
+    transaction(ctx, (tx) => runWhole(tx, { organizationId, note }, work), timeoutMs),
+  )
 }
 
 /** Like `change`, for frequent changes that need plain SQL only: a quarter of the processor time. */
@@ -50,28 +54,47 @@ export function changeBySql<T>(
   work: (ctx: SqlContext) => Promise<ChangeResult<T>>,
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
-  return sqlTransaction(ctx, (tx) => runWhole(tx, organizationId, work, afterLock))
+  return committed(ctx, organizationId, (note) =>
+    sqlTransaction(ctx, (tx) => runWhole(tx, { organizationId, note }, work, afterLock)),
+  )
+}
+
+type NoteEvents = (events: readonly NewEvent[]) => void
+
+/** Runs a transaction, which may take several attempts, and reports the events of the last one after the commit. */
+async function committed<T>(
+  { onChanged }: Pick<Context, 'onChanged'>,
+  organizationId: string,
+  run: (note: NoteEvents) => Promise<T>,
+): Promise<T> {
+  let last: readonly NewEvent[] = []
+  const result = await run((events) => {
+    last = events
+  })
+  onChanged?.(organizationId, last)
+  return result
 }
 
 async function runWhole<C extends SqlContext, T>(
   tx: C,
-  organizationId: string,
+  { organizationId, note }: { readonly organizationId: string; readonly note: NoteEvents },
   work: (ctx: C) => Promise<ChangeResult<T>>,
   whileLocked: (tx: C, locked: Promise<void>) => Promise<C> = async (own, locked) => locked.then(() => own),
 ): Promise<T> {
   const locked = lock(tx, organizationId)
   const open: OpenChange = { organizationId, events: [], cache: new Map() }
   const own = await whileLocked(tx, locked)
-  // Whoever may not change the organization is told so first.
+  // Callers who may not change the organization are refused first.
   const result = await runPart({ ...own, open }, open, work).catch((error: unknown) => locked.then(() => reject(error)))
   await locked
   await appendEvents(tx, organizationId, open.events)
+  note(open.events)
   return result
 }
 
 const reject = (error: unknown) => Promise.reject(error)
 
-/** Sends statements behind the one that locks, and returns their rows once it has succeeded. */
+/** Sends statements after the locking one, and returns their rows once it has succeeded. */
 async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlContext> {
   locked.catch(() => {})
   const { db } = tx

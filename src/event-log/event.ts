@@ -2,9 +2,8 @@ import type { Actor, Database, SqlContext } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import { plainRows } from '../database/sql-transaction.ts'
-import type { ActorKind, Event } from '../generated/prisma/client.ts'
+import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { EventKind } from '../generated/prisma/enums.ts'
 
 /** An event to append: its kind and its subject. Time and actor come from the context. */
 export interface NewEvent {
@@ -14,8 +13,10 @@ export interface NewEvent {
   readonly subjectName: string
   /** When the event took place, if it was noticed later. */
   readonly since?: Date
-  /** The id of the incident or maintenance update that the event announces; absent: none. */
+  /** The id of the incident or maintenance update that the event announces; absent for other events. */
   readonly updateId?: string
+  /** The month, such as 2026-10, whose report the event announces; absent for other events. */
+  readonly reportMonth?: string
   /** The services that it concerns in addition to those that its subject has then, such as those of a deleted incident. */
   readonly serviceIds?: readonly string[]
   /** Whether subscribers are notified, if they are of events of this kind; absent: yes. */
@@ -80,12 +81,12 @@ export async function appendEvents(
     WITH log AS (
       UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
     ), written AS (
-      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "tellSubscribers", "serviceIds")
+      INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "reportMonth", "tellSubscribers", "serviceIds")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
-        ${actorKindOf(actor)}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId",
+        ${actorKindOf(actor)}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId", event."reportMonth",
         COALESCE(event."tellSubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
-        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "tellSubscribers" bool, "serviceIds" text[])
+        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "reportMonth" text, "tellSubscribers" bool, "serviceIds" text[])
       RETURNING *
     ), announcement AS (
       SELECT ${organizationId}::text || ' ' || json_agg(written ORDER BY seq)::text AS text FROM written
@@ -129,116 +130,6 @@ export function decodeCursor(cursor: string): number | null {
   const seq = /^[0-9a-z]{1,7}$/.test(cursor) ? Number.parseInt(cursor, 36) : Number.NaN
   return Number.isSafeInteger(seq) && seq <= 0x7fff_ffff ? seq : null
 }
-
-/**
- * Whether the public page shows the change behind an event of each kind. Access, billing and monitoring are visible to the
- * organization only.
- */
-const isPublic: Readonly<Record<EventKind, boolean>> = {
-  PAGE_UPDATED: true,
-  // Other pages do not show that a page was created.
-  PAGE_CREATED: false,
-  PAGE_DELETED: false,
-  PAGE_ACCESS_CHANGED: false,
-  PAGE_TOKEN_CREATED: false,
-  PAGE_TOKEN_REVOKED: false,
-  SERVICE_GROUP_CREATED: true,
-  SERVICE_GROUP_UPDATED: true,
-  SERVICE_GROUP_DELETED: true,
-  SERVICE_GROUPS_REORDERED: true,
-  SERVICE_CREATED: true,
-  SERVICE_UPDATED: true,
-  SERVICE_DELETED: true,
-  SERVICES_REORDERED: true,
-  SERVICE_STATUS_CHANGED: true,
-  SERVICE_UNKNOWN: true,
-  SERVICE_KNOWN: true,
-  INCIDENT_CREATED: true,
-  INCIDENT_UPDATED: true,
-  INCIDENT_UPDATE_POSTED: true,
-  INCIDENT_UPDATE_EDITED: true,
-  INCIDENT_DELETED: true,
-  INCIDENT_BACKFILLED: true,
-  INCIDENT_UPDATE_BACKFILLED: true,
-  INCIDENT_UPDATE_DELETED: true,
-  INCIDENT_DRAFTED: false,
-  INCIDENT_DRAFT_UPDATED: false,
-  INCIDENT_DISMISSED: false,
-  INCIDENT_MERGED: true,
-  INCIDENT_NOTE_ADDED: false,
-  INCIDENT_NOTE_EDITED: false,
-  INCIDENT_NOTE_DELETED: false,
-  INCIDENT_LEAD_CHANGED: false,
-  POSTMORTEM_DRAFTED: false,
-  POSTMORTEM_PUBLISHED: true,
-  POSTMORTEM_UPDATED: true,
-  POSTMORTEM_WITHDRAWN: true,
-  MAINTENANCE_SCHEDULED: true,
-  MAINTENANCE_UPDATED: true,
-  MAINTENANCE_UPDATE_POSTED: true,
-  MAINTENANCE_RESCHEDULED: true,
-  MAINTENANCE_STARTED: true,
-  MAINTENANCE_COMPLETED: true,
-  MAINTENANCE_CANCELLED: true,
-  MAINTENANCE_UPDATE_EDITED: true,
-  MAINTENANCE_UPDATE_DELETED: true,
-  MAINTENANCE_DELETED: true,
-  MAINTENANCE_SERIES_CREATED: false,
-  MAINTENANCE_SERIES_UPDATED: false,
-  MAINTENANCE_SERIES_ENDED: false,
-  MAINTENANCE_SERIES_DELETED: false,
-  MONITOR_CREATED: false,
-  MONITOR_UPDATED: false,
-  MONITOR_PAUSED: false,
-  MONITOR_RESUMED: false,
-  MONITOR_DELETED: false,
-  MONITOR_STATE_CHANGED: false,
-  MONITOR_UNKNOWN: false,
-  MONITOR_KNOWN: false,
-  ORGANIZATION_CREATED: false,
-  ORGANIZATION_DELETED: false,
-  ORGANIZATION_RESTORED: false,
-  MEMBER_INVITED: false,
-  MEMBER_JOINED: false,
-  MEMBER_ROLE_CHANGED: false,
-  MEMBER_REMOVED: false,
-  INVITATION_REVOKED: false,
-  API_KEY_CREATED: false,
-  API_KEY_REVOKED: false,
-  TIER_CHANGED: false,
-  CHECK_PLAN_CHANGED: false,
-  SUBSCRIBERS_IMPORTED: false,
-  HISTORY_IMPORTED: false,
-  SUBSCRIBER_DELETED: false,
-  ALERT_CHANNEL_CREATED: false,
-  ALERT_CHANNEL_UPDATED: false,
-  ALERT_CHANNEL_DELETED: false,
-  ALERT_ACKNOWLEDGED: false,
-  INTEGRATION_CREATED: false,
-  INTEGRATION_UPDATED: false,
-  INTEGRATION_DELETED: false,
-  TEMPLATE_CREATED: false,
-  TEMPLATE_UPDATED: false,
-  TEMPLATE_DELETED: false,
-  OBJECTIVE_CREATED: false,
-  OBJECTIVE_UPDATED: false,
-  OBJECTIVE_DELETED: false,
-  OBJECTIVE_BURNING: false,
-  OBJECTIVE_RECOVERED: false,
-  MANAGED_OBJECT_LOCKED: false,
-  MANAGED_OBJECT_UNLOCKED: false,
-  UPTIME_CORRECTED: false,
-  UPTIME_CORRECTION_DELETED: false,
-  REPORT_CREATED: false,
-}
-
-/** Returns whether events of a kind change the public page. */
-export function isPublicKind(kind: EventKind): boolean {
-  return isPublic[kind]
-}
-
-/** The kinds of events that change the public page. */
-export const publicKinds: readonly EventKind[] = Object.values(EventKind).filter(isPublicKind)
 
 const actorKinds = {
   apiKey: 'API_KEY',

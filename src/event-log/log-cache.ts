@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { DeadlineExceeded, withDeadline } from '../core/deadline.ts'
+import { DeadlineExceeded, withDeadline } from '../core/concurrency/deadline.ts'
 import { NotFound } from '../core/errors.ts'
 import type { Clock } from '../core/time.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
-import { unavailability } from '../database/unavailable.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
 
 /** A value made of one organization's state; null: it states that there is no such organization. */
 interface OrganizationValue {
@@ -24,7 +24,7 @@ type Loader<T> = (previous: T | null) => Promise<T>
 export interface LogCache<T extends OrganizationValue> {
   /** Returns the cached value, or loads it. Concurrent callers share one load; errors are not cached. */
   get(key: string, load: Loader<T>): Promise<T>
-  /** Like `get`, but returns the stale value when the database is unavailable or slow. Throws when there is none. */
+  /** Like `get`, but returns the stale value when the database is unavailable or slow. Throws when none exists. */
   getOrStale(key: string, load: Loader<T>): Promise<CachedValue<T>>
   /** Returns the cached value if it is current; null: `get` would load it. */
   current(key: string): T | null

@@ -2,7 +2,7 @@ import type { Context } from '../core/context.ts'
 import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
-import { publicKinds } from './event.ts'
+import { publicKinds } from './audience.ts'
 
 /** How many of its newest events a log keeps whatever their age: readers hold the last of them in memory, without gaps. */
 export const NEWEST_KEPT = 1000
@@ -75,7 +75,7 @@ interface Batch {
   readonly seq: number | null
 }
 
-/** Returns the start of the next log with old events, by the id of its organization; null: there is none. */
+/** Returns the start of the next log with old events, by the id of its organization, or null. */
 async function nextLog({ db }: Pick<Context, 'db'>, since: Date, after: string): Promise<Place | null> {
   const [next] = await db.$queryRaw<{ id: string }[]>`
     SELECT id FROM "Organization" AS organization

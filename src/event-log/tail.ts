@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import type { Event } from '../generated/prisma/client.ts'
+import type { Event, PrismaClient } from '../generated/prisma/client.ts'
 import { announcedEvents, decodeCursor, listenToLogs, readEventsAfter } from './event.ts'
 
 /**
@@ -89,51 +89,61 @@ export async function openEventLog(parts: {
 }): Promise<EventLog> {
   const { database, now, log, onMissed = () => {}, pollMs = POLL_INTERVAL_MS } = parts
   const db = database.prisma
-  const tails = new Map<string, Tail>()
+  const tails = createTails(db, log)
   const followers = new Set<Follower>()
-
   const stopListening = await listenToLogs(database, (organizationId, announcement) => {
-    if (organizationId === null) scheduleAllReads()
-    else grow(tails.get(organizationId), announcement)
+    if (organizationId === null) tails.readAll()
+    else tails.grow(organizationId, announcement)
   })
-  let polling = false
-  const poll = setInterval(() => void checkForGrowth(), pollMs).unref()
+  const poll = setInterval(() => void tails.checkForGrowth(onMissed), pollMs).unref()
 
-  /** Bounds the delay of events when notifications are lost. */
-  async function checkForGrowth(): Promise<void> {
-    if (polling || tails.size === 0) return
-    polling = true
-    try {
-      const ids = [...tails.keys()]
-      const ends = await db.$queryRaw<{ id: string; lastSeq: number }[]>`
-        SELECT id, "lastSeq" FROM "Organization" WHERE id = ANY (${ids}::text[])`
-      for (const { id, lastSeq } of ends) {
-        const tail = tails.get(id)
-        if (!tail || lastSeq <= tail.position || tail.isReading) continue
-        onMissed(id)
-        scheduleRead(tail)
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'event log: growth check failed; retrying')
-    } finally {
-      polling = false
-    }
+  return {
+    async follow(organizationId, after, wanted = () => true) {
+      const { tail, from } = await tails.join(organizationId, after)
+      const follower = createFollower({
+        tail,
+        from,
+        wanted,
+        now,
+        read: (position) => readEventsAfter(db, organizationId, position, PAGE_SIZE),
+        onReturn: () => {
+          followers.delete(follower)
+          tails.leave(tail)
+        },
+      })
+      followers.add(follower)
+      return follower
+    },
+    async close() {
+      clearInterval(poll)
+      for (const follower of [...followers]) await follower.return()
+      await stopListening()
+    },
   }
+}
 
-  function scheduleAllReads(): void {
-    for (const tail of tails.values()) scheduleRead(tail)
-  }
+/** The tails of the followed logs. */
+interface Tails {
+  /**
+   * Adds a follower to the tail of a log. Returns the tail and the position to start after, which precedes the log when the
+   * given one is beyond its end.
+   */
+  join(organizationId: string, after: number | null): Promise<{ readonly tail: Tail; readonly from: number }>
+  /** Removes a follower; with the last one, its tail is dropped. */
+  leave(tail: Tail): void
+  /** Appends the events that a notification carries if they are the next ones; reads the log otherwise. */
+  grow(organizationId: string, announcement: string | null): void
+  /** Reads the growth of every log. */
+  readAll(): void
+  /** Reads the logs that have grown without a notification, which bounds the delay when notifications are lost. */
+  checkForGrowth(onMissed: (organizationId: string) => void): Promise<void>
+}
 
-  /** Takes the events that a notification carries if they are the next ones; reads the log otherwise. */
-  function grow(tail: Tail | undefined, announcement: string | null): void {
-    if (!tail) return
-    const events = tail.isReading || !tail.isReady ? [] : announcedEvents(announcement)
-    if (events[0]?.seq === tail.position + 1) appendToTail(tail, events)
-    else scheduleRead(tail)
-  }
+function createTails(db: PrismaClient, log: Logger): Tails {
+  const tails = new Map<string, Tail>()
+  let isChecking = false
 
-  function scheduleRead(tail: Tail | undefined): void {
-    if (!tail) return
+  function scheduleRead(tail: Tail): void {
     tail.isDirty = true
     if (!tail.isReading) void read(tail)
   }
@@ -159,85 +169,94 @@ export async function openEventLog(parts: {
     }
   }
 
-  function tailOf(organizationId: string): Tail {
-    const found = tails.get(organizationId)
-    if (found) return found
-    const tail: Tail = {
-      organizationId,
-      ready: Promise.resolve().then(async () => {
-        tail.recent = await readLast(organizationId)
-        tail.position = tail.recent.at(-1)?.seq ?? (await lastSeq(organizationId))
-        tail.isDeleted = isDeletedAfter(tail.recent, false)
-        tail.isReady = true
-      }),
-      isReady: false,
-      recent: [],
-      position: 0,
-      followerCount: 0,
-      waiters: new Set(),
-      isDeleted: false,
-      isDirty: false,
-      isReading: false,
-    }
-    tails.set(organizationId, tail)
-    return tail
-  }
-
-  async function readLast(organizationId: string): Promise<Event[]> {
-    const last = await db.event.findMany({ where: { organizationId }, orderBy: { seq: 'desc' }, take: RECENT_EVENTS })
-    return last.reverse()
-  }
-
-  async function lastSeq(organizationId: string): Promise<number> {
-    const organization = await db.organization.findUnique({
-      where: { id: organizationId },
-      select: { lastSeq: true },
-    })
-    return organization?.lastSeq ?? 0
-  }
-
-  function release(tail: Tail): void {
+  function leave(tail: Tail): void {
     tail.followerCount -= 1
     if (tail.followerCount === 0 && tails.get(tail.organizationId) === tail) tails.delete(tail.organizationId)
   }
 
   return {
-    async follow(organizationId, after, wanted = () => true) {
-      const tail = tailOf(organizationId)
+    async join(organizationId, after) {
+      const tail = tails.get(organizationId) ?? createTail(db, organizationId)
+      tails.set(organizationId, tail)
       tail.followerCount += 1
-      let from: number
       try {
         await tail.ready
-        from = after ?? tail.position
-        if (from > tail.position) {
-          // Another process may have appended events that this one has not read yet.
-          if (from > (await lastSeq(organizationId))) from = BEFORE_START
-          else scheduleRead(tail)
-        }
+        const from = after ?? tail.position
+        if (from <= tail.position) return { tail, from }
+        // Another process may have appended events that this one has not read yet.
+        if (from > (await lastSeq(db, organizationId))) return { tail, from: BEFORE_START }
+        scheduleRead(tail)
+        return { tail, from }
       } catch (error) {
-        release(tail)
+        leave(tail)
         throw error
       }
-      const follower = createFollower({
-        tail,
-        from,
-        wanted,
-        now,
-        read: (position) => readEventsAfter(db, organizationId, position, PAGE_SIZE),
-        onReturn: () => {
-          followers.delete(follower)
-          release(tail)
-        },
-      })
-      followers.add(follower)
-      return follower
     },
-    async close() {
-      clearInterval(poll)
-      for (const follower of [...followers]) await follower.return()
-      await stopListening()
+    leave,
+    grow(organizationId, announcement) {
+      const tail = tails.get(organizationId)
+      if (!tail) return
+      const events = tail.isReading || !tail.isReady ? [] : announcedEvents(announcement)
+      if (events[0]?.seq === tail.position + 1) appendToTail(tail, events)
+      else scheduleRead(tail)
+    },
+    readAll() {
+      for (const tail of tails.values()) scheduleRead(tail)
+    },
+    async checkForGrowth(onMissed) {
+      if (isChecking || tails.size === 0) return
+      isChecking = true
+      try {
+        for (const { id, lastSeq: end } of await readEnds(db, [...tails.keys()])) {
+          const tail = tails.get(id)
+          if (!tail || end <= tail.position || tail.isReading) continue
+          onMissed(id)
+          scheduleRead(tail)
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'event log: growth check failed; retrying')
+      } finally {
+        isChecking = false
+      }
     },
   }
+}
+
+/** Creates the tail of a log, which is being read. */
+function createTail(db: PrismaClient, organizationId: string): Tail {
+  const tail: Tail = {
+    organizationId,
+    ready: Promise.resolve().then(async () => {
+      tail.recent = await readLast(db, organizationId)
+      tail.position = tail.recent.at(-1)?.seq ?? (await lastSeq(db, organizationId))
+      tail.isDeleted = isDeletedAfter(tail.recent, false)
+      tail.isReady = true
+    }),
+    isReady: false,
+    recent: [],
+    position: 0,
+    followerCount: 0,
+    waiters: new Set(),
+    isDeleted: false,
+    isDirty: false,
+    isReading: false,
+  }
+  return tail
+}
+
+async function readLast(db: PrismaClient, organizationId: string): Promise<Event[]> {
+  const last = await db.event.findMany({ where: { organizationId }, orderBy: { seq: 'desc' }, take: RECENT_EVENTS })
+  return last.reverse()
+}
+
+async function lastSeq(db: PrismaClient, organizationId: string): Promise<number> {
+  const organization = await db.organization.findUnique({ where: { id: organizationId }, select: { lastSeq: true } })
+  return organization?.lastSeq ?? 0
+}
+
+/** Returns the positions of the ends of logs. */
+function readEnds(db: PrismaClient, ids: readonly string[]): Promise<{ id: string; lastSeq: number }[]> {
+  return db.$queryRaw`SELECT id, "lastSeq" FROM "Organization" WHERE id = ANY (${[...ids]}::text[])`
 }
 
 function appendToTail(tail: Tail, events: readonly Event[]): void {

@@ -11,8 +11,8 @@ import type { EventLog } from '../event-log/tail.ts'
 import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
-import { costs, STATEMENT_COST } from './cost.ts'
-import { PAGE_SIZE } from './keyset.ts'
+import { costs, STATEMENT_COST } from './document/cost.ts'
+import { PAGE_SIZE } from './list/keyset.ts'
 
 /** The context of every resolver. Rooms add what their own resolvers need. */
 export interface GraphContext extends Context {

@@ -33,12 +33,12 @@ import {
 } from '../core/errors.ts'
 import { randomText } from '../core/id.ts'
 import type { Clock } from '../core/time.ts'
-import { unavailability } from '../database/unavailable.ts'
-import { secondsUntil } from '../http/limit-headers.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
+import { secondsUntil } from '../http/response/limit-headers.ts'
 import { builder } from './builder.ts'
-import { costs } from './cost.ts'
-import { describedValues } from './descriptions.ts'
-import { requestError } from './request-error.ts'
+import { costs } from './document/cost.ts'
+import { requestError } from './document/request-error.ts'
+import { describedValues } from './schema/descriptions.ts'
 
 /** The codes of expected failures. */
 export const ErrorCode = builder.enumType('ErrorCode', {
@@ -74,13 +74,18 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     PRO_PLAN_REQUIRED: 'Bulk checks require the pro check plan.',
     TARGET_NOT_PUBLIC: 'The target is a private or reserved address.',
     TIER_LIMIT_REACHED: 'The organization has reached a limit of its tier.',
-    TIMELINE_FULL: 'The timeline has reached its maximum number of updates.',
+    INCIDENT_NOT_PUBLIC: 'The incident is a draft or a suggestion. Publish it first.',
+    INCIDENT_RESOLVED: 'The incident is resolved.',
+    SERVICE_NOT_IMPAIRED: 'The incident does not say that the service is impaired.',
+    OWN_REVIEW: 'Another member has to approve it.',
+    REVIEW_REQUIRED: 'A review was requested that no one has approved yet.',
+    TIMELINE_FULL: 'The timeline has reached its maximum number of updates, notes or files.',
     TOO_MANY_TARGETS: 'The request has too many targets.',
     UNAUTHENTICATED: 'The request requires an API key or a member of the organization.',
     UNAVAILABLE: 'A required system does not respond. Try again later.',
     UNKNOWN_TIER: 'The tier does not exist.',
     UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type.',
-    WRONG_CREDENTIALS: 'Mail address, password or code are wrong.',
+    WRONG_CREDENTIALS: 'The email address, password or code is wrong.',
     WEBHOOK_NOT_CONFIGURED: 'The operator has not configured a secret for this webhook.',
   }),
 })

@@ -3,20 +3,21 @@ import { GraphQLError, getOperationAST, OperationTypeNode } from 'graphql'
 import type { Plugin, YogaServerInstance } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
+import type { Tracer } from '../core/telemetry/tracing.ts'
 import type { Clock } from '../core/time.ts'
-import type { Tracer } from '../core/tracing.ts'
-import type { Caller } from '../http/caller.ts'
+import type { Caller } from '../http/request/caller.ts'
 import type { GraphContext, Shown } from './builder.ts'
-import { isCacheable } from './cacheable.ts'
-import type { CostCheck } from './cost-check.ts'
+import type { CostCheck } from './document/cost-check.ts'
+import { answerIntrospection } from './document/introspection.ts'
+import { parseWithinLimits, requireOperation } from './document/parse.ts'
+import type { PersistedQueries } from './document/persisted-queries.ts'
+import { withoutHttp } from './document/request-error.ts'
+import { validateWithinLimits } from './document/validation-limits.ts'
 import { maskError } from './errors.ts'
-import { answerIntrospection } from './introspection.ts'
-import { mediaTypes, takesEvents } from './media-type.ts'
-import { operationSpans } from './operation-span.ts'
-import { parseWithinLimits, requireOperation } from './parse.ts'
-import type { PersistedQueries } from './persisted-queries.ts'
-import { withoutHttp } from './request-error.ts'
-import { validateWithinLimits } from './validation-limits.ts'
+import { isCacheable } from './execution/cacheable.ts'
+import { operationSpans } from './execution/operation-span.ts'
+import { compression } from './transport/compression.ts'
+import { mediaTypes, takesEvents } from './transport/media-type.ts'
 
 /** What the HTTP server and the websocket pass with each operation. */
 interface ServerContext {
@@ -29,7 +30,7 @@ export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 /** An operation of ours is a few hundred bytes; a bulk check with its variables is the largest. */
 export const MAX_BODY_BYTES = 128 * 1024
 
-/** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/websocket.ts` uses the same one. */
+/** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one. */
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
   readonly contextOf: (caller: Caller, cancellation: GraphContext['cancellation']) => Promise<GraphContext>
@@ -58,10 +59,11 @@ export function createGraphqlServer(options: {
       live,
       partialAnswers,
       unbuffered,
+      compression,
     ],
     maskedErrors: { maskError: (error) => maskError(error, { log, now }) },
     cors: { origin: '*', credentials: false },
-    // Browsers get it from the router: http/graphiql.tsx.
+    // Browsers get it from the router: http/api-tools/graphiql.tsx.
     graphiql: false,
     landingPage: false,
     multipart: false,
@@ -106,7 +108,7 @@ const limits = (checkCost: CostCheck): Plugin => ({
   },
 })
 
-/** @throws when the answer is to be kept but must not be: whoever decided that has read the request in another way. */
+/** @throws when the answer is to be kept but must not be: the code that decided that has read the request differently. */
 function requireCacheable({ schema, document, operationName, contextValue }: ExecutionArgs): void {
   // The context that `contextOf` made.
   const { shown } = contextValue as GraphContext

@@ -3,11 +3,11 @@ import { createServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { StartError } from '../core/errors.ts'
+import type { Tracer } from '../core/telemetry/tracing.ts'
 import { SECOND } from '../core/time.ts'
-import type { Tracer } from '../core/tracing.ts'
-import type { Caller } from './caller.ts'
-import { hostError, originForm } from './host.ts'
-import { inRequestSpan, noteRoute } from './request-span.ts'
+import type { Caller } from './request/caller.ts'
+import { hostError, originForm } from './request/host-header.ts'
+import { inRequestSpan, noteRoute } from './request/request-span.ts'
 
 /** Answers GraphQL requests. */
 type GraphqlHandler = (

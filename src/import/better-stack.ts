@@ -1,50 +1,52 @@
 import type { Members } from '../configuration/format.ts'
+import { addPagesAndPast } from './better-stack-past.ts'
 import {
   Draft,
+  type Drafted,
   Fields,
   keyOf,
   nameOf,
   present,
   readJsonObject,
-  type Translation,
   Unreadable,
   within,
 } from './translation.ts'
 
 const PREFIX = 'betterstack'
 
-/** Translates what Better Stack answers to `/api/v2/monitors`. @throws Unreadable. */
-export function translateBetterStack(text: string): Translation {
+/** Translates the answer of Better Stack's `/api/v2/monitors`, plus the members that `addPagesAndPast` reads. @throws Unreadable. */
+export function translateBetterStack(text: string): Drafted {
   const answer = readJsonObject(text)
   if (!Array.isArray(answer.get('data')))
-    throw new Unreadable('This is no list of monitors of Better Stack: it has no data.')
+    throw new Unreadable('This isn’t a list of monitors of Better Stack: it has no data.')
   const draft = new Draft()
   for (const item of answer.list('data')) {
     const resource = new Fields(item)
     addMonitor(draft, resource.text('id'), resource.fields('attributes'))
   }
   if (answer.fields('pagination').text('next') !== '')
-    draft.leave(
+    draft.skip(
       'monitors',
       'Further monitors',
-      'The list has more pages: put the data of all pages into one file, or use a larger per_page.',
+      'The list has more pages. Combine the data of all pages in one file, or use a larger per_page.',
     )
+  addPagesAndPast(draft, answer)
   return { ...draft, hasVariables: false }
 }
 
 function addMonitor(draft: Draft, id: string, monitor: Fields): void {
   const name = nameOf(monitor.text('pronounceable_name') || monitor.text('url'), `Monitor ${id}`)
   const isPaused = monitor.get('paused_at') !== undefined || monitor.isTrue('paused')
-  const options = id === '' || isPaused ? null : optionsOf(draft, name, monitor)
+  const options = id === '' ? null : optionsOf(draft, name, monitor)
   if (options === null) {
     const kind = `Allclear has no monitors of kind ${monitor.text('monitor_type')}.`
-    draft.skip('monitors', name, id === '' ? 'It has no id.' : isPaused ? 'It is paused. Resume it first.' : kind)
+    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind)
     return
   }
   const key = keyOf(PREFIX, id)
   const interval = within(1, 86_400, monitor.number('check_frequency') ?? 180)
   const given = monitor.number('request_timeout') ?? 30
-  // Those of servers are in milliseconds.
+  // Timeouts of server monitors are in milliseconds.
   const timeout = given >= 500 ? given : given * 1000
   draft.objects.services.set(key, { name })
   draft.objects.monitors.set(key, {
@@ -52,6 +54,7 @@ function addMonitor(draft: Draft, id: string, monitor: Fields): void {
     timeoutMs: within(500, Math.min(30_000, interval * 1000), timeout),
     ...options,
   })
+  if (isPaused) draft.pause(key, name)
 }
 
 function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null {
@@ -59,18 +62,18 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
   const host = url.replace(/^\w+:\/\//, '').replace(/[/?#].*$/, '')
   switch (monitor.text('monitor_type')) {
     case 'status':
-      return { http: httpOptions(draft, name, monitor) }
+      return { http: httpOptions(monitor) }
     case 'expected_status_code': {
       const codes = monitor.list('expected_status_codes').map(String)
       return {
-        http: present({ ...httpOptions(draft, name, monitor), expectedStatus: codes.length > 0 ? codes : undefined }),
+        http: present({ ...httpOptions(monitor), expectedStatus: codes.length > 0 ? codes : undefined }),
       }
     }
     case 'keyword':
-      return { http: { ...httpOptions(draft, name, monitor), keyword: { text: monitor.text('required_keyword') } } }
+      return { http: { ...httpOptions(monitor), keyword: { text: monitor.text('required_keyword') } } }
     case 'keyword_absence': {
       const keyword = { text: monitor.text('required_keyword'), absent: true }
-      return { http: { ...httpOptions(draft, name, monitor), keyword } }
+      return { http: { ...httpOptions(monitor), keyword } }
     }
     case 'ping':
       return { ping: { host } }
@@ -78,14 +81,14 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
     case 'smtp':
     case 'pop':
     case 'imap':
-      if (monitor.text('monitor_type') !== 'tcp') draft.partly('monitors', name, 'Only its port is checked.')
+      if (monitor.text('monitor_type') !== 'tcp') draft.partly('monitors', name, 'Only its port is probed.')
       return { tcp: present({ host, port: monitor.number('port') }) }
     default:
       return null
   }
 }
 
-function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
+function httpOptions(monitor: Fields): Members {
   const method = monitor.text('http_method').toUpperCase() || 'GET'
   const headers = monitor
     .list('request_headers')
@@ -97,8 +100,8 @@ function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
     const credentials = Buffer.from(`${user}:${monitor.text('auth_password')}`).toString('base64')
     headers.push({ name: 'Authorization', value: `Basic ${credentials}` })
   }
-  if (monitor.get('proxy_host') !== undefined)
-    draft.partly('monitors', name, 'It is checked directly, not by its proxy.')
+  const proxyHost = monitor.text('proxy_host')
+  const proxyPort = monitor.number('proxy_port')
   const days = monitor.number('ssl_expiration')
   return present({
     url: monitor.text('url'),
@@ -108,5 +111,7 @@ function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
     verifyCertificate: monitor.get('verify_ssl') === false ? false : undefined,
     maxRedirects: monitor.get('follow_redirects') === false ? 0 : undefined,
     certificateDays: days === undefined || days < 1 ? undefined : within(1, 365, days),
+    proxy:
+      proxyHost === '' ? undefined : { url: `http://${proxyHost}${proxyPort === undefined ? '' : `:${proxyPort}`}` },
   })
 }

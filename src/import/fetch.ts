@@ -1,167 +1,129 @@
-import { parseUrl } from '../core/url.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DeadlineExceeded, withDeadline } from '../core/concurrency/deadline.ts'
+import { type Clock, MINUTE, SECOND } from '../core/time.ts'
 import { invalid } from '../core/validation.ts'
 import type { Send } from '../network/send.ts'
+import { fetchers } from './fetchers.ts'
 import type { Source } from './source-names.ts'
-import { Fields, readJson } from './translation.ts'
+import { type Ask, type Asked, Refused } from './source-request.ts'
+import { readJson } from './translation.ts'
 
-/** What a source is asked with. The key is not kept. */
-interface Asked {
-  /** Of a status page, or the id of one. */
-  readonly address: string
-  readonly key: string
+/** The limits of one request. The main thread parses and rewrites each answer. */
+const REQUEST_LIMITS = { timeoutMs: 15 * SECOND, maxBytes: 2_500_000 }
+/** The size limit of all answers together, the same as for a file. */
+const MAX_BYTES = 20_000_000
+/** The first wait after a rate limit. It doubles with each retry. */
+const FIRST_WAIT_MS = 2 * SECOND
+const MAX_TRIES = 5
+/** The longest wait that a source may ask for. */
+const MAX_WAIT_MS = MINUTE
+
+/** The limits of a fetch. */
+export interface FetchLimits {
+  readonly requests: number
+  readonly deadlineMs: number
+  /** Waits for a time. Default: a timer. */
+  readonly wait?: (ms: number) => Promise<unknown>
+  readonly now: Clock
 }
 
-/** Returns the JSON of an answer. */
-type Ask = (request: {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-}) => Promise<unknown>
+/** The limits for a person who waits for the result. */
+const DEFAULT_LIMITS = { requests: 150, deadlineMs: 2 * MINUTE }
 
-const REQUEST_LIMITS = { timeoutMs: 15_000, maxBytes: 5_000_000 }
-/** How many requests a source may take: more than 2,000 monitors are refused anyway. */
-const MAX_REQUESTS = 50
-
-/** Fetches what the file of a source would hold. */
-type Fetch = (ask: Ask, asked: Asked) => Promise<unknown>
-
-const fetchers: Partial<Record<Source, Fetch>> = {
-  statuspage: (ask, { address }) => ask({ url: new URL('/api/v2/summary.json', originOf(address)).href }),
-  cachet: fetchCachet,
-  uptimerobot: fetchUptimeRobot,
-  betterstack: fetchBetterStack,
-  instatus: fetchInstatus,
-  hetrixtools: fetchHetrixTools,
+/** The input that fetching from a source needs. */
+interface FetchInput {
+  readonly address: boolean
+  readonly key: 'REQUIRED' | 'OPTIONAL' | 'NONE'
 }
 
-/** What each source that can be fetched is asked with. */
-const asked: Partial<Record<Source, { readonly address: boolean; readonly key: boolean }>> = {
-  statuspage: { address: true, key: false },
-  cachet: { address: true, key: false },
-  uptimerobot: { address: false, key: true },
-  betterstack: { address: false, key: true },
-  instatus: { address: true, key: true },
-  hetrixtools: { address: false, key: true },
+/** The input for each source that can be fetched. */
+const fetchInputs: Partial<Record<Source, FetchInput>> = {
+  statuspage: { address: true, key: 'OPTIONAL' },
+  cachet: { address: true, key: 'OPTIONAL' },
+  uptimerobot: { address: false, key: 'REQUIRED' },
+  betterstack: { address: false, key: 'REQUIRED' },
+  instatus: { address: true, key: 'REQUIRED' },
+  hetrixtools: { address: false, key: 'REQUIRED' },
 }
 
-/** Returns what a source is asked with; null: it cannot be fetched. */
-export const askedOf = (source: Source) => asked[source] ?? null
+/** Returns the input for fetching from a source. Null if it cannot be fetched. */
+export const fetchInputOf = (source: Source) => fetchInputs[source] ?? null
 
 /**
- * Fetches the file of a source from where it runs. The key goes into requests to it alone.
- * @param send in the service, one through the outbound client. @throws Invalid when it does not answer, or with something else.
+ * Fetches the data of a source from its API, as a file. Sends the key only to the source.
+ * @param send sends requests. In the service, it uses the outbound client.
+ * @throws Invalid if the source does not answer as expected.
  */
-export async function fetchSource(send: Send, source: Source, given: Asked): Promise<Uint8Array> {
+export async function fetchSource(
+  send: Send,
+  source: Source,
+  given: Asked,
+  own: Partial<FetchLimits> & Pick<FetchLimits, 'now'>,
+): Promise<Uint8Array> {
+  const limits = { ...DEFAULT_LIMITS, ...own }
   const fetchFrom = fetchers[source]
-  if (fetchFrom === undefined) throw invalid([{ path: ['file'], message: 'must be chosen, or its text be pasted' }])
-  return Buffer.from(JSON.stringify(await fetchFrom(createAsk(send, source), given)))
+  if (fetchFrom === undefined) throw invalid([{ path: ['file'], message: 'must be chosen or pasted as text' }])
+  const field = fetchInputs[source]?.address === true && source !== 'instatus' ? 'address' : 'key'
+  const refused = (message: string) => invalid([{ path: [field], message: `the source ${message}` }])
+  const budget = { requests: limits.requests, bytes: MAX_BYTES, isOver: false }
+  const ask = createAsk(send, limits, budget, refused)
+  try {
+    return Buffer.from((await withDeadline(limits.deadlineMs, 'The source', fetchFrom(ask, given))).text())
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) throw refused(`takes longer than ${limits.deadlineMs / 1000} s to answer`)
+    throw error instanceof Refused ? refused(error.message) : error
+  } finally {
+    budget.isOver = true
+  }
 }
 
-function createAsk(send: Send, source: Source): Ask {
-  const refused = (message: string) => refusedIn(hasOwnAddress(source) ? 'address' : 'key', message)
-  let count = 0
+interface Budget {
+  requests: number
+  bytes: number
+  /** Whether the fetch has ended, so that pending requests must stop. */
+  isOver: boolean
+}
+
+function createAsk(
+  send: Send,
+  { wait = sleep, now }: FetchLimits,
+  budget: Budget,
+  refused: (message: string) => Error,
+): Ask {
   return async ({ url, headers = {}, body }) => {
-    count += 1
-    if (count > MAX_REQUESTS) throw refused('has more pages of answers than an organization takes')
+    const sent = { accept: 'application/json', ...headers }
     const method = body === undefined ? 'GET' : 'POST'
-    const own = { accept: 'application/json', ...headers }
-    const sent = { method, url, headers: own, ...(body !== undefined && { body }) } as const
-    const { status, body: text } = await send(sent, REQUEST_LIMITS).catch((error: Error) => {
-      throw refused(`does not answer: ${error.message.replace(/\.$/, '')}`)
-    })
-    if (status === 401 || status === 403) throw refused(`refuses us with status ${status}: check the key`)
-    if (status !== 200) throw refused(`answers with status ${status}`)
+    const text = await sendWithRetry({ method, url, headers: sent, ...(body !== undefined && { body }) })
+    budget.bytes -= Buffer.byteLength(text)
+    if (budget.bytes < 0) throw refused(`answers with more than ${MAX_BYTES / 1e6} MB`)
     try {
       return readJson(text)
     } catch {
-      throw refused('answers with no JSON')
+      throw refused('does not answer with JSON')
     }
   }
-}
 
-/** Whether the page itself is asked, at the address that somebody typed. */
-const hasOwnAddress = (source: Source) => source === 'statuspage' || source === 'cachet'
-
-const refusedIn = (field: 'address' | 'key', message: string) =>
-  invalid([{ path: [field], message: `the source ${message}` }])
-
-/** Returns the origin of an address that a person typed. */
-function originOf(address: string): string {
-  const text = /^https?:\/\//i.test(address) ? address : `https://${address}`
-  const url = parseUrl(text)
-  if (url === null || address === '')
-    throw invalid([{ path: ['address'], message: 'must be the address of a page, such as status.example.com' }])
-  return url.origin
-}
-
-/** Version 3 has its groups beside its components, version 2 at an address of their own. */
-async function fetchCachet(ask: Ask, { address }: Asked): Promise<unknown> {
-  const origin = originOf(address)
-  const list = (path: string) => ask({ url: `${origin}/api/${path}per_page=200` })
-  try {
-    return await list('components?include=group&')
-  } catch {
-    return { components: await list('v1/components?'), groups: await list('v1/components/groups?') }
+  /** Sends a request, and retries it after a rate limit. */
+  async function sendWithRetry(request: Parameters<Send>[0], tries = 1): Promise<string> {
+    budget.requests -= 1
+    if (budget.isOver || budget.requests < 0) throw refused('has too many pages')
+    const { status, body, retryAfter } = await send(request, REQUEST_LIMITS).catch((error: Error) => {
+      throw refused(`does not answer: ${error.message.replace(/\.$/, '')}`)
+    })
+    if (status === 200) return body
+    const isLimited = status === 429 || status === 420 || (status === 503 && retryAfter != null)
+    if (!isLimited || tries >= MAX_TRIES) throw new Refused(status)
+    const waitMs = waitOf(retryAfter ?? null, now())
+    if (waitMs > MAX_WAIT_MS) throw refused(`limits the rate: try again in ${Math.ceil(waitMs / MINUTE)} minutes`)
+    await wait(Math.max(waitMs, FIRST_WAIT_MS * 2 ** (tries - 1)))
+    return sendWithRetry(request, tries + 1)
   }
 }
 
-async function fetchUptimeRobot(ask: Ask, { key }: Asked): Promise<unknown> {
-  const monitors: unknown[] = []
-  for (;;) {
-    const form = {
-      api_key: key,
-      format: 'json',
-      limit: '50',
-      offset: String(monitors.length),
-      custom_http_headers: '1',
-    }
-    const answer = new Fields(
-      await ask({
-        url: 'https://api.uptimerobot.com/v2/getMonitors',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(form).toString(),
-      }),
-    )
-    if (answer.text('stat') !== 'ok') throw refusedIn('key', 'refuses it')
-    const page = answer.list('monitors')
-    monitors.push(...page)
-    if (page.length === 0 || monitors.length >= (answer.fields('pagination').number('total') ?? 0)) return { monitors }
-  }
-}
-
-async function fetchBetterStack(ask: Ask, { key }: Asked): Promise<unknown> {
-  const data: unknown[] = []
-  for (let page = 1; ; page++) {
-    const url = `https://uptime.betterstack.com/api/v2/monitors?per_page=250&page=${page}`
-    const answer = new Fields(await ask({ url, headers: { authorization: `Bearer ${key}` } }))
-    data.push(...answer.list('data'))
-    if (answer.list('data').length === 0 || answer.fields('pagination').text('next') === '') return { data }
-  }
-}
-
-const INSTATUS_PAGE = 100
-
-async function fetchInstatus(ask: Ask, { address, key }: Asked): Promise<unknown> {
-  const components: unknown[] = []
-  for (let page = 1; ; page++) {
-    const base = `https://api.instatus.com/v2/${encodeURIComponent(address)}/components`
-    const headers = { authorization: `Bearer ${key}` }
-    const answer = await ask({ url: `${base}?page=${page}&per_page=${INSTATUS_PAGE}`, headers })
-    const list = Array.isArray(answer) ? answer : new Fields(answer).list('components')
-    components.push(...list)
-    if (list.length < INSTATUS_PAGE) return { components }
-  }
-}
-
-/** Its documentation: at most 1,024 monitors a page (docs.hetrixtools.com/api/v3). */
-const HETRIX_TOOLS_PAGE = 1024
-
-async function fetchHetrixTools(ask: Ask, { key }: Asked): Promise<unknown> {
-  const monitors: unknown[] = []
-  for (let page = 1; ; page++) {
-    const url = `https://api.hetrixtools.com/v3/blacklist-monitors?per_page=${HETRIX_TOOLS_PAGE}&page=${page}`
-    const list = new Fields(await ask({ url, headers: { authorization: `Bearer ${key}` } })).list('monitors')
-    monitors.push(...list)
-    if (list.length < HETRIX_TOOLS_PAGE) return { monitors }
-  }
+/** Returns the milliseconds in a Retry-After header (RFC 9110 §10.2.3), given as seconds or a date. 0 if it is absent or invalid. */
+function waitOf(header: string | null, now: Date): number {
+  if (header === null) return 0
+  const text = header.trim()
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now.getTime()
+  return Number.isNaN(ms) ? 0 : Math.max(0, ms)
 }

@@ -1,13 +1,14 @@
 import type { Members } from '../configuration/format.ts'
+import { ownValue } from '../core/own-value.ts'
 
 interface Conditions {
-  /** The options that say the same. */
+  /** The equivalent options. */
   readonly known: Members
-  /** Those that nothing here can say. */
+  /** The conditions without an equivalent. */
   readonly dropped: readonly string[]
 }
 
-/** What a condition adds; null: nothing here can say it. */
+/** Returns the options for a condition. Null if there is no equivalent. */
 type Reader = (left: string, operator: string, right: string) => Record<string, unknown> | null
 
 /** Translates the conditions of an endpoint. */
@@ -19,7 +20,7 @@ export function conditionsOf(kind: string, conditions: readonly unknown[]): Cond
     const text = String(condition).trim().slice(0, 300)
     const [, left = '', operator = '', right = ''] = /^(\S+) (==|!=|<=|>=|<|>) (.+)$/.exec(text) ?? []
     const accepts = kind === 'http' && left === '[STATUS]' ? statusTest(operator, right) : null
-    const added = readers[kind]?.(left, operator, right) ?? read(left, operator, right)
+    const added = ownValue(readers, kind)?.(left, operator, right) ?? read(left, operator, right)
     if (accepts !== null) statuses = statuses.filter(accepts)
     else if (mergesJson(known['json'], added))
       known['json'] = { ...(known['json'] as object), ...(added['json'] as object) }
@@ -30,7 +31,7 @@ export function conditionsOf(kind: string, conditions: readonly unknown[]): Cond
   return { known, dropped }
 }
 
-/** Returns whether a condition says more about the same JSON value. */
+/** Returns whether a condition can be merged into the assertion on the same JSON value. */
 function mergesJson(known: unknown, added: Record<string, unknown> | null): added is Record<string, unknown> {
   const [first, second] = [known, added?.['json']] as (Readonly<Record<string, unknown>> | undefined)[]
   if (first === undefined || second === undefined) return false
@@ -38,7 +39,7 @@ function mergesJson(known: unknown, added: Record<string, unknown> | null): adde
   return isSame && !Object.keys(second).some((name) => name !== 'path' && name !== 'length' && name in first)
 }
 
-/** What every kind has. */
+/** Translates the conditions of all kinds. */
 const read: Reader = (left, operator, right) => {
   if (left === '[CONNECTED]' && operator === '==' && right === 'true') return {}
   if (left === '[RESPONSE_TIME]' && /^<=?$/.test(operator) && /^\d{1,5}$/.test(right)) {
@@ -51,7 +52,7 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
   http: (left, operator, right) =>
     certificate(left, operator, right) ?? keyword(left, operator, right) ?? json(left, operator, right),
   tcp: (left, operator, right) => certificate(left, operator, right),
-  // The body of a health check is its state, which is SERVING while a monitor is up.
+  // The body of a health check is its state. A monitor here is up while it is SERVING.
   grpc: (left, operator, right) => (left === '[BODY]' && operator === '==' && right === 'SERVING' ? {} : null),
   websocket(left, operator, right) {
     const text = /^pat\(\*([^*?[\]\\]+)\*\)$/.exec(right)?.[1]
@@ -80,7 +81,7 @@ const keyword: Reader = (left, operator, right) => {
   return pattern === null ? null : { keyword: { text: `(?s)${pattern}`, isRegex: true, ...absent } }
 }
 
-/** Returns the regular expression of a pattern such as `pat(a*)` or of `any(a, b)`; null: it is neither. */
+/** Converts `pat(a*)` or `any(a, b)` to a regular expression. Null for other text. */
 function patternOf(right: string): string | null {
   const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   const glob = /^pat\(([^[\]\\]+)\)$/.exec(right)?.[1]
@@ -101,7 +102,7 @@ const comparisons = new Map([
   ['>=', 'atLeast'],
 ])
 
-/** Returns what a comparison says here; null: nothing here can say it. */
+/** Converts a comparison to the members of an assertion. Null if there is no equivalent. */
 function comparisonOf(operator: string, right: string): Record<string, unknown> | null {
   if (/^(?:pat|any)\(/.test(right)) {
     const matches = operator === '==' ? patternOf(right) : null
@@ -137,7 +138,7 @@ function jsonValue(text: string): string | number | boolean {
 
 const allStatuses = Array.from({ length: 500 }, (_, index) => 100 + index)
 
-/** Returns which statuses a condition accepts; null: it is not understood. */
+/** Returns a test of whether a condition accepts a status. Null if the condition is unknown. */
 function statusTest(operator: string, right: string): ((status: number) => boolean) | null {
   const any = /^any\(([\d, ]+)\)$/.exec(right)?.[1]
   if (any === undefined && !/^\d{3}$/.test(right)) return null
@@ -152,7 +153,7 @@ function statusTest(operator: string, right: string): ((status: number) => boole
       : status > value || (operator === '>=' && status === value)
 }
 
-/** Writes statuses as ranges, such as 200-299; no range crosses a hundred, whose first and last make 2xx. */
+/** Groups statuses into ranges, such as 200-299, within each hundred. Writes a full hundred as 2xx. */
 function rangesOf(statuses: readonly number[]): string[] {
   const ranges: [number, number][] = []
   for (const status of statuses) {

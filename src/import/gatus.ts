@@ -1,18 +1,19 @@
 import type { Members } from '../configuration/format.ts'
+import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { conditionsOf } from './gatus-conditions.ts'
-import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+import { Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'gatus'
 
-/** Translates a configuration file of Gatus. Its `${NAME}` stay places for values. @throws Unreadable. */
-export function translateGatus(text: string): Translation {
+/** Translates a configuration file of Gatus. Keeps its `${NAME}` placeholders. @throws Unreadable. */
+export function translateGatus(text: string): Drafted {
   const file = readYamlObject(text)
   const endpoints = file.list('endpoints').map((each) => new Fields(each))
   const external = file.list('external-endpoints').map((each) => new Fields(each))
   if (endpoints.length + external.length === 0)
-    throw new Unreadable('This is no configuration of Gatus: it has no endpoints.')
+    throw new Unreadable('This isn’t a configuration of Gatus: it has no endpoints.')
   const draft = new Draft()
   const alerted = new Map<string, string[]>()
   for (const endpoint of endpoints) addMonitor(draft, endpoint, alerted, optionsOf)
@@ -21,7 +22,7 @@ export function translateGatus(text: string): Translation {
   return { ...draft, hasVariables: true }
 }
 
-/** Returns the members of a monitor that say how it is checked, or why there is no such monitor. */
+/** Returns the members that define the probe of a monitor, or why it cannot be imported. */
 type Read = (draft: Draft, name: string, endpoint: Fields) => Members | string
 
 function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[]>, read: Read): void {
@@ -33,19 +34,20 @@ function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[
     draft.skip('monitors', name, 'Another endpoint has this group and name.')
     return
   }
-  const checked = isOff ? 'It is not enabled.' : read(draft, name, endpoint)
+  const checked = read(draft, name, endpoint)
   if (typeof checked === 'string') {
     draft.skip('monitors', name, checked)
     return
   }
   for (const part of ['maintenance-windows', 'ssh', 'client'] as const) {
     if (endpoint.get(part) !== undefined && !isClientKnown(endpoint, part))
-      draft.partly('monitors', name, `It comes without its ${part}.`)
+      draft.partly('monitors', name, `Its ${part} is not imported.`)
   }
   const groupKey = group === '' ? undefined : keyOf(PREFIX, group.toLowerCase())
   if (groupKey !== undefined) draft.objects.groups.set(groupKey, { name: group })
   draft.objects.services.set(key, present({ name, group: groupKey }))
   draft.objects.monitors.set(key, { name, service: key, ...checked })
+  if (isOff) draft.pause(key, name)
   addDomain(draft, endpoint, { key, name })
   for (const alert of endpoint.list('alerts')) {
     const fields = new Fields(alert)
@@ -67,7 +69,7 @@ function addDomain(
 
 const DOMAIN_CONDITION = /^\[DOMAIN_EXPIRATION\] >=? (\d{1,5})h$/
 
-/** The registration of a domain has a monitor of its own here. Null: no condition is about it. */
+/** Returns the members of a monitor of the domain’s registration. Null if no condition concerns it. */
 function domainOf(endpoint: Fields): Members | null {
   const [hours] = endpoint.list('conditions').flatMap((each) => DOMAIN_CONDITION.exec(String(each).trim())?.[1] ?? [])
   const host = parseUrl(endpoint.text('url'))?.hostname ?? ''
@@ -76,7 +78,7 @@ function domainOf(endpoint: Fields): Members | null {
     : { domain: host, warnDays: within(0, 365, Math.ceil(Number(hours) / 24)) }
 }
 
-/** Of the client's options, all that are carried over. */
+/** The supported options of the client. */
 const clientOptions = ['insecure', 'ignore-redirect', 'timeout', 'oauth2']
 
 function isClientKnown(endpoint: Fields, part: string): boolean {
@@ -100,7 +102,7 @@ function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | stri
       .list('conditions')
       .filter((each) => domainOf(endpoint) === null || !DOMAIN_CONDITION.test(String(each).trim())),
   )
-  for (const condition of dropped) draft.partly('monitors', name, `It is checked without the condition ${condition}.`)
+  for (const condition of dropped) draft.partly('monitors', name, `It is probed without the condition ${condition}.`)
   const interval = within(1, 86_400, seconds(endpoint.text('interval')) ?? 60)
   const timeout = (seconds(client.text('timeout')) ?? 10) * 1000
   const own = kind.key === 'http' ? httpOptions(endpoint, client) : ownOptions(kind, client)
@@ -118,9 +120,8 @@ function ownOptions({ key }: Kind, client: Fields): Members {
 
 function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | string {
   const interval = seconds(endpoint.fields('heartbeat').text('interval'))
-  if (interval === undefined || interval === 0)
-    return 'It has no heartbeat interval: nothing says when it would be late.'
-  draft.partly('monitors', name, 'It gets a new address: have the job report there.')
+  if (interval === undefined || interval === 0) return 'It has no heartbeat interval.'
+  draft.partly('monitors', name, 'It gets a new address. Change the job to report there.')
   return { intervalSeconds: within(1, 31 * 86_400, interval), heartbeat: {} }
 }
 
@@ -140,7 +141,7 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
   }
   const [, scheme = '', host = '', port = ''] = /^(\w+):\/\/([^/:[\]]+|\[[^\]]+\])(?::(\d+))?/.exec(url) ?? []
   const bare = host.replace(/^\[|\]$/g, '')
-  // A place for a value may be a whole address.
+  // A placeholder may stand for a whole address.
   if (/^https?$/.test(scheme) || /^https?:\/\//.test(url) || url.startsWith('${'))
     return { key: 'http', options: { url } }
   if (scheme === 'icmp') return { key: 'ping', options: { host: bare } }
@@ -152,18 +153,16 @@ function kindOf(endpoint: Fields, url: string): Kind | null {
 
 function unknownKind(url: string): string {
   const scheme = url.includes('://') ? url.slice(0, url.indexOf('://')) : 'this address'
-  return scheme === 'udp'
-    ? 'It sends nothing, so that nothing would answer.'
-    : `Allclear has no monitors for ${scheme}.`
+  return scheme === 'udp' ? 'It sends no data, so no reply is expected.' : `Allclear has no monitors for ${scheme}.`
 }
 
-/** Without a body Gatus sends nothing, and calls that connected. */
+/** Without a body, Gatus sends no data and considers that connected, which is not supported here. */
 function datagramOf(endpoint: Fields, host: string, port: number): Kind | null {
   const send = endpoint.text('body').replaceAll('\\', '\\\\')
   return send === '' ? null : { key: 'udp', options: { host, port, send } }
 }
 
-/** Gatus speaks SMTP whatever the port. */
+/** Gatus speaks SMTP on every port. */
 const startTlsPorts = new Map([25, 465, 587, 2525].map((port) => [port, 'SMTP']))
 
 function serverOf(endpoint: Fields, scheme: string, host: string, port: number, url: string): Kind | null {
@@ -210,7 +209,7 @@ function oauthOf(client: Fields): Members | undefined {
   })
 }
 
-/** The thresholds of its alerts, which are those of the monitor here: of several, the quickest. */
+/** Returns the lowest thresholds of the alerts, which become those of the monitor. */
 function thresholdsOf(endpoint: Fields): Members {
   const alerts = endpoint.list('alerts').map((each) => new Fields(each))
   if (alerts.length === 0) return {}
@@ -221,32 +220,32 @@ function thresholdsOf(endpoint: Fields): Members {
   }
 }
 
-/** Returns the seconds of a duration such as 1m30s. */
+/** Converts a duration such as 1m30s to seconds. */
 function seconds(text: string): number | undefined {
   if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+$/.test(text)) return undefined
   const units: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
   return [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
-    (sum, [, count, unit = 's']) => sum + Number(count) * (units[unit] ?? 1),
+    (sum, [, count, unit = 's']) => sum + Number(count) * (ownValue(units, unit) ?? 1),
     0,
   )
 }
 
 function addChannel(draft: Draft, type: string, provider: Fields, monitors: readonly string[]): void {
   const name = nameOf(type, 'Alerts')
-  const address = Object.hasOwn(addresses, type) ? addresses[type]?.(provider) : undefined
+  const address = ownValue(addresses, type)?.(provider)
   if (address === undefined) {
-    draft.skip('channels', name, 'Allclear has no channels of this kind that could be made from the file.')
+    draft.skip('channels', name, 'Channels of this kind are not supported.')
     return
   }
   if (provider.entries().length === 0) {
     draft.skip('channels', name, 'The file has no settings for it.')
     return
   }
-  if (provider.list('overrides').length > 0) draft.partly('channels', name, 'It comes without its overrides.')
+  if (provider.list('overrides').length > 0) draft.partly('channels', name, 'Its overrides are not imported.')
   draft.objects.channels.set(keyOf(PREFIX, type), { name, monitors, when: ['DOWN', 'UP'], ...address })
 }
 
-/** The address of a channel by the type of an alert. */
+/** Returns the address of a channel from the settings of its alert type. */
 const addresses: Readonly<Record<string, (provider: Fields) => Members>> = {
   slack: (provider) => ({ slack: { url: provider.text('webhook-url') } }),
   discord: (provider) => ({ discord: { url: provider.text('webhook-url') } }),

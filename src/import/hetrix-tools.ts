@@ -1,16 +1,16 @@
-import { Draft, Fields, keyOf, nameOf, readJson, type Translation, Unreadable } from './translation.ts'
+import { Draft, type Drafted, Fields, keyOf, nameOf, readJson, Unreadable } from './translation.ts'
 
 const PREFIX = 'hetrixtools'
 
-/** Translates the list of blacklist monitors of HetrixTools (API v3): only what is watched. @throws Unreadable. */
-export function translateHetrixTools(text: string): Translation {
+/** Translates the blacklist monitors of HetrixTools (API v3). Imports only their targets. @throws Unreadable. */
+export function translateHetrixTools(text: string): Drafted {
   const answer = readJson(text)
   const list = Array.isArray(answer)
     ? answer
     : ['monitors', 'blacklist_monitors', 'data'].flatMap((name) => new Fields(answer).list(name))
   const monitors = list.map((each) => new Fields(each))
   if (!monitors.some((each) => targetOf(each) !== ''))
-    throw new Unreadable('This is no list of blacklist monitors of HetrixTools: it has no targets.')
+    throw new Unreadable('This isn’t a list of blacklist monitors of HetrixTools: it has no targets.')
   const draft = new Draft()
   for (const monitor of monitors) addMonitor(draft, monitor)
   return { ...draft, hasVariables: false }
@@ -27,9 +27,9 @@ function addMonitor(draft: Draft, monitor: Fields): void {
     return
   }
   if (target.includes('/')) {
-    draft.skip('monitors', name, 'It is a network. A monitor watches one address.')
+    draft.skip('monitors', name, 'It is a network, but a monitor here watches one address.')
     return
   }
-  // No service: what is listed somewhere is not for visitors.
+  // Without a service, because visitors need not know about listings.
   draft.objects.monitors.set(keyOf(PREFIX, id), { name, blacklist: { target } })
 }

@@ -1,14 +1,32 @@
-import { Draft, Fields, keyOf, nameOf, present, readJson, type Translation, Unreadable } from './translation.ts'
+import { ownValue } from '../core/own-value.ts'
+import type { IncidentImpact } from '../generated/prisma/enums.ts'
+import { noteUnread } from './fetch-notes.ts'
+import { affecting, firstTime, htmlMessageOf, minutesAfter, slugOf, statusOf, titleOf } from './past.ts'
+import {
+  Draft,
+  type Drafted,
+  Fields,
+  keyOf,
+  nameOf,
+  present,
+  readJson,
+  type SourceUpdate,
+  Unreadable,
+} from './translation.ts'
 
 const PREFIX = 'instatus'
 
-/** Translates what Instatus answers to `/v2/{page}/components`. @throws Unreadable. */
-export function translateInstatus(text: string): Translation {
+/**
+ * Translates the answer of Instatus to `/v2/{page}/components`, or an object that combines `components`, `incidents`,
+ * `maintenances`, `subscribers` and `pages`. @throws Unreadable.
+ */
+export function translateInstatus(text: string): Drafted {
   const answer = readJson(text)
-  const list = Array.isArray(answer) ? answer : new Fields(answer).list('components')
+  const file = new Fields(answer)
+  const list = Array.isArray(answer) ? answer : file.list('components')
   const components = list.map((each) => new Fields(each))
   if (!components.some((each) => each.text('id') !== ''))
-    throw new Unreadable('This is no list of components of Instatus: it has none.')
+    throw new Unreadable('This isn’t a list of components of Instatus: it has no components.')
   const draft = new Draft()
   const parents = new Set(components.map(parentOf).filter((id) => id !== ''))
   for (const component of components) {
@@ -17,6 +35,11 @@ export function translateInstatus(text: string): Translation {
     if (component.isTrue('isParent') || parents.has(component.text('id'))) addGroup(draft, component)
   }
   for (const component of components) addService(draft, component)
+  addPage(draft, file)
+  for (const incident of file.list('incidents')) addIncident(draft, new Fields(incident))
+  for (const maintenance of file.list('maintenances')) addMaintenance(draft, new Fields(maintenance))
+  for (const subscriber of file.list('subscribers')) addSubscriber(draft, new Fields(subscriber))
+  noteUnread(draft, file)
   return { ...draft, hasVariables: false }
 }
 
@@ -27,7 +50,7 @@ function addGroup(draft: Draft, group: Fields): void {
   draft.objects.groups.set(keyOf(PREFIX, group.text('id')), { name: nameOf(textOf(group.get('name')), 'Group') })
 }
 
-/** Names are texts, or texts by language. */
+/** Returns a name, which may be a text or an object of texts by language. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   const names = new Fields(value)
@@ -48,7 +71,110 @@ function addService(draft: Draft, component: Fields): void {
   const description = textOf(component.get('description')).trim().slice(0, 2000)
   const hasGroup = group !== undefined && draft.objects.groups.has(group)
   draft.objects.services.set(key, present({ name, description, group: hasGroup ? group : undefined }))
-  const status = component.text('status')
-  if (status !== '' && status !== 'OPERATIONAL')
-    draft.partly('services', name, `Its status there (${status.toLowerCase()}) does not come along.`)
+}
+
+function addPage(draft: Draft, file: Fields): void {
+  const wanted = file.text('page_id')
+  const page = file
+    .list('pages')
+    .map((each) => new Fields(each))
+    .find((each) => each.text('id') === wanted || each.text('subdomain') === wanted)
+  const services = [...draft.objects.services.keys()]
+  if (page === undefined || page.text('id') === '' || services.length === 0) return
+  const name = nameOf(textOf(page.get('name')), 'Status')
+  draft.objects.pages.set(keyOf(PREFIX, `page ${page.text('id')}`), {
+    slug: slugOf(page.text('subdomain') || name),
+    name,
+    services,
+  })
+}
+
+const impacts: Readonly<Record<string, IncidentImpact>> = {
+  DEGRADEDPERFORMANCE: 'MINOR',
+  PARTIALOUTAGE: 'MAJOR',
+  MAJOROUTAGE: 'CRITICAL',
+  OPERATIONAL: 'NONE',
+}
+const statuses: readonly SourceUpdate['status'][] = ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED']
+const statusIn = (text: string) => statuses.find((status) => status === text.toUpperCase())
+
+const bodyOf = (update: Fields) => htmlMessageOf(update.text('message') || update.text('messageHtml'))
+
+function addIncident(draft: Draft, incident: Fields): void {
+  const id = incident.text('id')
+  const title = titleOf(textOf(incident.get('name')), 'Incident')
+  const startedAt = firstTime(incident, 'started', 'createdAt')
+  if (id === '' || startedAt === null) {
+    draft.skip('incidents', title, 'It has no id or time.')
+    return
+  }
+  const status = statusIn(incident.text('status')) ?? 'RESOLVED'
+  const impact = ownValue(impacts, incident.text('impact').toUpperCase()) ?? 'MINOR'
+  const updates = incident
+    .list('updates')
+    .map((each) => new Fields(each))
+    .flatMap((update): SourceUpdate[] => {
+      const at = firstTime(update, 'started', 'createdAt')
+      const own = statusIn(update.text('status')) ?? status
+      return at === null ? [] : [{ at, status: own, message: bodyOf(update), services: [] }]
+    })
+  const services = componentsOf(incident).map((key) => ({ key, status: statusOf(impact) }))
+  const known = updates.length > 0 ? updates : [{ at: startedAt, status, message: '', services: [] }]
+  draft.records.incidents.push({
+    ...{ id, title, impact, startedAt, postmortem: null, updates: affecting(known, services) },
+    resolvedAt: status === 'RESOLVED' ? (firstTime(incident, 'resolved') ?? known.at(-1)?.at ?? startedAt) : null,
+  })
+}
+
+const componentsOf = (record: Fields) =>
+  record.list('components').map((each) => keyOf(PREFIX, typeof each === 'string' ? each : new Fields(each).text('id')))
+
+const maintenanceStatuses = { NOTSTARTEDYET: 'SCHEDULED', INPROGRESS: 'IN_PROGRESS', COMPLETED: 'COMPLETED' } as const
+
+function maintenanceStatus(text: string) {
+  const found = Object.entries(maintenanceStatuses).find(([name]) => name === text.toUpperCase())
+  return found?.[1]
+}
+
+/** The duration of a maintenance without one. */
+const DEFAULT_MINUTES = 60
+
+function addMaintenance(draft: Draft, maintenance: Fields): void {
+  const id = maintenance.text('id')
+  const title = titleOf(textOf(maintenance.get('name')), 'Maintenance')
+  const startsAt = firstTime(maintenance, 'start', 'started')
+  if (id === '' || startsAt === null) {
+    draft.skip('maintenance', title, 'It has no id or time.')
+    return
+  }
+  const status = maintenanceStatus(maintenance.text('status')) ?? 'COMPLETED'
+  const minutes = Math.max(1, Math.min(maintenance.number('duration') ?? DEFAULT_MINUTES, 10_080))
+  draft.records.maintenances.push({
+    ...{ id, title, status, startsAt, endsAt: minutesAfter(startsAt, minutes), services: componentsOf(maintenance) },
+    updates: maintenance
+      .list('updates')
+      .map((each) => new Fields(each))
+      .flatMap((update) => {
+        const at = firstTime(update, 'started', 'createdAt')
+        const own = maintenanceStatus(update.text('status')) ?? status
+        return at === null ? [] : [{ at, status: own, message: bodyOf(update) }]
+      }),
+  })
+}
+
+function addSubscriber(draft: Draft, subscriber: Fields): void {
+  const address = subscriber.text('email')
+  const problem =
+    address === ''
+      ? subscriber.text('phone') !== ''
+        ? 'SMS is not supported.'
+        : 'Webhooks are not imported: the receiver must subscribe again to get its signing secret.'
+      : subscriber.get('confirmed') === false
+        ? 'It has not confirmed its subscription there.'
+        : null
+  if (problem !== null) draft.skip('subscribers', address || 'Subscriber', problem)
+  else {
+    const services = subscriber.get('all') === false ? componentsOf(subscriber) : []
+    draft.records.subscribers.push({ address, services })
+  }
 }

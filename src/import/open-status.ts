@@ -1,16 +1,17 @@
 import type { Members } from '../configuration/format.ts'
-import { Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable, within } from './translation.ts'
+import { ownValue } from '../core/own-value.ts'
+import { Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'openstatus'
 
-/** Translates `openstatus.yaml`, which the command line of OpenStatus reads. @throws Unreadable. */
-export function translateOpenStatus(text: string): Translation {
+/** Translates `openstatus.yaml`, the file of the OpenStatus command line. @throws Unreadable. */
+export function translateOpenStatus(text: string): Drafted {
   const entries = readYamlObject(text)
     .entries()
     .map(([key, value]) => [key, new Fields(value)] as const)
     .filter(([, monitor]) => monitor.get('request') !== undefined)
-  if (entries.length === 0) throw new Unreadable('This is no configuration of OpenStatus: it has no monitors.')
+  if (entries.length === 0) throw new Unreadable('This isn’t a configuration of OpenStatus: it has no monitors.')
   const draft = new Draft()
   for (const [key, monitor] of entries) addMonitor(draft, key, monitor)
   return { ...draft, hasVariables: false }
@@ -20,17 +21,17 @@ function addMonitor(draft: Draft, id: string, monitor: Fields): void {
   const name = nameOf(monitor.text('name'), id)
   const kind = monitor.text('kind') || 'http'
   const isOff = monitor.get('active') === false
-  const options = isOff ? null : optionsOf(draft, name, kind, monitor)
+  const options = optionsOf(draft, name, kind, monitor)
   if (options === null) {
-    draft.skip('monitors', name, isOff ? 'It is not active.' : `Allclear has no monitors of kind ${kind}.`)
+    draft.skip('monitors', name, `Allclear has no monitors of kind ${kind}.`)
     return
   }
   const key = keyOf(PREFIX, id)
-  const interval = frequencies[monitor.text('frequency')] ?? 600
+  const interval = ownValue(frequencies, monitor.text('frequency')) ?? 600
   if (monitor.list('regions').length > 1)
-    draft.partly('monitors', name, 'Its regions do not come along: workers here have their own.')
-  if (monitor.get('openTelemetry') !== undefined) draft.partly('monitors', name, 'It sends no OpenTelemetry.')
-  // Not public there: no line on a page here.
+    draft.partly('monitors', name, 'Its regions are not imported. It is probed from the regions here.')
+  if (monitor.get('openTelemetry') !== undefined) draft.partly('monitors', name, 'OpenTelemetry is not supported.')
+  // A monitor that is not public gets no service.
   const isPublic = monitor.get('public') !== false
   const description = monitor.text('description').slice(0, 2000)
   if (isPublic) draft.objects.services.set(key, present({ name, description }))
@@ -40,6 +41,7 @@ function addMonitor(draft: Draft, id: string, monitor: Fields): void {
     failureThreshold: within(1, 10, (monitor.number('retry') ?? 1) + 1),
     ...options,
   })
+  if (isOff) draft.pause(key, name)
 }
 
 const frequencies: Readonly<Record<string, number | undefined>> = {
@@ -81,7 +83,7 @@ function assertionsOf(draft: Draft, name: string, assertions: readonly unknown[]
     const [kind, compare, target] = [fields.text('kind'), fields.text('compare'), fields.text('target')]
     const added = assertionOf(kind, compare, target)
     if (added !== null && !Object.keys(added).some((key) => key in members)) Object.assign(members, added)
-    else draft.partly('monitors', name, `It is checked without the assertion ${[kind, compare, target].join(' ')}.`)
+    else draft.partly('monitors', name, `It is probed without the assertion ${[kind, compare, target].join(' ')}.`)
   }
   return members
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Lets work use a copy of a database that nobody else can read, and removes it afterwards.
- * @param file what it holds, or the path of a file, whose write-ahead log is copied too.
+ * Runs work on a private copy of a database, and removes the copy afterwards.
+ * @param file the content, or the path of a file, whose write-ahead log is copied too.
  */
 export async function withPrivateCopy<T>(
   file: Uint8Array | string,

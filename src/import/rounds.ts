@@ -2,18 +2,18 @@ import type { Note, Objects } from './translation.ts'
 import type { Refusal } from './without.ts'
 import { without } from './without.ts'
 
-/** A plan finds 100 refusals at once. */
+/** The most planning rounds. Each finds up to 100 refusals. */
 const MAX_ROUNDS = 30
 
-/** What a plan came to: refusals, or whatever the caller makes of a plan. */
+/** The result of planning: refusals, or the caller's plan. */
 type Attempt<P> = { readonly refusals: readonly Refusal[] } | { readonly planned: P }
 
-/** Objects cannot be planned, whatever is left out. */
+/** Planning fails even without the refused objects. */
 export class Unplannable extends Error {}
 
 /**
- * Plans objects, and leaves out what is refused until nothing is.
- * @throws Unplannable when a refusal is about no object, or too much is refused.
+ * Plans objects repeatedly, leaving out refused ones, until none is refused.
+ * @throws Unplannable if a refusal concerns no object, or too many objects are refused.
  */
 export async function planWithoutRefused<P>(
   objects: Objects,
@@ -30,5 +30,5 @@ export async function planWithoutRefused<P>(
     left = rest.objects
     refused.push(...rest.notes)
   }
-  throw new Unplannable('Too much of this is refused.')
+  throw new Unplannable('Too many objects are refused.')
 }

@@ -1,6 +1,6 @@
-// Apart from the code of the sources, which is loaded when it is needed.
+// Separate from the code of the sources, which is loaded on demand.
 
-/** What each source is called, in the order in which they are offered. */
+/** The display names of sources, in display order. */
 export const sourceNames = {
   'uptime-kuma': 'Uptime Kuma',
   gatus: 'Gatus',
@@ -13,18 +13,19 @@ export const sourceNames = {
   hetrixtools: 'HetrixTools',
 } as const
 
-/** A tool to move in from. */
+/** A tool to import from. */
 export type Source = keyof typeof sourceNames
 
 /** All sources. */
 export const sources = Object.keys(sourceNames) as readonly Source[]
 
-/** How a file of SQLite begins. */
+/** The first bytes of a SQLite file. */
 const SQLITE_HEADER = 'SQLite format 3\0'
 
 /** Returns whether a file of a source is a database. @param head the file, or its first bytes. */
 export function isDatabase(source: Source, head: Uint8Array): boolean {
-  return source === 'uptime-kuma' && Buffer.from(head.subarray(0, 16)).toString('latin1') === SQLITE_HEADER
+  const isKept = source === 'uptime-kuma' || source === 'cachet'
+  return isKept && Buffer.from(head.subarray(0, 16)).toString('latin1') === SQLITE_HEADER
 }
 
 /** Returns whether a text names a source. */

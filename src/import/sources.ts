@@ -2,18 +2,21 @@ import { stringify } from 'yaml'
 import { escapeText, sections } from '../configuration/sections.ts'
 import { translateBetterStack } from './better-stack.ts'
 import { translateCachet } from './cachet.ts'
+import { translateCachetDatabase } from './cachet-database.ts'
+import { finished } from './finish.ts'
 import { translateGatus } from './gatus.ts'
 import { translateHetrixTools } from './hetrix-tools.ts'
+import type { Installation } from './installation.ts'
 import { translateInstatus } from './instatus.ts'
 import { translateOpenStatus } from './open-status.ts'
 import type { Source } from './source-names.ts'
 import { translateStatuspage } from './statuspage.ts'
-import { type Translation, Unreadable } from './translation.ts'
+import type { Drafted, Translation } from './translation.ts'
 import { translateUptimeKuma } from './uptime-kuma.ts'
 import { translateUptimeKumaDatabase } from './uptime-kuma-database.ts'
 import { translateUptimeRobot } from './uptime-robot.ts'
 
-/** What translates the text of each source. */
+/** The translator of each source. */
 const translators = {
   'uptime-kuma': translateUptimeKuma,
   gatus: translateGatus,
@@ -24,31 +27,20 @@ const translators = {
   betterstack: translateBetterStack,
   instatus: translateInstatus,
   hetrixtools: translateHetrixTools,
-} as const satisfies Record<Source, (text: string) => Translation>
+} as const satisfies Record<Source, (text: string) => Drafted>
 
-/** Translates the text of a source. @throws Unreadable. */
-export function translate(source: Source, text: string): Translation {
-  return bounded(translators[source](text))
+/** Translates the text of an installation of a source. @throws Unreadable. */
+export function translate(installation: Installation, text: string): Translation {
+  return finished(translators[installation.source](text), installation)
 }
 
-/** Translates a database of Uptime Kuma. @param path of a copy that nobody else uses. @throws Unreadable. */
-export function translateDatabase(path: string): Translation {
-  return bounded(translateUptimeKumaDatabase(path))
+/** Translates a database of an installation. @param path the path of a private copy. @throws Unreadable. */
+export function translateDatabase(installation: Installation, path: string): Translation {
+  const translateFile = installation.source === 'cachet' ? translateCachetDatabase : translateUptimeKumaDatabase
+  return finished(translateFile(path), installation)
 }
 
-/** What a configuration may have. */
-const MAX_OBJECTS = 2000
-/** Nobody reads more of them. */
-const MAX_NOTES = 2000
-
-function bounded(translation: Translation): Translation {
-  const count = sections.reduce((sum, section) => sum + translation.objects[section].size, 0)
-  if (count > MAX_OBJECTS)
-    throw new Unreadable(`This makes ${count} objects, and an organization takes ${MAX_OBJECTS} at once.`)
-  return { ...translation, notes: translation.notes.slice(0, MAX_NOTES) }
-}
-
-/** Writes a translation as a configuration file, as short as YAML can be: requests have a limit. */
+/** Writes a translation as a configuration file, in compact YAML because requests have a size limit. */
 export function writeTranslation({ objects, hasVariables }: Pick<Translation, 'objects' | 'hasVariables'>): string {
   const filled = sections.filter((section) => objects[section].size > 0)
   const parts = filled.map((section) => [section, Object.fromEntries(objects[section])] as const)

@@ -1,31 +1,59 @@
-import { Draft, Fields, keyOf, nameOf, present, readJsonObject, type Translation, Unreadable } from './translation.ts'
+import { ownValue } from '../core/own-value.ts'
+import type { IncidentImpact } from '../generated/prisma/enums.ts'
+import { csvRows } from '../notification/subscriber/csv.ts'
+import { SubscriberList } from '../notification/subscriber/subscriber-csv.ts'
+import { noteUnread } from './fetch-notes.ts'
+import { affecting, firstTime, htmlMessageOf, slugOf, statusOf, timeOf, titleOf } from './past.ts'
+import {
+  Draft,
+  type Drafted,
+  Fields,
+  type KeyedStatus,
+  keyOf,
+  nameOf,
+  present,
+  readJsonObject,
+  type SourceUpdate,
+  Unreadable,
+} from './translation.ts'
 
 const PREFIX = 'statuspage'
+const MAX_SUBSCRIBERS = 100_000
 
-/** Translates what a page at Atlassian Statuspage serves at `/api/v2/summary.json`. @throws Unreadable. */
-export function translateStatuspage(text: string): Translation {
-  const summary = readJsonObject(text)
-  if (!Array.isArray(summary.get('components'))) {
-    throw new Unreadable('This is no summary of a status page: it has no components. Take /api/v2/summary.json.')
+/**
+ * Translates data of Atlassian Statuspage: `/api/v2/summary.json`, an object that combines several such answers, answers of the API
+ * with a key, or the CSV file of subscribers. @throws Unreadable.
+ */
+export function translateStatuspage(text: string): Drafted {
+  if (!/^\s*[{[]/.test(text.replace(/^\uFEFF/, ''))) return translateSubscribers(text)
+  const file = readJsonObject(text)
+  const lists = ['components', 'incidents', 'scheduled_maintenances', 'subscribers']
+  if (!lists.some((name) => Array.isArray(file.get(name)))) {
+    throw new Unreadable('This isn’t a summary of a status page: it has no components. Use /api/v2/summary.json.')
   }
   const draft = new Draft()
-  const components = summary.list('components').map((each) => new Fields(each))
-  for (const group of components.filter((each) => each.isTrue('group'))) {
-    const name = nameOf(group.text('name'), 'Group')
+  const components = file.list('components').map((each) => new Fields(each))
+  const groups = [
+    ...components.filter((each) => each.isTrue('group')),
+    ...file.list('component_groups').map((each) => new Fields(each)),
+  ]
+  for (const group of groups) {
+    if (group.text('id') === '') continue
+    const description = group.text('description').slice(0, 2000)
     draft.objects.groups.set(
       keyOf(PREFIX, group.text('id')),
-      present({ name, description: group.text('description').slice(0, 2000) }),
+      present({ name: nameOf(group.text('name'), 'Group'), description }),
     )
   }
   for (const component of components.filter((each) => !each.isTrue('group'))) addService(draft, component)
-  addPage(draft, summary.fields('page'))
-  for (const [kind, member] of [
-    ['incidents', 'incidents'],
-    ['maintenance', 'scheduled_maintenances'],
-  ] as const) {
-    for (const each of summary.list(member))
-      draft.leave(kind, nameOf(new Fields(each).text('name'), 'Incident'), 'It does not come along.')
+  addPage(draft, file.fields('page'))
+  const records = [...file.list('incidents'), ...file.list('scheduled_maintenances')].map((each) => new Fields(each))
+  for (const record of records) {
+    if (firstTime(record, 'scheduled_for') !== null) addMaintenance(draft, record)
+    else addIncident(draft, record)
   }
+  for (const subscriber of file.list('subscribers')) addSubscriber(draft, new Fields(subscriber))
+  noteUnread(draft, file)
   return { ...draft, hasVariables: false }
 }
 
@@ -39,23 +67,149 @@ function addService(draft: Draft, component: Fields): void {
   const group = draft.objects.groups.has(key) ? key : undefined
   const description = component.text('description').slice(0, 2000)
   draft.objects.services.set(keyOf(PREFIX, component.text('id')), present({ name, group, description }))
-  const status = component.text('status')
-  if (status !== '' && status !== 'operational')
-    draft.partly('services', name, `Its status there (${status.replaceAll('_', ' ')}) does not come along.`)
 }
 
 function addPage(draft: Draft, page: Fields): void {
   const services = [...draft.objects.services.keys()]
   if (page.text('id') === '' || services.length === 0) return
   const name = nameOf(page.text('name'), 'Status')
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const slug = plain
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '')
-  draft.objects.pages.set(keyOf(PREFIX, page.text('id')), {
-    slug: slug.length < 3 ? `${slug}-status`.replace(/^-/, '') : slug,
-    name,
-    services,
+  const description = page.text('page_description').slice(0, 2000)
+  draft.objects.pages.set(keyOf(PREFIX, page.text('id')), present({ slug: slugOf(name), name, description, services }))
+}
+
+const serviceStatuses: Readonly<Record<string, KeyedStatus['status']>> = {
+  operational: 'OPERATIONAL',
+  degraded_performance: 'DEGRADED_PERFORMANCE',
+  partial_outage: 'PARTIAL_OUTAGE',
+  major_outage: 'MAJOR_OUTAGE',
+}
+const impacts: Readonly<Record<string, IncidentImpact>> = { minor: 'MINOR', major: 'MAJOR', critical: 'CRITICAL' }
+const incidentStatuses: Readonly<Record<string, SourceUpdate['status']>> = {
+  investigating: 'INVESTIGATING',
+  identified: 'IDENTIFIED',
+  monitoring: 'MONITORING',
+  resolved: 'RESOLVED',
+  postmortem: 'RESOLVED',
+}
+const known = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+/** Returns the timeline of a record without its post-mortem. `display_at` is the time shown on the page. */
+const updatesOf = (record: Fields) =>
+  record
+    .list('incident_updates')
+    .map((each) => new Fields(each))
+    .flatMap((update) => {
+      const at = firstTime(update, 'display_at', 'created_at')
+      return at === null
+        ? []
+        : [{ update, at, status: update.text('status'), message: htmlMessageOf(update.text('body')) }]
+    })
+
+function addIncident(draft: Draft, incident: Fields): void {
+  const name = titleOf(incident.text('name'), 'Incident')
+  const all = updatesOf(incident)
+  const begun = firstTime(incident, 'started_at', 'created_at') ?? all.at(-1)?.at ?? null
+  if (incident.text('id') === '' || begun === null) {
+    draft.skip('incidents', name, incident.text('id') === '' ? 'It has no id.' : 'It has no time.')
+    return
+  }
+  const impact = known(impacts, incident.text('impact')) ?? 'NONE'
+  const affected = incident.list('components').map((each) => keyOf(PREFIX, new Fields(each).text('id')))
+  const current = known(incidentStatuses, incident.text('status')) ?? 'RESOLVED'
+  const updates = all
+    .filter(({ status }) => status !== 'postmortem')
+    .map(({ update, at, status, message }): SourceUpdate => {
+      return { at, status: known(incidentStatuses, status) ?? current, message, services: affectedOf(update) }
+    })
+  const postmortem = all.find(({ status }) => status === 'postmortem')
+  const body = htmlMessageOf(incident.text('postmortem_body')) || postmortem?.message || ''
+  const publishedAt = firstTime(incident, 'postmortem_published_at') ?? postmortem?.at ?? null
+  draft.records.incidents.push({
+    ...{ id: incident.text('id'), title: name, impact, startedAt: begun },
+    resolvedAt: current === 'RESOLVED' ? (timeOf(incident.get('resolved_at')) ?? updates.at(0)?.at ?? begun) : null,
+    updates: affecting(
+      updates.length > 0 ? updates : [{ at: begun, status: current, message: '', services: [] }],
+      affected.map((key) => ({ key, status: statusOf(impact) })),
+    ),
+    postmortem: body === '' || publishedAt === null ? null : { message: body, publishedAt },
   })
+}
+
+const affectedOf = (update: Fields): KeyedStatus[] =>
+  update.list('affected_components').flatMap((each) => {
+    const component = new Fields(each)
+    const status = known(serviceStatuses, component.text('new_status'))
+    return status === undefined || component.text('code') === ''
+      ? []
+      : [{ key: keyOf(PREFIX, component.text('code')), status }]
+  })
+
+const maintenanceStatuses = {
+  scheduled: 'SCHEDULED',
+  in_progress: 'IN_PROGRESS',
+  verifying: 'VERIFYING',
+  completed: 'COMPLETED',
+} as const
+
+function addMaintenance(draft: Draft, record: Fields): void {
+  const title = titleOf(record.text('name'), 'Maintenance')
+  const [startsAt, endsAt] = [firstTime(record, 'scheduled_for'), firstTime(record, 'scheduled_until')]
+  if (record.text('id') === '' || startsAt === null || endsAt === null) {
+    draft.skip('maintenance', title, 'It has no id or times.')
+    return
+  }
+  const statusIn = (text: string) =>
+    known<(typeof maintenanceStatuses)[keyof typeof maintenanceStatuses]>(maintenanceStatuses, text)
+  const status = statusIn(record.text('status')) ?? 'COMPLETED'
+  const updates = updatesOf(record).map((update) => ({
+    ...{ at: update.at, status: statusIn(update.status) ?? status, message: update.message },
+  }))
+  const services = record.list('components').map((each) => keyOf(PREFIX, new Fields(each).text('id')))
+  draft.records.maintenances.push({ id: record.text('id'), title, status, startsAt, endsAt, services, updates })
+}
+
+/** Adds a subscriber that is confirmed and not quarantined. */
+function addSubscriber(draft: Draft, subscriber: Fields): void {
+  const mode = subscriber.text('mode')
+  const address = subscriber.text('email')
+  const skip = (reason: string) => draft.skip('subscribers', address || mode || 'Subscriber', reason)
+  if (subscriber.get('quarantined_at') !== undefined)
+    skip('It is quarantined there: its messages could not be delivered.')
+  else if (subscriber.get('skip_confirmation_notification') === undefined && subscriber.get('confirmed') === false)
+    skip('It has not confirmed its subscription there.')
+  else if (mode !== 'email' && !(mode === '' && address !== ''))
+    skip(ownValue(reasons, mode) ?? 'Channels of this kind are not imported.')
+  else {
+    const services = subscriber.list('components').map((each) => keyOf(PREFIX, String(each)))
+    draft.records.subscribers.push({ address, services })
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  sms: 'SMS is not supported.',
+  webhook: 'Webhooks are not imported: the receiver must subscribe again to get its signing secret.',
+  slack: 'Slack is not imported: connect the workspace again.',
+  teams: 'Teams is not imported: connect the channel again.',
+}
+
+/** Translates the exported list of subscribers, which refers to components by name. */
+function translateSubscribers(text: string): Drafted {
+  const draft = new Draft()
+  const list = new SubscriberList()
+  for (const row of csvRows(text)) {
+    const found = list.read(row)
+    if (found === null) continue
+    const { line, email, problem, services } = found
+    if (problem !== '' || email === null) draft.skip('subscribers', email || `Line ${line}`, problem)
+    else
+      draft.records.subscribers.push({
+        address: email.slice(0, 400),
+        services: services.map((name) => name.slice(0, 200)),
+      })
+    if (draft.records.subscribers.length > MAX_SUBSCRIBERS) throw new Unreadable('This list has too many subscribers.')
+  }
+  if (!draft.records.subscribers.some(({ address }) => address.includes('@')) && draft.notes.length === 0)
+    throw new Unreadable('This is neither a summary of a status page nor a list of subscribers.')
+  return { ...draft, hasVariables: false }
 }

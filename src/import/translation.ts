@@ -1,29 +1,32 @@
 import { createHash } from 'node:crypto'
 import type { Members } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
+import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
 
-/** Objects by key, as a configuration file has them. */
+/** Objects of a configuration file by section and key. */
 export type Objects = Record<Section, Map<string, Members>>
 
-/** Something of a source that a translation lacks. */
+/** A part of a source that is not, or not completely, translated. */
 export interface Note {
-  /** SKIPPED: the whole object. PARTLY: it comes without this, or with another meaning. */
+  /** SKIPPED: the object is not imported. PARTLY: it is imported without a part, or with a changed meaning. */
   readonly outcome: 'SKIPPED' | 'PARTLY'
-  /** What it is: what has no section never comes along. */
-  readonly section: Section | 'incidents' | 'maintenance' | 'history'
+  readonly section: Section | RecordSection
   readonly name: string
   readonly reason: string
 }
 
-/** What a source counted of a service by day. */
+/** The sections of records. */
+export type RecordSection = 'incidents' | 'maintenance' | 'history' | 'subscribers'
+
+/** The daily counts of a service at a source. */
 export interface History {
-  /** Of the service. */
+  /** The key of the service. */
   readonly key: string
-  /** `DayCounts` as JSON: a text goes from thread to thread, and into a sealed form, without its many numbers being looked at. */
+  /** `DayCounts` as JSON, because a string passes between threads and into a sealed form faster than many numbers. */
   readonly days: string
 }
 
-/** The checks of consecutive days of UTC: which succeeded, which failed, and which maintenance excused. */
+/** The checks of consecutive UTC days: successful, failed and during maintenance. */
 export interface DayCounts {
   /** The first day, such as `2026-11-20`. */
   readonly since: string
@@ -32,21 +35,108 @@ export interface DayCounts {
   readonly maintenance: readonly number[]
 }
 
-/** What happened at a source, beside the objects of a configuration. */
-export interface Records {
-  readonly histories: readonly History[]
+/** The status that an incident update sets on a service, given by key. */
+export interface KeyedStatus {
+  readonly key: string
+  readonly status: 'OPERATIONAL' | 'DEGRADED_PERFORMANCE' | 'PARTIAL_OUTAGE' | 'MAJOR_OUTAGE'
 }
 
-/** What becomes of a source's file. */
-export interface Translation {
+/** An update of an incident of a source. Times are ISO 8601. */
+export interface SourceUpdate {
+  readonly at: string
+  readonly status: IncidentStatus
+  /** Markdown. */
+  readonly message: string
+  readonly services: readonly KeyedStatus[]
+}
+
+/** An incident of a source. */
+export interface SourceIncident {
+  /** The id at the source. */
+  readonly id: string
+  readonly title: string
+  readonly impact: IncidentImpact
+  readonly startedAt: string
+  /** Null: open. */
+  readonly resolvedAt: string | null
+  readonly updates: readonly SourceUpdate[]
+  readonly postmortem: { readonly message: string; readonly publishedAt: string } | null
+}
+
+/** A maintenance of a source, past or planned. */
+interface SourceMaintenance {
+  readonly id: string
+  readonly title: string
+  readonly status: MaintenanceStatus
+  readonly startsAt: string
+  readonly endsAt: string
+  /** The keys of the affected services. */
+  readonly services: readonly string[]
+  readonly updates: readonly { readonly at: string; readonly status: MaintenanceStatus; readonly message: string }[]
+}
+
+/** A repeating maintenance of a source. */
+interface SourceSeries {
+  readonly id: string
+  readonly title: string
+  readonly message: string
+  readonly startsAt: string
+  readonly durationMinutes: number
+  /** RFC 5545. */
+  readonly rule: string
+  /** Null: the organization's. */
+  readonly timeZone: string | null
+  readonly services: readonly string[]
+}
+
+/** A confirmed subscriber of a source. */
+export interface SourceSubscriber {
+  readonly address: string
+  /** The keys of the subscribed services; empty: all. */
+  readonly services: readonly string[]
+}
+
+/** The records of a source, as read. */
+export interface DraftRecords {
+  readonly histories: History[]
+  readonly incidents: SourceIncident[]
+  readonly maintenances: SourceMaintenance[]
+  readonly series: SourceSeries[]
+  readonly subscribers: SourceSubscriber[]
+}
+
+/** A record as JSON, for the same reason as `History.days`. */
+export interface RecordText {
+  readonly name: string
+  readonly json: string
+}
+
+/** The serialized records of a source. */
+export interface Records {
+  readonly histories: readonly History[]
+  readonly incidents: readonly RecordText[]
+  readonly maintenances: readonly RecordText[]
+  readonly series: readonly RecordText[]
+  readonly subscribers: readonly SourceSubscriber[]
+}
+
+/** A translated file, with keys that do not contain the installation. */
+export interface Drafted {
   readonly objects: Objects
-  readonly records: Records
+  readonly records: DraftRecords
   readonly notes: readonly Note[]
-  /** Whether `${NAME}` in its texts is a place for a value of the environment, as it was in the source. */
+  /** The keys of monitors that are paused at the source. */
+  readonly pausedMonitors: readonly string[]
+  /** Whether `${NAME}` in texts refers to the environment, as in the source. */
   readonly hasVariables: boolean
 }
 
-/** A file that cannot be read as what it should be. */
+/** A complete translation of a source's file. */
+export interface Translation extends Omit<Drafted, 'records'> {
+  readonly records: Records
+}
+
+/** A file that is not in the expected format. */
 export class Unreadable extends Error {}
 
 /** Collects a translation. */
@@ -61,63 +151,65 @@ export class Draft {
     objectives: new Map(),
   }
   readonly notes: Note[] = []
-  readonly records = { histories: [] as History[] }
+  readonly records: DraftRecords = { histories: [], incidents: [], maintenances: [], series: [], subscribers: [] }
+  readonly pausedMonitors: string[] = []
 
-  /** Notes that an object is left out. */
-  skip(section: Section, name: string, reason: string): void {
+  /** Adds a note that an object is not imported. */
+  skip(section: Note['section'], name: string, reason: string): void {
     this.notes.push({ outcome: 'SKIPPED', section, name, reason })
   }
 
-  /** Notes that something of a kind that does not come along is left out. */
-  leave(section: Note['section'], name: string, reason: string): void {
-    this.notes.push({ outcome: 'SKIPPED', section, name, reason })
+  /** Marks a monitor to start paused, as at the source. */
+  pause(key: string, name: string): void {
+    this.pausedMonitors.push(key)
+    this.partly('monitors', name, 'It is paused there, and will be paused here.')
   }
 
-  /** Notes that an object comes without something. */
-  partly(section: Section, name: string, reason: string): void {
+  /** Adds a note that an object is imported without a part. */
+  partly(section: Note['section'], name: string, reason: string): void {
     this.notes.push({ outcome: 'PARTLY', section, name, reason })
   }
 }
 
-/** An object of a source, with members of any type: files are of many versions. */
+/** Reads the members of an untrusted object, whose types vary between versions. */
 export class Fields {
   readonly #value: Readonly<Record<string, unknown>>
 
-  /** Anything but an object has no members. */
+  /** @param value a value that is not an object counts as empty. */
   constructor(value: unknown) {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     this.#value = isObject ? (value as Record<string, unknown>) : {}
   }
 
-  /** Returns a member of its own; null counts as absent. */
+  /** Returns an own member; undefined if it is absent or null. */
   get(name: string): unknown {
     return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined
   }
 
-  /** Returns a text, or a number as text; empty when it is absent. */
+  /** Returns a text, or a number as text; empty if it is absent. */
   text(name: string): string {
     const value = this.get(name)
     return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
   }
 
-  /** Returns a number, also one written as text. */
+  /** Returns a number, which may be written as text. */
   number(name: string): number | undefined {
     const value = this.text(name)
     return value !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined
   }
 
-  /** Returns whether a member is true, as databases and forms write it. */
+  /** Returns whether a member is true, also in the notations of databases and forms. */
   isTrue(name: string): boolean {
     const value = this.get(name)
     return value === true || value === 1 || value === '1' || value === 'true'
   }
 
-  /** Returns an object's members. */
+  /** Returns a member that is an object; empty if it is not. */
   fields(name: string): Fields {
     return new Fields(this.get(name))
   }
 
-  /** Returns the items of a list. */
+  /** Returns the items of a list; empty if it is not a list. */
   list(name: string): readonly unknown[] {
     const value = this.get(name)
     return Array.isArray(value) ? value : []
@@ -129,10 +221,10 @@ export class Fields {
   }
 }
 
-/** More open brackets than any source has, and few enough to read. */
+/** The most open brackets: more than any real source has, and still fast to parse. */
 const MAX_OPEN = 10_000
 
-/** Returns whether brackets are open so many times that reading them takes seconds and a gigabyte. Brackets within texts count too. */
+/** Returns whether brackets are nested so deeply that parsing takes seconds and a gigabyte. Also counts brackets within strings. */
 function isNestedDeeply(text: string): boolean {
   let depth = 0
   for (let index = 0; index < text.length; index++) {
@@ -144,30 +236,30 @@ function isNestedDeeply(text: string): boolean {
   return false
 }
 
-/** Reads JSON. @throws Unreadable. */
+/** Parses JSON. @throws Unreadable. */
 export function readJson(text: string): unknown {
   if (isNestedDeeply(text)) throw new Unreadable('This JSON is nested too deeply.')
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
-    throw new Unreadable('This is no JSON.')
+    throw new Unreadable('This isn’t JSON.')
   }
 }
 
-/** Reads JSON that is an object. @throws Unreadable. */
+/** Parses a JSON object. @throws Unreadable. */
 export function readJsonObject(text: string): Fields {
   const value = readJson(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Fields(value)
-  throw new Unreadable('This is no JSON object.')
+  throw new Unreadable('This isn’t a JSON object.')
 }
 
-/** Returns a name of one line and at most 100 characters. */
+/** Returns a name on one line, with at most 100 characters. */
 export function nameOf(text: string, otherwise: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\s]+/gu, ' ').trim()
   return Array.from(line).slice(0, 100).join('').slice(0, 100).trim() || otherwise
 }
 
-/** Returns the key for an id of a source: readable, and different for different ids. */
+/** Returns a key for an id of a source: readable, and unique per id. */
 export function keyOf(prefix: string, id: string): string {
   if (/^[a-z0-9]{1,32}$/.test(id)) return `${prefix}-${id}`
   const plain = id.toLowerCase().replace(/[^a-z0-9]+/g, '-')
@@ -176,7 +268,7 @@ export function keyOf(prefix: string, id: string): string {
   return [prefix, ...(short === '' ? [] : [short]), hash].join('-')
 }
 
-/** Returns a number within bounds, as an integer. */
+/** Rounds a number and clamps it to a range. */
 export function within(least: number, most: number, value: number): number {
   return Math.round(Math.min(most, Math.max(least, value)))
 }

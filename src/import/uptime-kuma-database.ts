@@ -1,76 +1,42 @@
-import { createRequire } from 'node:module'
-import { type Draft, Fields, keyOf, nameOf, present, type Translation, Unreadable } from './translation.ts'
+import { slugOf } from './past.ts'
+import { type OpenDatabase, type Row, readSqlite } from './sqlite.ts'
+import { type Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable } from './translation.ts'
 import { draftUptimeKuma, PREFIX } from './uptime-kuma.ts'
-import { addHistories, type Query, type Row } from './uptime-kuma-history.ts'
+import { addHistories } from './uptime-kuma-history.ts'
+import { addPast } from './uptime-kuma-past.ts'
 
-/** More than an organization takes. */
-const MAX_ROWS = 5000
-/** What a value may have; longer ones are as if they were absent. */
-const MAX_VALUE_BYTES = 200_000
-
-/** Reads the rows of a table; none when there is no such table. */
+/** Reads the rows of a table. Empty if the table does not exist. */
 type ReadTable = (table: string) => readonly Row[]
 
 /**
  * Translates the database of Uptime Kuma 1 or 2.
- * @param path of a copy that nobody else uses, with its write-ahead log beside it: reading may change both.
+ * @param path the path of a private copy, next to its write-ahead log. Reading may change both.
  * @throws Unreadable.
  */
-export function translateUptimeKumaDatabase(path: string): Translation {
-  // It is WebAssembly of a megabyte, which only this needs.
-  const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as typeof import('node-sqlite3-wasm')
-  const database = new Database(path, { fileMustExist: true })
-  try {
-    // Without it, a write-ahead log needs memory that processes share.
-    database.exec('PRAGMA locking_mode=EXCLUSIVE; PRAGMA trusted_schema=OFF; PRAGMA query_only=ON')
-    const query: Query = (sql, values) => database.all(sql, [...values])
-    return translated((table) => rowsOf(query, table), query)
-  } catch (error) {
-    if (error instanceof Unreadable) throw error
-    throw new Unreadable('This database cannot be read. Stop Uptime Kuma, and take its kuma.db then.')
-  } finally {
-    database.close()
-  }
+export function translateUptimeKumaDatabase(path: string): Drafted {
+  return readSqlite(path, 'Stop Uptime Kuma before you copy its kuma.db.', translated)
 }
 
-/** Reads what a table stores, and computes nothing: a view, or a column that is computed, could go on for ever. */
-function rowsOf(query: Query, table: string): readonly Row[] {
-  const columns = columnsOf(query, table).map(quoted)
-  if (columns.length === 0) return []
-  const values = columns.map((name) => `CASE WHEN length(${name}) <= ${MAX_VALUE_BYTES} THEN ${name} END AS ${name}`)
-  return query(`SELECT ${values.join(', ')} FROM ${quoted(table)} LIMIT ${MAX_ROWS}`, [])
-}
-
-/** Returns the columns that a table stores; none: there is no such table. */
-function columnsOf(query: Query, table: string): string[] {
-  const own = `SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'`
-  if (query(own, [table]).length === 0) return []
-  return query('SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => String(name))
-}
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-function translated(read: ReadTable, query: Query): Translation {
+function translated({ table: read, query, columnsOf }: OpenDatabase): Drafted {
   const monitors = read('monitor')
-  if (monitors.length === 0) throw new Unreadable('This is no database of Uptime Kuma: it has no monitors.')
+  if (monitors.length === 0) throw new Unreadable('This isn’t a database of Uptime Kuma: it has no monitors.')
   const used = read('monitor_notification')
   const names = new Map(monitors.map((row) => [row['id'], row]))
   const draft = draftUptimeKuma({
     monitors: monitors.map((row) => new Fields(asInBackup(row, names, used))),
     notifications: read('notification').map((row) => new Fields(row)),
+    proxies: read('proxy').map((row) => new Fields(row)),
   })
   addPages(draft, read)
-  for (const maintenance of read('maintenance').filter(({ active }) => active !== 0)) {
-    draft.leave('maintenance', nameOf(String(maintenance['title']), 'Maintenance'), 'Plan it here again.')
-  }
-  addHistories(draft, (table) => columnsOf(query, table), query)
+  addPast(draft, read)
+  addHistories(draft, columnsOf, query)
   return { ...draft, hasVariables: false }
 }
 
-/** Returns the name that a column may have in a backup, which has `json_path` as `jsonPath` and others as they are. */
+/** Converts the name of a column to camel case, which backups use for some columns, such as `jsonPath`. */
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Returns a row as the backup has a monitor. */
+/** Converts a row to the format of monitors in a backup. */
 function asInBackup(row: Row, monitors: ReadonlyMap<unknown, Row>, used: readonly Row[]): Row {
   const renamed = Object.entries(row).map(([name, value]) => [camelCase(name), value])
   const own = used.filter((each) => each['monitor_id'] === row['id'])
@@ -103,7 +69,7 @@ function jsonList(value: unknown): readonly unknown[] {
   }
 }
 
-/** Makes pages of status pages, and groups of theirs for the services that have none. */
+/** Adds status pages, and their groups for services without a group. */
 function addPages(draft: Draft, read: ReadTable): void {
   const groups = read('group').map((row) => new Fields(row))
   const members = read('monitor_group').map((row) => new Fields(row))
@@ -119,12 +85,12 @@ function addPages(draft: Draft, read: ReadTable): void {
     const own = groups.filter((group) => group.text('status_page_id') === id).toSorted(byWeight)
     const services = own.flatMap((group) => addGroup(draft, group, members))
     if (services.length === 0) {
-      draft.skip('pages', title, 'None of its monitors comes along.')
+      draft.skip('pages', title, 'None of its monitors is imported.')
       continue
     }
     if (domains.some((domain) => domain.text('status_page_id') === id))
-      draft.partly('pages', title, 'Its domain is to be set up here.')
-    if (page.text('custom_css') !== '') draft.partly('pages', title, 'It comes without its own style.')
+      draft.partly('pages', title, 'Set up its domain here.')
+    if (page.text('custom_css') !== '') draft.partly('pages', title, 'Its own style is not imported.')
     const description = page.text('description').slice(0, 2000)
     draft.objects.pages.set(
       keyOf(PREFIX, `page ${id}`),
@@ -134,14 +100,14 @@ function addPages(draft: Draft, read: ReadTable): void {
 }
 
 function refusalOf(page: Fields): string | null {
-  // What only some could read must not become public.
-  if (page.text('password') !== '') return 'It has a password. Create it here, and choose who may read it.'
+  // A protected page must not become public.
+  if (page.text('password') !== '') return 'It has a password. Create the page here and set its access.'
   return page.get('published') !== undefined && !page.isTrue('published') ? 'It is not published.' : null
 }
 
 const byWeight = (one: Fields, other: Fields) => (one.number('weight') ?? 0) - (other.number('weight') ?? 0)
 
-/** Returns the keys of a group's services that come along. */
+/** Adds a group. Returns the keys of its imported services. */
 function addGroup(draft: Draft, group: Fields, members: readonly Fields[]): string[] {
   const id = group.text('id')
   const keys = members
@@ -157,13 +123,4 @@ function addGroup(draft: Draft, group: Fields, members: readonly Fields[]): stri
     draft.objects.services.set(each, { ...service, group: key })
   }
   return keys
-}
-
-function slugOf(slug: string): string {
-  const plain = slug
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '')
-  return plain.length < 3 ? `${plain}-status`.replace(/^-/, '') : plain
 }

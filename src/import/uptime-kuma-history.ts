@@ -1,31 +1,26 @@
 import { DAY } from '../core/time.ts'
+import type { Query, Row } from './sqlite.ts'
 import { type DayCounts, type Draft, keyOf, within } from './translation.ts'
 import { PREFIX } from './uptime-kuma.ts'
 
-/** A row of a statement. */
-export type Row = Readonly<Record<string, unknown>>
-
-/** Runs a statement. */
-export type Query = (sql: string, values: readonly (string | number)[]) => readonly Row[]
-
-/** How far back a history reaches before its newest day: as far as version 2 keeps it. */
+/** The most days of a history, the same as version 2 keeps. */
 const MAX_DAYS = 365
-/** Rows that are read: 500 monitors of a year have fewer. */
+/** The most rows to read, enough for 500 monitors over a year. */
 const MAX_ROWS = 200_000
-/** More than anything checks in a day. */
+/** The most checks per day. */
 const MAX_CHECKS = 1_000_000
 
 /**
- * Adds what Uptime Kuma counted of the services that come along: version 2 by day (`stat_daily`, whose days are those of UTC, and whose
- * `extras` has checks during maintenance; server/uptime-calculator.js), version 1 as single heartbeats (status 0 down, 1 up, 2 pending,
- * which counts as neither, and 3 maintenance; src/util.js).
+ * Adds the daily counts of imported services. Version 2 has them in `stat_daily`, by UTC day, with checks during maintenance in
+ * `extras` (server/uptime-calculator.js). Version 1 has single heartbeats: status 0 is down, 1 up, 2 pending, which counts as
+ * neither, and 3 maintenance (src/util.js).
  */
 export function addHistories(draft: Draft, columnsOf: (table: string) => readonly string[], query: Query): void {
   const daily = columnsOf('stat_daily')
   const isDaily = ['monitor_id', 'timestamp', 'up', 'down'].every((name) => daily.includes(name))
   const counted = isDaily ? readDaily(query, daily.includes('extras')) : []
-  const beats = columnsOf('heartbeat')
-  const isOld = counted.length === 0 && ['monitor_id', 'time', 'status'].every((name) => beats.includes(name))
+  const heartbeats = columnsOf('heartbeat')
+  const isOld = counted.length === 0 && ['monitor_id', 'time', 'status'].every((name) => heartbeats.includes(name))
   addAll(draft, isOld ? readHeartbeats(query) : counted)
 }
 
@@ -70,7 +65,7 @@ function addAll(draft: Draft, rows: readonly Row[]): void {
 
 const count = (value: unknown) => (typeof value === 'number' ? within(0, MAX_CHECKS, value) : 0)
 
-/** Returns the counts of consecutive days up to the newest; null: nothing was counted. */
+/** Returns the counts of consecutive days up to the newest. Null if there are none. */
 function countsOf(rows: readonly Row[]): DayCounts | null {
   const days = new Map<number, readonly [up: number, down: number, maintenance: number]>()
   for (const { day, up, down, maintenance } of rows) {

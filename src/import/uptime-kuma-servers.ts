@@ -1,18 +1,19 @@
 import type { Members } from '../configuration/format.ts'
+import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { type Draft, type Fields, present, readJsonObject } from './translation.ts'
 
-/** Returns whether a monitor of Uptime Kuma is upside down. */
+/** Returns whether a monitor is inverted (“upside down” in Uptime Kuma). */
 export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
 
-/** Returns the options of a server that Uptime Kuma knows by a connection string or a host; null: there is no such kind. */
+/** Returns the options of a server monitor, from its connection string or host. Null if the kind is not supported. */
 export function serverOptions(draft: Draft, name: string, monitor: Fields): Members | null {
   const type = monitor.text('type')
   if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
   if (type === 'mongodb') return mongodb(draft, name, monitor)
   if (type === 'grpc-keyword') return grpc(draft, name, monitor)
   const text = monitor.text(type === 'websocket-upgrade' ? 'url' : 'databaseConnectionString')
-  const read = Object.hasOwn(readers, type) ? readers[type] : undefined
+  const read = ownValue(readers, type)
   const url = parseUrl(text)
   if (read === undefined || url === null) return null
   return read(url, monitor)
@@ -20,7 +21,8 @@ export function serverOptions(draft: Draft, name: string, monitor: Fields): Memb
 
 function mqtt(draft: Draft, name: string, monitor: Fields): Members {
   const hasQuery = monitor.text('mqttCheckType') === 'json-query'
-  if (hasQuery) draft.partly('monitors', name, 'Any message of its topic makes it up, without its query.')
+  if (hasQuery)
+    draft.partly('monitors', name, 'Any message on its topic counts as up, because its query is not imported.')
   return present({
     host: monitor.text('hostname').replace(/^\w+:\/\//, ''),
     port: monitor.number('port'),
@@ -32,26 +34,39 @@ function mqtt(draft: Draft, name: string, monitor: Fields): Members {
   })
 }
 
-/** Kuma signs in and runs any command; here nobody signs in. */
+/** Returns the options of a MongoDB monitor. Kuma can also compare the result of the command, which is not supported here. */
 function mongodb(draft: Draft, name: string, monitor: Fields): Members | null {
-  // An address of several servers is none of one, and that of a record in the DNS names no server.
+  // Reject addresses of clusters and SRV records.
   const url = parseUrl(monitor.text('databaseConnectionString'))
   if (url === null || url.protocol !== 'mongodb:') return null
-  const command = monitor.text('databaseQuery').replace(/\s/g, '')
-  const isPing = command === '' || command === '{"ping":1}'
-  if (url.username !== '' || !isPing)
-    draft.partly('monitors', name, 'It is up while the server answers hello and ping, without signing in.')
-  const tls = ['tls', 'ssl'].some((each) => url.searchParams.get(each) === 'true') ? true : undefined
-  return { mongodb: present({ ...addressOf(url, monitor), tls }) }
+  if (monitor.text('jsonPath') !== '' && monitor.text('expectedValue') !== '')
+    draft.partly('monitors', name, 'It is up if its command succeeds, regardless of the result.')
+  const { searchParams, username, password } = url
+  const database = url.pathname.slice(1)
+  const command = monitor.text('databaseQuery')
+  return {
+    mongodb: present({
+      ...addressOf(url, monitor),
+      tls: ['tls', 'ssl'].some((each) => searchParams.get(each) === 'true') ? true : undefined,
+      ...(username !== '' &&
+        password !== '' && {
+          user: decoded(username),
+          password: decoded(password),
+          authDatabase: searchParams.get('authSource') || database || undefined,
+        }),
+      database: database || undefined,
+      command: /^\{\s*"ping"\s*:\s*1\s*\}$/.test(command) ? undefined : command,
+    }),
+  }
 }
 
-/** Kuma calls any method; here only that of health checks has a monitor. */
+/** Returns the options of a gRPC monitor. Kuma can call any method; monitors here call the health check. */
 function grpc(draft: Draft, name: string, monitor: Fields): Members | null {
   const isHealth = monitor.text('grpcServiceName') === 'Health' && /^check$/i.test(monitor.text('grpcMethod'))
   const url = parseUrl(`grpc://${monitor.text('grpcUrl').replace(/^\w+:\/\//, '')}`)
   if (!isHealth || url === null) return null
   if (!/SERVING/.test(monitor.text('keyword')) || monitor.isTrue('invertKeyword'))
-    draft.partly('monitors', name, 'It is up while the service is SERVING, without its keyword.')
+    draft.partly('monitors', name, 'It is up while the service is SERVING, because its keyword is not imported.')
   const tls = monitor.isTrue('grpcEnableTls') ? true : undefined
   return { grpc: present({ ...addressOf(url, monitor), tls, service: serviceOf(monitor.text('grpcBody')) }) }
 }
@@ -78,6 +93,12 @@ const decoded = (text: string) => {
   }
 }
 
+/** Returns TLS options. Kuma's `ssl` is the name of a profile, or options as JSON. */
+const mysqlTls = (ssl: string): Members => ({
+  tls: ssl === '' || ssl === 'false' ? undefined : true,
+  verifyCertificate: /"rejectUnauthorized"\s*:\s*false/.test(ssl) ? false : undefined,
+})
+
 const readers: Readonly<Record<string, (url: URL, monitor: Fields) => Members>> = {
   redis: (url, monitor) => ({
     redis: present({
@@ -100,8 +121,9 @@ const readers: Readonly<Record<string, (url: URL, monitor: Fields) => Members>> 
   mysql: (url, monitor) => ({
     mysql: present({
       ...addressOf(url, monitor),
+      ...mysqlTls(url.searchParams.get('ssl') ?? ''),
       user: decoded(url.username),
-      // It keeps a password that is not in the address in the field of another kind.
+      // Kuma stores a password that is not in the address in a field of another kind.
       password: decoded(url.password) || monitor.text('radiusPassword'),
       database: url.pathname.slice(1),
       query: monitor.text('databaseQuery') || 'SELECT 1',

@@ -1,40 +1,45 @@
 import type { Members } from '../configuration/format.ts'
+import { ownValue } from '../core/own-value.ts'
+import { MAX_GROUPS, MAX_MEMBERS } from '../monitoring/group/limits.ts'
 import {
   Draft,
+  type Drafted,
   Fields,
   keyOf,
   nameOf,
   present,
   readJsonObject,
-  type Translation,
   Unreadable,
   within,
 } from './translation.ts'
 
 import { invertedOf, serverOptions } from './uptime-kuma-servers.ts'
 
-/** What keys begin with. */
+/** The prefix of keys. */
 export const PREFIX = 'uptime-kuma'
 
-/** Translates the backup that Uptime Kuma 1 writes (Settings, Backup). @throws Unreadable. */
-export function translateUptimeKuma(text: string): Translation {
+/** Translates a backup of Uptime Kuma 1 (Settings, Backup). @throws Unreadable. */
+export function translateUptimeKuma(text: string): Drafted {
   const backup = readJsonObject(text)
   if (!Array.isArray(backup.get('monitorList')))
-    throw new Unreadable('This is no backup of Uptime Kuma 1: it has no monitorList.')
+    throw new Unreadable('This isn’t a backup of Uptime Kuma 1: it has no monitorList.')
   const draft = draftUptimeKuma({
     monitors: backup.list('monitorList').map((each) => new Fields(each)),
     notifications: backup.list('notificationList').map((each) => new Fields(each)),
+    proxies: backup.list('proxyList').map((each) => new Fields(each)),
   })
   return { ...draft, hasVariables: false }
 }
 
-/** Drafts what becomes of monitors and notifications, as the backup has them. */
+/** Drafts the monitors and notifications of a backup. */
 export function draftUptimeKuma({
   monitors,
   notifications,
+  proxies,
 }: {
   readonly monitors: readonly Fields[]
   readonly notifications: readonly Fields[]
+  readonly proxies: readonly Fields[]
 }): Draft {
   const draft = new Draft()
   const groups = monitors.filter((each) => each.text('type') === 'group')
@@ -42,16 +47,17 @@ export function draftUptimeKuma({
     const name = nameOf(group.text('pathName') || group.text('name'), `Group ${group.text('id')}`)
     draft.objects.groups.set(keyOf(PREFIX, group.text('id')), { name })
   }
-  for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor)
+  for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor, proxies)
+  for (const group of groups.slice(0, MAX_GROUPS)) addGroupMonitor(draft, group, monitors)
   for (const notification of notifications) addChannel(draft, notification, monitors)
   return draft
 }
 
-function addMonitor(draft: Draft, monitor: Fields): void {
+function addMonitor(draft: Draft, monitor: Fields, proxies: readonly Fields[]): void {
   const id = monitor.text('id')
   const name = nameOf(monitor.text('name'), `Monitor ${id}`)
   const reason = refusalOf(monitor)
-  const options = reason === null ? optionsOf(draft, name, monitor) : null
+  const options = reason === null ? optionsOf(draft, name, monitor, proxies) : null
   if (options === null) {
     draft.skip('monitors', name, reason ?? `Allclear has no monitors of kind ${monitor.text('type')}.`)
     return
@@ -61,17 +67,43 @@ function addMonitor(draft: Draft, monitor: Fields): void {
   const group = draft.objects.groups.has(parent) ? parent : undefined
   draft.objects.services.set(key, present({ name, group, description: monitor.text('description').slice(0, 2000) }))
   draft.objects.monitors.set(key, { name, service: key, ...settingsOf(monitor), ...options })
+  if (monitor.get('active') !== undefined && !monitor.isTrue('active')) draft.pause(key, name)
+}
+
+/** Adds a group monitor that is up while all monitors of a group and its subgroups are. */
+function addGroupMonitor(draft: Draft, group: Fields, monitors: readonly Fields[]): void {
+  const key = keyOf(PREFIX, group.text('id'))
+  const name = draft.objects.groups.get(key)?.['name']
+  const members = childrenOf(group, monitors).filter((each) => draft.objects.monitors.has(each))
+  if (members.length === 0) return
+  if (members.length > MAX_MEMBERS)
+    draft.partly('monitors', String(name), `It includes only its first ${MAX_MEMBERS} monitors.`)
+  draft.objects.monitors.set(key, present({ name, group: { monitors: members.slice(0, MAX_MEMBERS) } }))
+  if (group.get('active') !== undefined && !group.isTrue('active')) draft.pause(key, String(name))
+}
+
+/** Returns the keys of all monitors in a group and its subgroups, except groups. */
+function childrenOf(group: Fields, monitors: readonly Fields[]): string[] {
+  const keys: string[] = []
+  const seen = new Set<string>()
+  const queue = [group.text('id')]
+  for (let id = queue.shift(); id !== undefined; id = queue.shift()) {
+    if (id === '' || seen.has(id)) continue
+    seen.add(id)
+    for (const monitor of monitors.filter((each) => each.text('parent') === id)) {
+      if (monitor.text('type') === 'group') queue.push(monitor.text('id'))
+      else keys.push(keyOf(PREFIX, monitor.text('id')))
+    }
+  }
+  return keys
 }
 
 function refusalOf(monitor: Fields): string | null {
   if (monitor.text('id') === '') return 'It has no id.'
-  if (monitor.get('active') !== undefined && !monitor.isTrue('active'))
-    return 'It is paused. Resume it before the export, or create it here.'
   if (monitor.isTrue('upsideDown') && monitor.text('type') === 'push')
-    return 'It is upside down, which no heartbeat is here.'
+    return 'It is inverted (“upside down”), which heartbeats do not support.'
   const method = monitor.text('authMethod')
-  if (!['', 'null', 'basic', 'oauth2-cc', 'mtls'].includes(method))
-    return `It signs in by ${method}, which no monitor does here.`
+  if (!['', 'null', 'basic', 'oauth2-cc', 'mtls'].includes(method)) return `Signing in by ${method} is not supported.`
   return null
 }
 
@@ -86,18 +118,18 @@ function settingsOf(monitor: Fields): Members {
   }
 }
 
-/** Returns the member of a monitor that holds its options; null: there is no such kind. */
-function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null {
+/** Returns the options of a monitor, under the member of its kind. Null if the kind is not supported. */
+function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members | null {
   const host = monitor.text('hostname')
   switch (monitor.text('type')) {
     case 'http':
-      return { http: httpOptions(draft, name, monitor) }
+      return { http: httpOptions(draft, name, monitor, proxies) }
     case 'keyword': {
       const keyword = present({ text: monitor.text('keyword'), absent: monitor.isTrue('invertKeyword') || undefined })
-      return { http: { ...httpOptions(draft, name, monitor), keyword } }
+      return { http: { ...httpOptions(draft, name, monitor, proxies), keyword } }
     }
     case 'json-query':
-      return { http: { ...httpOptions(draft, name, monitor), ...jsonOptions(draft, name, monitor) } }
+      return { http: { ...httpOptions(draft, name, monitor, proxies), ...jsonOptions(draft, name, monitor) } }
     case 'port':
       return { tcp: present({ host, port: monitor.number('port'), inverted: invertedOf(monitor) }) }
     case 'ping':
@@ -118,7 +150,7 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
       }
     }
     case 'push':
-      draft.partly('monitors', name, 'It gets a new address: have the job report there.')
+      draft.partly('monitors', name, 'It gets a new address. Change the job to report there.')
       return { heartbeat: {} }
     default:
       return serverOptions(draft, name, monitor)
@@ -131,14 +163,12 @@ function pingOptions(monitor: Fields): Members {
   return present({
     count: count === undefined ? undefined : within(1, 5, count),
     packetSize: size === undefined || size === 56 ? undefined : within(16, 8972, size),
-    ipVersion: { ipv4: 4, ipv6: 6 }[monitor.text('ipFamily')],
+    ipVersion: ownValue({ ipv4: 4, ipv6: 6 }, monitor.text('ipFamily')),
     inverted: invertedOf(monitor),
   })
 }
 
-function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
-  if (monitor.get('proxyId') !== undefined)
-    draft.partly('monitors', name, 'It is checked directly, not through its proxy.')
+function httpOptions(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members {
   const method = monitor.text('method').toUpperCase() || 'GET'
   const body = /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('body')
   const headers = headersOf(draft, name, monitor)
@@ -148,7 +178,7 @@ function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
     const credentials = Buffer.from(`${user}:${monitor.text('basic_auth_pass')}`).toString('base64')
     headers.push({ name: 'Authorization', value: `Basic ${credentials}` })
   }
-  const type = contentTypes[monitor.text('httpBodyEncoding') || 'json']
+  const type = ownValue(contentTypes, monitor.text('httpBodyEncoding') || 'json')
   if (body !== '' && type !== undefined && !has('content-type')) headers.push({ name: 'Content-Type', value: type })
   const expectedStatus = monitor.list('accepted_statuscodes').filter((each) => typeof each === 'string')
   return present({
@@ -161,15 +191,43 @@ function httpOptions(draft: Draft, name: string, monitor: Fields): Members {
       monitor.get('maxredirects') === undefined ? undefined : within(0, 10, monitor.number('maxredirects') ?? 5),
     verifyCertificate: monitor.isTrue('ignoreTls') ? false : undefined,
     inverted: invertedOf(monitor),
+    proxy: proxyOf(draft, name, monitor, proxies),
     ...signInOf(draft, name, monitor),
   })
 }
 
-/** Returns the client certificate or the OAuth client with which a monitor signs in. */
+const proxyProtocols: Readonly<Record<string, string | undefined>> = {
+  http: 'http',
+  https: 'https',
+  socks: 'socks5',
+  socks5: 'socks5',
+  socks5h: 'socks5',
+}
+
+/** Returns the proxy of a monitor. Undefined if it has no active proxy, or an unsupported one. */
+function proxyOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members | undefined {
+  const id = monitor.text('proxyId')
+  if (id === '') return undefined
+  const proxy = proxies.find((each) => each.text('id') === id)
+  if (proxy && !proxy.isTrue('active')) return undefined
+  const protocol = ownValue(proxyProtocols, proxy?.text('protocol').toLowerCase() ?? '')
+  if (proxy === undefined || protocol === undefined) {
+    draft.partly('monitors', name, 'It is probed directly, without its proxy.')
+    return undefined
+  }
+  const host = proxy.text('host')
+  const isSignedIn = proxy.isTrue('auth') && proxy.text('username') !== ''
+  return present({
+    url: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${proxy.text('port')}`,
+    ...(isSignedIn && { username: proxy.text('username'), password: proxy.text('password') }),
+  })
+}
+
+/** Returns the client certificate or OAuth client of a monitor. */
 function signInOf(draft: Draft, name: string, monitor: Fields): Members {
   const method = monitor.text('authMethod')
   if (method === 'mtls') {
-    if (monitor.text('tlsCa') !== '') draft.partly('monitors', name, 'It comes without the authority that it trusts.')
+    if (monitor.text('tlsCa') !== '') draft.partly('monitors', name, 'Its own certificate authority is not imported.')
     return { clientCertificate: { certificate: monitor.text('tlsCert'), key: monitor.text('tlsKey') } }
   }
   if (method !== 'oauth2-cc') return {}
@@ -200,12 +258,12 @@ function headersOf(draft: Draft, name: string, monitor: Fields): { name: string;
       .entries()
       .map(([header, value]) => ({ name: header, value: String(value) }))
   } catch {
-    draft.partly('monitors', name, 'Its headers are no JSON object, and are left out.')
+    draft.partly('monitors', name, 'Its headers are not a JSON object and are not imported.')
     return []
   }
 }
 
-/** Kuma's paths are JSONata: those that only name members mean the same here. */
+/** Returns the JSON assertion of a monitor. Kuma’s paths are JSONata, of which only plain member paths are supported. */
 function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
   const path = monitor.text('jsonPath').replace(/^\$\.?/, '')
   const operator = monitor.text('jsonPathOperator') || '=='
@@ -214,14 +272,14 @@ function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
     draft.partly(
       'monitors',
       name,
-      `It is checked without its JSON query ${path} ${operator} ${monitor.text('expectedValue')}.`,
+      `It is probed without its JSON query ${path} ${operator} ${monitor.text('expectedValue')}.`,
     )
     return {}
   }
   return { json: { path: `$.${path}`, ...compared } }
 }
 
-/** Returns what a comparison says here; null: nothing here can say it. */
+/** Converts a comparison to the members of an assertion. Null if it is not supported. */
 function comparisonOf(operator: string, expected: string): Members | null {
   if (operator === '==') return { equals: jsonValue(expected) }
   if (operator === '!=') return { notEquals: jsonValue(expected) }
@@ -238,7 +296,7 @@ const comparisons = new Map([
   ['>=', 'atLeast'],
 ])
 
-/** Returns a text as the JSON value that it looks like. */
+/** Interprets a text as a boolean, number or string. */
 function jsonValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(text) ? Number(text) : text
@@ -251,19 +309,19 @@ function addChannel(draft: Draft, notification: Fields, monitors: readonly Field
     .filter((each) => each.fields('notificationIDList').isTrue(id))
     .map((each) => keyOf(PREFIX, each.text('id')))
     .filter((key) => draft.objects.monitors.has(key))
-  // Without monitors, a channel would tell of all.
+  // A channel without monitors would get the alerts of all monitors.
   if (used.length === 0) {
-    draft.skip('channels', name, 'None of the monitors that come along uses it.')
+    draft.skip('channels', name, 'None of the imported monitors uses it.')
     return
   }
   const config = configOf(notification)
   const type = config.text('type')
-  const address = Object.hasOwn(addresses, type) ? addresses[type]?.(config) : undefined
+  const address = ownValue(addresses, type)?.(config)
   if (address === undefined) {
     draft.skip('channels', name, `Allclear has no channels of kind ${type || 'unknown'}.`)
     return
   }
-  if (type === 'webhook') draft.partly('channels', name, 'Its receiver gets other JSON than before, and a signature.')
+  if (type === 'webhook') draft.partly('channels', name, 'Its receiver gets JSON in another format, with a signature.')
   draft.objects.channels.set(keyOf(PREFIX, id), { name, monitors: used, when: ['DOWN', 'UP'], ...address })
 }
 
@@ -277,7 +335,7 @@ function configOf(notification: Fields): Fields {
 
 const server = (url: string) => url.replace(/\/+$/, '')
 
-/** The address of a channel by the type of a notification. */
+/** Returns the address of a channel from the settings of its notification type. */
 const addresses: Readonly<Record<string, (config: Fields) => Members>> = {
   smtp: (config) => ({ mail: { address: config.text('smtpTo') } }),
   webhook: (config) => ({ webhook: { url: config.text('webhookURL') } }),

@@ -1,30 +1,39 @@
 import type { Members } from '../configuration/format.ts'
+import { noteUnread } from './fetch-notes.ts'
 import {
   Draft,
+  type Drafted,
   Fields,
   keyOf,
   nameOf,
   present,
+  readJson,
   readJsonObject,
-  type Translation,
   Unreadable,
   within,
 } from './translation.ts'
+import { addPagesAndWindows } from './uptime-robot-past.ts'
 
 const PREFIX = 'uptimerobot'
 
-/** Translates what UptimeRobot answers to `getMonitors` (API v2) or `/v3/monitors`. @throws Unreadable. */
-export function translateUptimeRobot(text: string): Translation {
+/**
+ * Translates the answer of UptimeRobot to `getMonitors` (API v2) or `/v3/monitors`, with optional `mwindows`, `psps` and
+ * `alert_contacts`. @throws Unreadable.
+ */
+export function translateUptimeRobot(text: string): Drafted {
   const answer = readJsonObject(text)
   const isV3 = Array.isArray(answer.get('data'))
   if (!isV3 && !Array.isArray(answer.get('monitors')))
-    throw new Unreadable('This is no list of monitors of UptimeRobot: it has no monitors.')
+    throw new Unreadable('This isn’t a list of monitors of UptimeRobot: it has no monitors.')
   const draft = new Draft()
-  for (const monitor of answer.list(isV3 ? 'data' : 'monitors')) addMonitor(draft, plain(new Fields(monitor), isV3))
+  const monitors = answer.list(isV3 ? 'data' : 'monitors').map((each) => new Fields(each))
+  for (const monitor of monitors) addMonitor(draft, plain(monitor, isV3))
+  addPagesAndWindows(draft, answer, monitors)
+  noteUnread(draft, answer)
   return { ...draft, hasVariables: false }
 }
 
-/** A monitor in the words of one version. */
+/** A monitor of either version. */
 interface Monitor {
   readonly fields: Fields
   readonly name: string
@@ -79,14 +88,10 @@ function plain(fields: Fields, isV3: boolean): Monitor {
 function addMonitor(draft: Draft, monitor: Monitor): void {
   const { fields, name } = monitor
   const id = fields.text('id')
-  const options = id === '' || monitor.isPaused ? null : optionsOf(draft, monitor)
+  const options = id === '' ? null : optionsOf(draft, monitor)
   if (options === null) {
     const kind = `Allclear has no monitors of kind ${fields.text('type')}.`
-    draft.skip(
-      'monitors',
-      name,
-      id === '' ? 'It has no id.' : monitor.isPaused ? 'It is paused. Resume it first.' : kind,
-    )
+    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind)
     return
   }
   const key = keyOf(PREFIX, id)
@@ -98,6 +103,7 @@ function addMonitor(draft: Draft, monitor: Monitor): void {
     ...(monitor.type === 'heartbeat' ? {} : timeout),
     ...options,
   })
+  if (monitor.isPaused) draft.pause(key, name)
 }
 
 function optionsOf(draft: Draft, monitor: Monitor): Members | null {
@@ -121,14 +127,14 @@ function optionsOf(draft: Draft, monitor: Monitor): Members | null {
     case 'port':
       return { tcp: present({ host, port: portOf(fields) }) }
     case 'heartbeat':
-      draft.partly('monitors', name, 'It gets a new address: have the job report there.')
+      draft.partly('monitors', name, 'It gets a new address. Change the job to report there.')
       return { heartbeat: {} }
     default:
       return null
   }
 }
 
-/** The ports of version 2’s kinds of port monitors. */
+/** The ports of the port monitor subtypes in version 2. */
 const ports = [undefined, 80, 443, 21, 25, 110, 143]
 
 const portOf = (fields: Fields) => fields.number('port') ?? ports[fields.number('sub_type') ?? 0]
@@ -137,19 +143,44 @@ function httpOptions(draft: Draft, monitor: Monitor): Members {
   const { fields, name, method, user, password } = monitor
   const headers = monitor.headers.entries().map(([header, value]) => ({ name: header, value: String(value) }))
   if (user !== '' && !headers.some((each) => each.name.toLowerCase() === 'authorization')) {
-    if (password === '') draft.partly('monitors', name, 'It comes without its sign-in: the password is not there.')
+    if (password === '') draft.partly('monitors', name, 'Its sign-in is not imported, because the password is missing.')
     else {
       const credentials = Buffer.from(`${user}:${password}`).toString('base64')
       headers.push({ name: 'Authorization', value: `Basic ${credentials}` })
     }
   }
-  if (fields.text('post_value') !== '' || fields.text('postValueData') !== '')
-    draft.partly('monitors', name, 'It comes without the body that it sends.')
   const isRead = method === '' || method === 'GET'
+  const body = /^(?:|GET|HEAD|OPTIONS)$/.test(method) ? null : bodyOf(fields)
+  if (body !== null && !headers.some((each) => each.name.toLowerCase() === 'content-type'))
+    headers.push({ name: 'Content-Type', value: body.type })
   return present({
     url: fields.text('url'),
     method: isRead ? undefined : method,
     headers: headers.length > 0 ? headers : undefined,
+    body: body?.text,
     expectedStatus: monitor.statuses.length > 0 ? monitor.statuses : undefined,
   })
+}
+
+/** Returns the request body of a monitor: raw, or members sent as a form (`post_type` 1). Null if there is none. */
+function bodyOf(fields: Fields): { readonly text: string; readonly type: string } | null {
+  const value = fields.get('post_value') ?? fields.get('postValueData')
+  const members = new Fields(typeof value === 'string' ? parsed(value) : value).entries()
+  const isForm = fields.text('post_type') === '1' || fields.text('postValueType').toUpperCase() === 'KEY_VALUE'
+  if (isForm && members.length > 0) {
+    const pairs = members.map(([name, member]) => [name, String(member)])
+    return { text: new URLSearchParams(pairs).toString(), type: 'application/x-www-form-urlencoded' }
+  }
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+  if (text === '' || text === '[]' || text === '{}') return null
+  const isPlain = fields.text('post_content_type') === '0'
+  return { text, type: isPlain ? 'text/html' : 'application/json' }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return readJson(text)
+  } catch {
+    return null
+  }
 }

@@ -3,16 +3,16 @@ import type { Section } from '../configuration/sections.ts'
 import { sections } from '../configuration/sections.ts'
 import type { Note, Objects } from './translation.ts'
 
-/** Something that the service refuses: the path begins with section and key. */
+/** A refusal by the service. Its path starts with section and key. */
 export interface Refusal {
   readonly path: readonly string[]
   readonly message: string
 }
 
 /**
- * Returns objects without those that are refused, and without what makes no sense then: references to them, services whose only
- * monitors they are, and channels and pages that would have nothing left, because none means all. An interval that is refused
- * becomes the default. Null: a refusal is about no object.
+ * Removes refused objects and their dependents: references to them, services that lose their last monitor, and channels and pages
+ * that lose their last reference, because an empty list would mean all. A refused interval falls back to the default. Null if a
+ * refusal concerns no object.
  */
 export function without(
   objects: Objects,
@@ -34,7 +34,7 @@ export function without(
     if (member[0] === 'intervalSeconds' && members?.['intervalSeconds'] !== undefined) {
       const { intervalSeconds: _, ...rest } = members
       left[section].set(key, rest)
-      const reason = `Its interval is not kept: it ${message}.`
+      const reason = `It gets the default interval, because its own ${message}.`
       notes.push({ outcome: 'PARTLY', section, name: String(members['name']), reason })
     } else remove(section, key, [member.join('.'), message].filter((each) => each !== '').join(' '))
   }
@@ -49,7 +49,7 @@ function removeReferences(left: Objects, remove: Remove): void {
   for (const section of ['monitors', 'channels', 'pages'] as const) {
     for (const [key, members] of left[section]) {
       const kept = withoutReferences(members, left)
-      if (kept === null) remove(section, key, 'Nothing is left that it is for.')
+      if (kept === null) remove(section, key, 'None of its monitors or services is imported.')
       else left[section].set(key, kept)
     }
   }
@@ -66,11 +66,12 @@ function removeIdleServices(before: Objects, left: Objects, remove: Remove): voi
   const watched = (objects: Objects) => new Set([...objects.monitors.values()].map(({ service }) => service))
   const still = watched(left)
   for (const service of watched(before)) {
-    if (typeof service === 'string' && !still.has(service)) remove('services', service, 'No monitor of it comes along.')
+    if (typeof service === 'string' && !still.has(service))
+      remove('services', service, 'None of its monitors is imported.')
   }
 }
 
-/** Returns members without references to what is gone; null: nothing is left of a list. */
+/** Removes references to missing objects. Null if a list becomes empty. */
 function withoutReferences(members: Members, left: Objects): Members | null {
   const { service, monitors, services, ...rest } = members
   const keep = (section: Section, keys: unknown) => (keys as readonly string[]).filter((key) => left[section].has(key))

@@ -3,52 +3,129 @@ import type { Context } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Incident, IncomingGroup, Integration } from '../generated/prisma/client.ts'
-import type { IncidentVisibility, IncomingMode } from '../generated/prisma/enums.ts'
-import { escapeMarkdown } from '../monitoring/incident.ts'
-import { openIncident } from '../status/incident-opening.ts'
-import { addUpdate, hasRoomForUpdate } from '../status/incident-updates.ts'
+import type { IncidentVisibility } from '../generated/prisma/enums.ts'
+import { IncomingMode } from '../generated/prisma/enums.ts'
+import { escapeMarkdown } from '../monitoring/state/incident.ts'
+import { openIncident } from '../status/incident/incident-opening.ts'
+import { addUpdate, hasRoomForUpdate } from '../status/incident/incident-updates.ts'
 import type { IncomingAlert } from './incoming.ts'
 import { rulesOf } from './integration.ts'
 import type { Routing } from './rule.ts'
-import { route } from './rule.ts'
+import { greaterImpact, isWorse, routeMembers } from './rule.ts'
 
-/** What fires again within this time after it was resolved reopens its incident (contract §6). */
+/** An alert that fires again within this time after its resolution reopens its incident (contract §6). */
 const REOPEN_MS = 30 * MINUTE
-/** Alerts of one sender with the same rules that begin within this time share an incident. */
-const GATHER_MS = MINUTE
+/** Alerts of one integration with the same routing that begin within this time share an incident. */
+const SHARE_MS = MINUTE
 
-/** What became of an alert, and the events of it. */
+/** The outcome of an alert, described in a sentence, and the events of the change. */
 export interface Applied {
   readonly note: string
   readonly events: readonly NewEvent[]
 }
 
-/** Applies an alert that came in, in the transaction of a change. What a sender repeats changes nothing. */
+/** The note of an alert that matches no rule. */
+export const UNMATCHED = 'No rule matches it.'
+
+/**
+ * Applies an incoming alert in the transaction of a change. A growing group adds services to its incident and raises its impact; a
+ * repeated alert changes nothing. Members of a group with different modes get one incident per mode.
+ */
 export async function applyAlert(tx: Context, integration: Integration, alert: IncomingAlert): Promise<Applied> {
-  const routing = route(rulesOf(integration), alert)
-  if (routing === null) return note('No rule matches it.')
-  const id = { integrationId: integration.id, keyHash: hashOf(alert.key) }
-  const group = await tx.db.incomingGroup.findUnique({ where: { integrationId_keyHash: id } })
-  if (alert.state === 'RESOLVED') return group?.isFiring ? resolve(tx, integration, group) : note('Nothing was open.')
-  if (group?.isFiring) return note((await hasIncident(tx, group)) ? 'It is known.' : 'It was dismissed.')
-  return fire(tx, integration, { alert, routing, keyHash: id.keyHash, group })
+  const rules = rulesOf(integration)
+  const groups = await readGroups(tx, integration.id, alert.key)
+  const matching = routeMembers(rules, alert.members)
+  const wanted = alert.state === 'RESOLVED' ? [] : matching
+  const applied: Applied[] = []
+  for (const routing of wanted) {
+    const group = groups.find((each) => modeOf(each) === routing.mode) ?? null
+    const firing = { alert, routing, group, keyHash: group?.keyHash ?? keyHashOf(alert.key, routing.mode) }
+    applied.push(
+      await (group?.isFiring ? growIncident(tx, integration, group, routing) : fireAlert(tx, integration, firing)),
+    )
+  }
+  const ended = alert.state === 'RESOLVED' ? groups : endedGroups(rules, alert, groups)
+  for (const group of ended) if (group.isFiring) applied.push(await resolve(tx, integration, group))
+  if (applied.length === 0) return note(matching.length === 0 ? UNMATCHED : 'Nothing was open.')
+  return {
+    note: [...new Set(applied.map((each) => each.note))].join(' '),
+    events: applied.flatMap(({ events }) => events),
+  }
 }
 
 const note = (text: string): Applied => ({ note: text, events: [] })
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+const keyHashOf = (key: string, mode: IncomingMode) => hashOf(`${key}\n${mode}`)
+
+/** Returns the mode in a group's routing. */
+const modeOf = ({ routing }: IncomingGroup): IncomingMode => (JSON.parse(routing) as Routing).mode
+
+/** Reads the groups of a key, one per mode. Groups stored by earlier versions have a hash of the key alone. */
+function readGroups({ db }: Context, integrationId: string, key: string): Promise<IncomingGroup[]> {
+  const hashes = [hashOf(key), ...Object.values(IncomingMode).map((mode) => keyHashOf(key, mode))]
+  return db.incomingGroup.findMany({ where: { integrationId, keyHash: { in: hashes } }, orderBy: { keyHash: 'asc' } })
+}
+
+/** Returns the groups of a firing alert whose members are all resolved. */
+function endedGroups(
+  rules: ReturnType<typeof rulesOf>,
+  { members, resolved, isTruncated }: IncomingAlert,
+  groups: readonly IncomingGroup[],
+): readonly IncomingGroup[] {
+  // Omitted members may still be firing.
+  if (isTruncated || resolved.length === 0) return []
+  const modes = (of: IncomingAlert['members']) => new Set(routeMembers(rules, of).map(({ mode }) => mode))
+  const [firing, over] = [modes(members), modes(resolved)]
+  return groups.filter((group) => over.has(modeOf(group)) && !firing.has(modeOf(group)))
+}
 
 interface Firing {
   readonly alert: IncomingAlert
   readonly routing: Routing
   readonly keyHash: string
-  /** As it was before; null: it never fired. */
+  /** The stored group of the key and mode; null: it never fired. */
   readonly group: IncomingGroup | null
 }
 
-async function fire(tx: Context, integration: Integration, firing: Firing): Promise<Applied> {
+/**
+ * Adds services to the incident of a firing group and raises its impact. Lowers nothing, and leaves an incident alone that a person
+ * has changed.
+ */
+async function growIncident(
+  tx: Context,
+  integration: Integration,
+  group: IncomingGroup,
+  routing: Routing,
+): Promise<Applied> {
+  if (!(await hasIncident(tx, group))) return note('Its incident was dismissed.')
+  const incident = await unchangedIncident(tx, group)
+  if (incident === null) return note('Already known; a person is working on its incident.')
+  if (incident.status === 'RESOLVED') return note('Already known.')
+  const has = await tx.db.incidentService.findMany({ where: { incidentId: incident.id } })
+  const statusOf = (id: string) => has.find(({ serviceId }) => serviceId === id)?.status
+  const wanted = await ownServices(tx, integration, routing)
+  const services = wanted.filter(({ serviceId, status }) => isWorse(status, statusOf(serviceId)))
+  const impact = greaterImpact(incident.impact, routing.impact)
+  if (services.length === 0 && impact === incident.impact) return note('Already known.')
+  if (!(await hasRoomForUpdate(tx, incident.id))) return note('Already known; the timeline of its incident is full.')
+  const added = services.flatMap(({ serviceId, name }) => (statusOf(serviceId) === undefined ? [name] : []))
+  const message =
+    added.length > 0 ? `Also affected: ${added.map(escapeMarkdown).join(', ')}.` : 'The problem has become worse.'
+  const [, ...events] = await addUpdate(tx, incident, {
+    ...{ message: `${message}\n\nReported by ${escapeMarkdown(integration.name)}.`, ...unrendered },
+    status: incident.status,
+    services: services.map(({ serviceId, status }) => ({ serviceId, status })),
+  })
+  await tx.db.incident.update({ where: { id: incident.id }, data: { impact } })
+  await recordVersion(tx, integration.id, incident.id, incident.version + 1)
+  return { note: 'Added to its incident.', events }
+}
+
+async function fireAlert(tx: Context, integration: Integration, firing: Firing): Promise<Applied> {
   const { routing, keyHash, group } = firing
   const now = tx.now()
   const same = JSON.stringify(routing)
+  const services = (await ownServices(tx, integration, routing)).map(({ name: _, ...service }) => service)
   const keep = async (incident: Pick<Incident, 'id' | 'version'>) => {
     const data = {
       ...{ isFiring: true, routing: same, firedAt: now, resolvedAt: null },
@@ -57,28 +134,30 @@ async function fire(tx: Context, integration: Integration, firing: Firing): Prom
     const id = { integrationId: integration.id, keyHash }
     await tx.db.incomingGroup.upsert({ where: { integrationId_keyHash: id }, create: { ...id, ...data }, update: data })
   }
-  const former = await reopenable(tx, group)
+  const former = await reopenableIncident(tx, group)
   if (former) {
     const [, ...events] = await addUpdate(tx, former, {
       ...content(integration, firing.alert),
       status: 'INVESTIGATING',
-      services: await ownServices(tx, integration, routing),
+      services,
     })
+    const impact = greaterImpact(former.impact, routing.impact)
+    await tx.db.incident.update({ where: { id: former.id }, data: { impact } })
     await keep({ id: former.id, version: former.version + 1 })
-    await settleOthers(tx, integration.id, former.id, former.version + 1)
-    return { note: 'Opened its incident again.', events }
+    await recordVersion(tx, integration.id, former.id, former.version + 1)
+    return { note: 'Reopened its incident.', events }
   }
-  const gathered = await gathering(tx, integration.id, same, now)
+  const gathered = await recentIncident(tx, integration.id, same, now)
   if (gathered) {
     await keep(gathered)
-    return note('Joined the incident of others.')
+    return note('Joined the incident of other alerts.')
   }
   const [incident, ...events] = await openIncident(tx, integration.organizationId, {
     ...content(integration, firing.alert),
     title: firing.alert.title,
     status: 'INVESTIGATING',
     impact: routing.impact,
-    services: await ownServices(tx, integration, routing),
+    services,
     startedAt: startOf(firing.alert, now),
     automatic: false,
     visibility: visibilities[routing.mode],
@@ -99,40 +178,48 @@ const openedNotes = {
   PUBLISH: 'Opened an incident.',
 } as const satisfies Record<IncomingMode, string>
 
-/** A service may have been deleted since the rule was written. */
+/** Returns the services of a routing with their names. Leaves out services that were deleted after the rule was written. */
 async function ownServices({ db }: Context, { organizationId }: Integration, { services }: Routing) {
   if (services.length === 0) return []
   const where = { organizationId, id: { in: services.map(({ serviceId }) => serviceId) } }
-  const known = new Set((await db.service.findMany({ where, select: { id: true } })).map(({ id }) => id))
-  return services.filter(({ serviceId }) => known.has(serviceId))
+  const found = await db.service.findMany({ where, select: { id: true, name: true } })
+  return services.flatMap((service) => {
+    const known = found.find(({ id }) => id === service.serviceId)
+    return known === undefined ? [] : [{ ...service, name: known.name }]
+  })
 }
 
-/** Clocks of senders go wrong: what began long ago or in the future begins now. */
+/** Returns the start of an alert. Senders' clocks may be wrong: a time in the future, or more than a day ago, counts as now. */
 function startOf({ at }: IncomingAlert, now: Date): Date {
   return at !== null && at <= now && now.getTime() - at.getTime() < 24 * 60 * MINUTE ? at : now
 }
 
-/** Returns the incident of a group that was resolved a short while ago, unless somebody has touched it. */
-async function reopenable(tx: Context, group: IncomingGroup | null): Promise<Incident | null> {
+/** Returns the incident of a recently resolved group, or null if it is not resolved, full, or changed by a person. */
+async function reopenableIncident(tx: Context, group: IncomingGroup | null): Promise<Incident | null> {
   if (group === null || group.incidentId === null || group.resolvedAt === null) return null
   if (tx.now().getTime() - group.resolvedAt.getTime() >= REOPEN_MS) return null
-  const incident = await untouched(tx, group)
+  const incident = await unchangedIncident(tx, group)
   return incident?.status === 'RESOLVED' && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }
 
-/** Returns the open incident of the same integration and rules that began within a minute, unless somebody has touched it. */
-async function gathering({ db }: Context, integrationId: string, routing: string, now: Date): Promise<Incident | null> {
-  const since = new Date(now.getTime() - GATHER_MS)
+/** Returns an open incident of the same integration and routing that began within SHARE_MS, unless a person has changed it. */
+async function recentIncident(
+  { db }: Context,
+  integrationId: string,
+  routing: string,
+  now: Date,
+): Promise<Incident | null> {
+  const since = new Date(now.getTime() - SHARE_MS)
   const other = await db.incomingGroup.findFirst({
     where: { integrationId, isFiring: true, routing, firedAt: { gte: since }, incidentId: { not: null } },
     orderBy: { firedAt: 'asc' },
   })
-  const incident = other && (await untouched({ db }, other))
+  const incident = other && (await unchangedIncident({ db }, other))
   return incident && incident.status !== 'RESOLVED' && incident.createdAt >= since ? incident : null
 }
 
-/** Returns the incident of a group; null: it is deleted, or somebody has changed it since. */
-async function untouched(
+/** Returns the incident of a group, or null if it was deleted or a person has changed it. */
+async function unchangedIncident(
   { db }: Pick<Context, 'db'>,
   { incidentId, incidentVersion }: IncomingGroup,
 ): Promise<Incident | null> {
@@ -153,26 +240,26 @@ async function resolve(tx: Context, integration: Integration, group: IncomingGro
   if (incidentId === null || !(await hasIncident(tx, group))) return note('Resolved; its incident was dismissed.')
   const others = await tx.db.incomingGroup.count({ where: { integrationId, incidentId, isFiring: true } })
   if (others > 0) return note(`Resolved; ${others} more of its incident ${others === 1 ? 'fires' : 'fire'}.`)
-  const incident = await untouched(tx, group)
-  if (incident === null) return note('Resolved; somebody works on its incident.')
-  if (incident.status === 'RESOLVED') return note('Its incident is resolved.')
+  const incident = await unchangedIncident(tx, group)
+  if (incident === null) return note('Resolved; a person is working on its incident.')
+  if (incident.status === 'RESOLVED') return note('Its incident is already resolved.')
   const message = `${escapeMarkdown(integration.name)} reports that it is resolved.`
   const [, ...events] = await addUpdate(tx, incident, { message, ...unrendered, status: 'RESOLVED', services: [] })
-  await settleOthers(tx, integrationId, incident.id, incident.version + 1)
+  await recordVersion(tx, integrationId, incident.id, incident.version + 1)
   return { note: 'Resolved its incident.', events }
 }
 
-/** Notes for all groups of an incident that its version is our own. */
-async function settleOthers({ db }: Context, integrationId: string, incidentId: string, version: number) {
+/** Records the version that we just wrote in all groups of an incident, so that they still count as unchanged by people. */
+async function recordVersion({ db }: Context, integrationId: string, incidentId: string, version: number) {
   await db.incomingGroup.updateMany({ where: { integrationId, incidentId }, data: { incidentVersion: version } })
 }
 
-/** The background renders messages that were written in a transaction. */
+/** A background job renders messages that were written in a transaction. */
 const unrendered = { html: null, htmlVersion: 0 } as const
 
 function content({ name }: Integration, { title, text, link }: IncomingAlert) {
-  const said = text === '' || text === title ? title : `${title}\n\n${text}`
-  const paragraphs = said.split(/\n+/).map(escapeMarkdown)
+  const whole = text === '' || text === title ? title : `${title}\n\n${text}`
+  const paragraphs = whole.split(/\n+/).map(escapeMarkdown)
   const from = link === null ? escapeMarkdown(name) : `[${escapeMarkdown(name)}](<${link}>)`
   return { message: [...paragraphs, `Reported by ${from}.`].join('\n\n'), ...unrendered }
 }

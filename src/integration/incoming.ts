@@ -1,33 +1,47 @@
+import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
-/** How bad an alert is, as its sender says; null: it does not say. */
+
+/** The severity of an alert, as its sender gives it. */
 export type Severity = 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO'
 
-/** An alert as all kinds of senders are read. */
+/** The part of an alert on which rules and impact depend. Some senders group several alerts under one key. */
+export interface AlertMember {
+  /** Null if the sender gives none. */
+  readonly severity: Severity | null
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** An alert, normalized from the format of its sender. */
 export interface IncomingAlert {
-  /** Tells the alerts of one sender apart: what fires and what is resolved under one key is the same. */
+  /** Identifies the alert at its sender, both when it fires and when it is resolved. */
   readonly key: string
   readonly state: 'FIRING' | 'RESOLVED'
   readonly title: string
-  /** Empty: it says no more. */
+  /** Empty if the sender gives none. */
   readonly text: string
-  readonly severity: Severity | null
-  readonly labels: Readonly<Record<string, string>>
-  /** When it began; null: it does not say. */
+  /** The firing members of a group, or all members if it is resolved; a single alert is its only member. */
+  readonly members: readonly AlertMember[]
+  /** The resolved members of a firing group. */
+  readonly resolved: readonly AlertMember[]
+  /** Whether the sender, or we, left out members of a large group. */
+  readonly isTruncated: boolean
+  /** When the alert began; null if unknown. */
   readonly at: Date | null
-  /** Where to read more, with http or https; null: nowhere. */
+  /** An http or https URL with details, or null. */
   readonly link: string | null
 }
 
-/** What a body says. */
+/** What a body contains. */
 export type Reading =
   | { readonly kind: 'ALERTS'; readonly alerts: readonly IncomingAlert[] }
-  /** It is understood, and says nothing of alerts. */
+  /** A valid body without an alert. */
   | { readonly kind: 'NOTHING'; readonly reason: string }
-  /** It is not what its sender sends. */
+  /** A body that is not in the format of its sender. */
   | { readonly kind: 'UNREADABLE'; readonly reason: string }
 
-/** What one body may hold: more is left out. */
+/** How many alerts of a body, and members of a group, are read; further ones are left out. */
 const MAX_ALERTS = 100
+export const MAX_MEMBERS = 1000
 const MAX_LABELS = 50
 const MAX_NAME = 100
 const MAX_VALUE = 300
@@ -35,28 +49,45 @@ const MAX_TITLE = 200
 const MAX_TEXT = 2000
 const MAX_KEY = 512
 
-/** What a kind gives of an alert: any values, which are bounded here. */
-export interface RawAlert {
+/** Names and values, each on one line, bounded in length and number. */
+type Labels = AlertMember['labels']
+
+/** A member as read from a body, with unchecked values. */
+interface RawMember {
+  readonly severity?: unknown
+  readonly labels?: Readonly<Record<string, unknown>>
+  /** Labels shared by all members of the group, which override the member's own; already parsed by `labelsOf`. */
+  readonly common?: Labels
+}
+
+/** An alert as read from a body, with unchecked values, which `alertsOf` checks and bounds. A single alert has its own labels. */
+export interface RawAlert extends RawMember {
   readonly key: unknown
   readonly state: IncomingAlert['state']
   readonly title: unknown
   readonly text?: unknown
-  readonly severity?: unknown
-  readonly labels?: Readonly<Record<string, unknown>>
   readonly at?: unknown
   readonly link?: unknown
+  /** The members of a group. */
+  readonly members?: readonly RawMember[]
+  readonly resolved?: readonly RawMember[]
+  readonly isTruncated?: boolean
 }
 
-/** Returns the reading of alerts. One without a title is named by its key; one without both is left out. */
+/** Returns a reading with these alerts. An alert without a title uses its key as title; alerts with neither are left out. */
 export function alertsOf(raw: readonly RawAlert[]): Reading {
   const alerts = raw.slice(0, MAX_ALERTS).flatMap((each) => bounded(each) ?? [])
-  return alerts.length === 0 ? unreadable('It names no alert.') : { kind: 'ALERTS', alerts }
+  return alerts.length === 0 ? unreadable('The body contains no alert.') : { kind: 'ALERTS', alerts }
 }
 
+/** Returns the reading of a valid message without alerts. */
 export const nothing = (reason: string): Reading => ({ kind: 'NOTHING', reason })
+
+/** Returns the reading of a refused message. */
 export const unreadable = (reason: string): Reading => ({ kind: 'UNREADABLE', reason })
 
-function bounded({ key, state, title, text, severity, labels = {}, at, link }: RawAlert): IncomingAlert | null {
+function bounded({ key, state, title, text, at, link, ...group }: RawAlert): IncomingAlert | null {
+  const { members = [group], resolved = [], isTruncated = false } = group
   const name = line(title, MAX_TITLE) || line(key, MAX_TITLE)
   const known = line(key, MAX_KEY) || name
   if (known === '') return null
@@ -65,19 +96,33 @@ function bounded({ key, state, title, text, severity, labels = {}, at, link }: R
     state,
     title: name,
     text: prose(text),
-    severity: severityOf(severity),
-    labels: Object.fromEntries(
-      Object.entries(labels)
-        .slice(0, MAX_LABELS)
-        .map(([label, value]) => [line(label, MAX_NAME), line(value, MAX_VALUE)] as const)
-        .filter(([label, value]) => label !== '' && value !== ''),
-    ),
+    members: members.slice(0, MAX_MEMBERS).map(memberOf),
+    resolved: resolved.slice(0, MAX_MEMBERS).map(memberOf),
+    isTruncated: isTruncated || members.length > MAX_MEMBERS,
     at: timeOf(at),
     link: linkOf(link),
   }
 }
 
-/** Returns a text in one line, without what turns or hides text; empty for what is no text and no number. */
+function memberOf({ severity, labels = {}, common = {} }: RawMember): AlertMember {
+  const all = Object.entries({ ...labelsOf(labels), ...common })
+  return { severity: severityOf(severity), labels: Object.fromEntries(all.slice(0, MAX_LABELS)) }
+}
+
+/** Returns the first labels of an object, bounded; leaves out labels without a name or a value. */
+export function labelsOf(labels: Fields): Labels {
+  return Object.fromEntries(
+    Object.entries(labels)
+      .slice(0, MAX_LABELS)
+      .map(([label, value]) => [line(label, MAX_NAME), line(value, MAX_VALUE)] as const)
+      .filter(([label, value]) => label !== '' && value !== ''),
+  )
+}
+
+/**
+ * Returns a value as a single line of text, without control, direction and zero-width characters; empty unless the value is a
+ * string, number or boolean.
+ */
 export function line(value: unknown, max: number): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return ''
   return cut(
@@ -121,7 +166,7 @@ const severities: Readonly<Record<string, Severity>> = {
 }
 
 function severityOf(value: unknown): Severity | null {
-  return typeof value === 'string' ? (severities[value.trim().toLowerCase()] ?? null) : null
+  return typeof value === 'string' ? (ownValue(severities, value.trim().toLowerCase()) ?? null) : null
 }
 
 function timeOf(value: unknown): Date | null {
@@ -135,16 +180,17 @@ function linkOf(value: unknown): string | null {
   return /^https?:\/\/[^\s<>"]+$/i.test(text) && parseUrl(text) !== null ? text : null
 }
 
-/** An object of a body. */
+/** A JSON object of a body. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Returns an object; an empty one for any other value. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }
 
-/** Returns the items of a list; none for any other value. */
-export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value.slice(0, MAX_ALERTS) : [])
+/** Returns the first items if the value is a list, otherwise an empty list. */
+export const itemsOf = (value: unknown, max = MAX_ALERTS): readonly unknown[] =>
+  Array.isArray(value) ? value.slice(0, max) : []
 
-/** Returns the members of several objects; of equal names the last. */
+/** Merges objects; later ones override earlier ones. */
 export const merged = (...all: readonly unknown[]): Fields => Object.assign({}, ...all.map(fieldsOf))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hashSecret } from '../account/secret.ts'
+import { hashSecret } from '../account/api-key/secret.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
@@ -18,25 +18,25 @@ import type { GenericPaths } from './kind/generic.ts'
 import { genericPaths } from './kind/generic.ts'
 import type { Rule } from './rule.ts'
 import { rules } from './rule.ts'
-import { canSign } from './signature.ts'
+import { secretProblem } from './signature.ts'
 
-/** Where senders send to, before the secret. */
+/** The path to which senders send; the secret follows it. */
 export const INTEGRATION_PATH = '/api/v1/integrations'
 
 /** The context of operations on integrations. */
 export interface IntegrationContext extends Context {
   readonly seal: SecretBox
-  /** Our public address, without a trailing slash. */
+  /** Our public URL, without a trailing slash. */
   readonly site: { readonly baseUrl: string }
 }
 
-/** Integrations of an organization. */
+/** How many integrations an organization may have. */
 const maxIntegrations: Readonly<Record<Tier, number>> = { FREE: 3, PRO: 10, TEAM: 20 }
 
-/** The most integrations that an organization has. */
+/** The highest limit of all tiers. */
 export const MAX_INTEGRATIONS = maxIntegrations.TEAM
 
-/** The characters of a secret, five bits each. PagerDuty’s clients take keys of 32. */
+/** The length of a secret, with five bits per character. PagerDuty’s clients accept keys of 32. */
 const SECRET_LENGTH = 32
 
 const SECRET = new RegExp(`^[0-9a-v]{${SECRET_LENGTH}}$`)
@@ -50,16 +50,16 @@ const settings = {
 const newIntegration = z.object({ name: nameText, kind: z.enum(IntegrationKind), ...settings })
 const integrationEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
 
-/** An integration, and its secret where it has just been made: it is shown once. */
+/** An integration, with its secret if it was just created: the secret is shown once. */
 export interface IntegrationWithSecret {
   readonly integration: Integration
-  /** Null: it was shown before. */
+  /** Null if it was shown before. */
   readonly secret: string | null
 }
 
 /**
- * Creates an integration. Its secret is returned once. Needs a key with scope WRITE.
- * @throws Invalid, NotFound for a service that is not the organization's, and TierLimitReached.
+ * Creates an integration. Returns its secret, which cannot be read later. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound for a service outside the organization, and TierLimitReached.
  */
 export async function createIntegration(ctx: IntegrationContext, input: unknown): Promise<IntegrationWithSecret> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -87,9 +87,9 @@ export async function createIntegration(ctx: IntegrationContext, input: unknown)
 }
 
 /**
- * Updates the given fields of an integration; a `signingSecret` of null ends the check of signatures. Its kind stays. Needs a key
- * with scope WRITE.
- * @throws Invalid, NotFound, and Conflict when it was changed after the given version.
+ * Updates the given fields of an integration; a `signingSecret` of null turns off the check of signatures. The kind cannot change.
+ * Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if the integration is newer than the given version.
  */
 export async function updateIntegration(ctx: IntegrationContext, input: unknown): Promise<Integration> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -105,10 +105,7 @@ export async function updateIntegration(ctx: IntegrationContext, input: unknown)
   })
 }
 
-/**
- * Replaces the secret of an integration; the old address stops working. Needs a key with scope WRITE.
- * @throws NotFound when the organization has no such integration.
- */
+/** Replaces the secret of an integration; the old URL stops working. Requires a key with scope WRITE. @throws NotFound. */
 export async function rotateIntegration(ctx: Context, id: string): Promise<IntegrationWithSecret> {
   const organizationId = requireScope(ctx, 'WRITE')
   const secret = randomText(SECRET_LENGTH)
@@ -120,10 +117,7 @@ export async function rotateIntegration(ctx: Context, id: string): Promise<Integ
   })
 }
 
-/**
- * Deletes an integration and what came in; its incidents stay. Needs a key with scope WRITE.
- * @throws NotFound when the organization has no such integration.
- */
+/** Deletes an integration and its received messages, but keeps its incidents. Requires a key with scope WRITE. @throws NotFound. */
 export async function deleteIntegration(ctx: Context, id: string): Promise<Integration> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
@@ -133,7 +127,7 @@ export async function deleteIntegration(ctx: Context, id: string): Promise<Integ
   })
 }
 
-/** Reads an integration of an organization. @throws NotFound when it has no such one. */
+/** Reads an integration of an organization. @throws NotFound. */
 export async function ownIntegration(
   { db }: Pick<Context, 'db'>,
   organizationId: string,
@@ -145,13 +139,13 @@ export async function ownIntegration(
   return found
 }
 
-/** Finds the integration with a secret; null: there is none. */
+/** Returns the integration with this secret, or null. */
 export function integrationWithSecret({ db }: Pick<Context, 'db'>, secret: string): Promise<Integration | null> {
   if (!SECRET.test(secret)) return Promise.resolve(null)
   return db.integration.findUnique({ where: { hash: hashSecret(secret), organization: { deletedAt: null } } })
 }
 
-/** Returns the address to send to; null: its secret was shown before. */
+/** Returns the URL to send to, or null if the secret was shown before. */
 export function urlOf({ baseUrl }: IntegrationContext['site'], secret: string | null): string | null {
   return secret === null ? null : `${baseUrl}${INTEGRATION_PATH}/${secret}`
 }
@@ -159,10 +153,10 @@ export function urlOf({ baseUrl }: IntegrationContext['site'], secret: string | 
 /** Returns the rules of an integration. */
 export const rulesOf = ({ rules: stored }: Pick<Integration, 'rules'>): readonly Rule[] => rules.parse(stored)
 
-/** Returns the paths of an integration for any JSON. */
+/** Returns the paths of a GENERIC integration. */
 export const pathsOf = ({ paths }: Pick<Integration, 'paths'>): GenericPaths => genericPaths.parse(paths)
 
-/** Returns the secret with which a sender signs; null: signatures are not checked. */
+/** Returns the secret with which the sender signs, or null if signatures are not checked. */
 export function signingSecretOf(seal: SecretBox, { id, signingSecret }: Integration): string | null {
   return signingSecret === null ? null : seal.open(signingSecret, signingPurpose(id))
 }
@@ -179,10 +173,10 @@ function stored(seal: SecretBox, id: string, { rules, paths, signingSecret }: Se
   }
 }
 
-/** @throws Invalid for a secret of a kind that does not sign with one. */
+/** @throws Invalid for a secret with which senders of the kind cannot sign. */
 function requireSigning(kind: IntegrationKind, secret: string | null | undefined): void {
-  if (secret == null || canSign(kind)) return
-  throw invalid([{ path: ['signingSecret'], message: 'is only for GRAFANA, PAGERDUTY and SENTRY' }])
+  const problem = secret == null ? null : secretProblem(kind, secret)
+  if (problem !== null) throw invalid([{ path: ['signingSecret'], message: problem }])
 }
 
 interface Settings {
@@ -196,7 +190,8 @@ function requireServicesOf(tx: Context, organizationId: string, all: readonly Ru
   return requireServices(tx, organizationId, [...ids])
 }
 
-const integrationEvent = (kind: EventKind, { id, name }: Integration): NewEvent => ({
+/** Creates an event about an integration. */
+export const integrationEvent = (kind: EventKind, { id, name }: Integration): NewEvent => ({
   kind,
   subjectId: id,
   subjectName: name,

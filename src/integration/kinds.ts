@@ -14,7 +14,7 @@ import { readUptimeKuma } from './kind/uptime-kuma.ts'
 
 type Read = (body: unknown, paths: GenericPaths) => Reading
 
-/** What each kind of sender sends; of SNS, the message in a notification. */
+/** The reader of each kind. For SNS, it reads the message of a notification. */
 const readers: Readonly<Record<IntegrationKind, Read>> = {
   ALERTMANAGER: readAlertmanager,
   GRAFANA: readGrafana,
@@ -27,19 +27,19 @@ const readers: Readonly<Record<IntegrationKind, Read>> = {
   GENERIC: readGeneric,
 }
 
-/** Reads the body of a sender. What cannot be read, whatever it is, is refused: it must not keep what came after it waiting. */
+/** Reads a body as its kind sends it. Refuses every unreadable body, so that the bodies behind it need not wait. */
 export function readIncoming(kind: IntegrationKind, text: string, paths: GenericPaths): Reading {
   const body = parsed(text)
-  if (body === undefined) return unreadable('It is not valid JSON.')
+  if (body === undefined) return unreadable('This is not valid JSON.')
   try {
     return readers[kind](body, paths)
   } catch {
-    // No text can be made of an object with a `toString` of its own, nor of what nests too deeply.
-    return unreadable('It has values that cannot be read.')
+    // Converting to text throws for an object with its own `toString`, and for deep nesting.
+    return unreadable('This has values that cannot be read.')
   }
 }
 
-/** Returns a parsed text; undefined: it is no JSON. */
+/** Parses a text as JSON; undefined if it is invalid. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

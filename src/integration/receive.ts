@@ -1,42 +1,85 @@
-import { createAttemptWindow } from '../core/attempt-window.ts'
+import { createAttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { Invalid, NotFound, RateLimited } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { MINUTE } from '../core/time.ts'
+import { change } from '../event-log/change.ts'
 import type { Integration } from '../generated/prisma/client.ts'
 import type { IntegrationContext } from './integration.ts'
-import { integrationWithSecret, signingSecretOf } from './integration.ts'
+import { integrationEvent, integrationWithSecret, signingSecretOf } from './integration.ts'
 import type { SignedRequest } from './signature.ts'
 import { isSigned } from './signature.ts'
 
-/** The database channel that announces bodies that came in. */
+/** The database channel that announces received bodies. */
 export const INCOMING_CHANNEL = 'incoming_body'
 
-/** How large a body may be, in bytes: a group of many alerts is large. */
+/** The largest accepted body, in bytes, which leaves room for a group of many alerts. */
 export const MAX_INCOMING_BYTES = 256 * 1024
 
-/** How many bodies an integration takes a minute, in each process: 1,000 alerts in ten seconds are fine. */
+/** How many bodies each process accepts of an integration in a minute; 1,000 alerts within ten seconds fit. */
 const PER_MINUTE = 3000
-/** How many may wait to be read. */
+/** How many bodies of an integration may be pending. */
 const MAX_WAITING = 20_000
 
 const received = createAttemptWindow({ max: PER_MINUTE, windowMs: MINUTE })
 
+/** How many requests with a wrong signature are kept of an integration: per minute and process, and in total. */
+const REFUSED_PER_MINUTE = 20
+const MAX_REFUSED = 100
+/** How many bytes of such a body are kept. */
+const MAX_REFUSED_BYTES = 16 * 1024
+const refusals = createAttemptWindow({ max: REFUSED_PER_MINUTE, windowMs: MINUTE })
+
+/** The note of a body with a wrong signature. */
+const WRONG_SIGNATURE = 'Its signature is missing or invalid.'
+
 /**
- * Stores what came in at the address with a secret; a worker reads it.
+ * Stores a body that arrived at the URL with this secret, for a worker to read. A body with a wrong signature is kept as refused,
+ * so that the organization can see it.
  * @throws NotFound for an unknown secret, Invalid for a wrong signature, and RateLimited.
  */
 export async function receive(ctx: IntegrationContext, secret: string, request: SignedRequest): Promise<void> {
   const integration = await integrationWithSecret(ctx, secret)
-  if (integration === null) throw new NotFound('No integration has this address.')
+  if (integration === null) throw new NotFound('No integration has this URL.')
   const signingSecret = signingSecretOf(ctx.seal, integration)
-  if (signingSecret !== null && !isSigned(integration.kind, signingSecret, request))
+  const isTrusted = signingSecret === null || isSigned(integration.kind, signingSecret, request, ctx.now())
+  if (!isTrusted) {
+    await storeRefused(
+      ctx,
+      integration,
+      request.body.subarray(0, MAX_REFUSED_BYTES).toString('utf8').replaceAll(secret, '•••'),
+    )
     throw new Invalid('INVALID_SIGNATURE', 'The signature is missing or invalid.')
+  }
   await store(ctx, integration, request.body.toString('utf8').replaceAll(secret, '•••'))
+}
+
+/** Keeps the newest bodies with a wrong signature, unless too many arrive. */
+async function storeRefused(ctx: IntegrationContext, integration: Integration, body: string): Promise<void> {
+  const { db, seal, now } = ctx
+  const { id: integrationId, organizationId } = integration
+  const left = refusals.left(integrationId, now())
+  if (left === 0) return
+  refusals.count(integrationId, now())
+  const id = newId('IncomingBody')
+  const about = { id, integrationId, receivedAt: now(), status: 'REFUSED', note: WRONG_SIGNATURE } as const
+  await db.incomingBody.create({ data: { ...about, body: seal.seal(body, bodyPurpose(id)) } })
+  const refused = { integrationId, status: 'REFUSED', note: WRONG_SIGNATURE } as const
+  const [oldest] = await db.incomingBody.findMany({
+    where: refused,
+    orderBy: { position: 'desc' },
+    skip: MAX_REFUSED,
+    take: 1,
+    select: { position: true },
+  })
+  if (oldest) await db.incomingBody.deleteMany({ where: { ...refused, position: { lte: oldest.position } } })
+  // At most one event per minute.
+  if (left === REFUSED_PER_MINUTE)
+    await change(ctx, organizationId, async () => [undefined, integrationEvent('INCOMING_ALERT_REFUSED', integration)])
 }
 
 /**
  * Stores an event of PagerDuty's Events API whose routing key is the secret of an integration.
- * @throws NotFound for an unknown key, Invalid for what nests too deeply, and RateLimited.
+ * @throws NotFound for an unknown key, Invalid for an event that nests too deeply, and RateLimited.
  */
 export async function receiveEvent(ctx: IntegrationContext, routingKey: string, event: object): Promise<void> {
   const integration = await integrationWithSecret(ctx, routingKey)
@@ -44,7 +87,7 @@ export async function receiveEvent(ctx: IntegrationContext, routingKey: string, 
   await store(ctx, integration, textOf(event).replaceAll(routingKey, '•••'))
 }
 
-/** @throws Invalid for what nests deeper than it can be written. */
+/** @throws Invalid for an event that nests too deeply to serialize. */
 function textOf(event: object): string {
   try {
     return JSON.stringify(event)
@@ -56,11 +99,14 @@ function textOf(event: object): string {
 async function store(ctx: IntegrationContext, { id: integrationId }: Integration, body: string): Promise<void> {
   const now = ctx.now()
   if (received.left(integrationId, now) === 0)
-    throw new RateLimited('This integration takes 3,000 requests a minute.', received.endsAt(integrationId, now))
+    throw new RateLimited(
+      'This integration accepts at most 3,000 requests a minute.',
+      received.endsAt(integrationId, now),
+    )
   received.count(integrationId, now)
   const id = newId('IncomingBody')
   const sealed = ctx.seal.seal(body, bodyPurpose(id))
-  // The due time is always a new one, so that a worker that is about to finish looks again.
+  // The due time always changes, so that a worker that is about to finish looks again.
   const stored = await ctx.db.$queryRaw<unknown[]>`
     WITH waiting AS (
       SELECT count(*) AS bodies FROM (
@@ -76,8 +122,8 @@ async function store(ctx: IntegrationContext, { id: integrationId }: Integration
     )
     SELECT pg_notify(${INCOMING_CHANNEL}, '')::text FROM due`
   if (stored.length === 0)
-    throw new RateLimited('Too many requests of this integration wait.', new Date(now.getTime() + MINUTE))
+    throw new RateLimited('Too many requests of this integration are waiting.', new Date(now.getTime() + MINUTE))
 }
 
-/** Names the owner of a sealed body. */
+/** Returns the purpose for which a body is sealed. */
 export const bodyPurpose = (id: string): string => `${id} incoming body`

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { IncidentImpact, IncomingMode } from '../generated/prisma/enums.ts'
-import type { IncomingAlert, Severity } from './incoming.ts'
+import type { AlertMember, Severity } from './incoming.ts'
 
 const MAX_RULES = 20
 
@@ -15,27 +15,31 @@ const rule = z.object({
 })
 
 /** The rules of an integration, in order. */
-export const rules = z.array(rule).max(MAX_RULES, `must be at most ${MAX_RULES}`)
+export const rules = z.array(rule).max(MAX_RULES, `must have at most ${MAX_RULES} rules`)
 
+/** A rule: the alerts that it matches, and the incident that they create. */
 export type Rule = z.infer<typeof rule>
 
-/** What the rules make of an alert. */
+type RuleStatus = NonNullable<Rule['status']>
+
+/** The incident that the rules ask for. */
 export interface Routing {
   readonly mode: IncomingMode
   readonly impact: IncidentImpact
-  readonly services: readonly { readonly serviceId: string; readonly status: NonNullable<Rule['status']> }[]
+  readonly services: readonly { readonly serviceId: string; readonly status: RuleStatus }[]
 }
 
 /**
- * Returns what the rules make of an alert; null: none matches. The first rule that matches decides the mode and the impact, and each
- * that matches adds its service. Without rules, everything is suggested.
+ * Applies the rules to an alert. The first rule that matches decides the mode and the impact; each rule that matches adds its
+ * service. Without rules, every alert suggests an incident.
+ * @returns null if no rule matches.
  */
-export function route(all: readonly Rule[], alert: Pick<IncomingAlert, 'labels' | 'severity'>): Routing | null {
+export function route(all: readonly Rule[], alert: AlertMember): Routing | null {
   const matching = all.filter((each) => matches(each, alert.labels))
   const [first] = matching
   if (first === undefined && all.length > 0) return null
   const impact = first?.impact ?? impactOf(alert.severity)
-  const services = new Map<string, NonNullable<Rule['status']>>()
+  const services = new Map<string, RuleStatus>()
   for (const { serviceId, status } of matching)
     if (serviceId != null && !services.has(serviceId)) services.set(serviceId, status ?? statusOf(impact))
   return {
@@ -45,12 +49,54 @@ export function route(all: readonly Rule[], alert: Pick<IncomingAlert, 'labels' 
   }
 }
 
-/** Returns whether an alert has all labels of a rule; `*` stands for any text. */
+/**
+ * Applies the rules to each member of a group. Members with the same mode share an incident, which has the services of all of them,
+ * each with its worst status, and the greatest impact.
+ * @returns one routing per mode, in the order of the modes' first members.
+ */
+export function routeMembers(all: readonly Rule[], members: readonly AlertMember[]): Routing[] {
+  const byMode = new Map<IncomingMode, Routing>()
+  for (const member of members) {
+    const routing = route(all, member)
+    if (routing === null) continue
+    const known = byMode.get(routing.mode)
+    byMode.set(routing.mode, known === undefined ? routing : combined(known, routing))
+  }
+  return [...byMode.values()]
+}
+
+function combined(one: Routing, other: Routing): Routing {
+  const services = new Map(one.services.map(({ serviceId, status }) => [serviceId, status]))
+  for (const { serviceId, status } of other.services)
+    services.set(serviceId, worseStatus(services.get(serviceId) ?? status, status))
+  return {
+    mode: one.mode,
+    impact: greaterImpact(one.impact, other.impact),
+    services: [...services].map(([serviceId, status]) => ({ serviceId, status })),
+  }
+}
+
+const impactOrder = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'] as const satisfies readonly IncidentImpact[]
+const statusOrder: readonly (string | undefined)[] = ['DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']
+
+/** Returns the greater of two impacts. */
+export const greaterImpact = (one: IncidentImpact, other: IncidentImpact): IncidentImpact =>
+  impactOrder.indexOf(one) >= impactOrder.indexOf(other) ? one : other
+
+/** Returns the worse of two statuses. */
+const worseStatus = (one: RuleStatus, other: RuleStatus): RuleStatus =>
+  statusOrder.indexOf(one) >= statusOrder.indexOf(other) ? one : other
+
+/** Returns whether a rule's status is worse than a service's status in an incident; undefined if the incident lacks the service. */
+export const isWorse = (status: RuleStatus, than: string | undefined): boolean =>
+  statusOrder.indexOf(status) > statusOrder.indexOf(than)
+
+/** Returns whether an alert has all labels of a rule; `*` matches any text. */
 function matches({ labels }: Rule, given: Readonly<Record<string, string>>): boolean {
   return (labels ?? []).every(({ name, value }) => Object.hasOwn(given, name) && isLike(given[name] ?? '', value))
 }
 
-/** Compares without regular expressions, so that no pattern takes long. */
+/** Matches a pattern with `*`. Takes linear time, which a regular expression would not. */
 function isLike(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return text === pattern
@@ -74,6 +120,6 @@ const statuses = {
   MINOR: 'DEGRADED_PERFORMANCE',
   MAJOR: 'PARTIAL_OUTAGE',
   CRITICAL: 'MAJOR_OUTAGE',
-} as const satisfies Record<IncidentImpact, NonNullable<Rule['status']>>
+} as const satisfies Record<IncidentImpact, RuleStatus>
 
 const statusOf = (impact: IncidentImpact) => statuses[impact]

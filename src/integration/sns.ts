@@ -2,36 +2,43 @@ import { createVerify, X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { SECOND } from '../core/time.ts'
 import { parseUrl } from '../core/url.ts'
-import type { Outbound } from '../network/outbound.ts'
+import type { Answer, Failure, Outbound } from '../network/outbound/outbound.ts'
 import type { Fields } from './incoming.ts'
 import { fieldsOf } from './incoming.ts'
 import { parsed } from './kinds.ts'
 
-/** What a body of Amazon SNS is. */
+/** What a body of Amazon SNS contains. */
 export type SnsMessage =
-  /** The message of a notification, as text. */
+  /** The text of a notification. */
   | { readonly kind: 'NOTIFICATION'; readonly message: string }
-  /** The subscription was confirmed, or ended. */
+  /** The subscription was confirmed, or has ended. */
   | { readonly kind: 'DONE'; readonly note: string }
+  /** Permanently invalid. */
   | { readonly kind: 'REFUSED'; readonly reason: string }
+  /** Amazon did not answer; the body is read again later. */
+  | { readonly kind: 'UNREACHABLE'; readonly reason: string }
 
 type Request = Pick<Outbound, 'request'>
 
-/** The only hosts that are asked for certificates and confirmations: a message may name any. */
+/** The only hosts that requests may go to, because a message can name any host. */
 const HOST = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(\.cn)?$/
 const TIMEOUT_MS = 5 * SECOND
 const MAX_BYTES = 32 * 1024
 
 const certificates = new LRUCache<string, string>({ max: 50 })
 
-/** Checks the signature of a body of Amazon SNS, and confirms a subscription. */
+/** Verifies the signature of an Amazon SNS body, and confirms a subscription. */
 export async function readSns(outbound: Request, text: string, now: Date): Promise<SnsMessage> {
   const fields = fieldsOf(parsed(text))
   const signed = signedText(fields)
-  if (signed === null) return refused('It is no message of Amazon SNS.')
+  if (signed === null) return refused('This is not an Amazon SNS message.')
   const certificate = await certificateOf(outbound, fields['SigningCertURL'], now)
-  if (certificate === null) return refused('Its certificate is not one of Amazon SNS.')
-  if (!isSignedBy(certificate, fields, signed)) return refused('Its signature is invalid.')
+  if (certificate.kind === 'INVALID') return refused('Its certificate is not from Amazon SNS.')
+  if (certificate.kind === 'UNREACHABLE') {
+    const reason = `The certificate of Amazon SNS could not be fetched: ${certificate.reason}`
+    return { kind: 'UNREACHABLE', reason }
+  }
+  if (!isSignedBy(certificate.pem, fields, signed)) return refused('Its signature is invalid.')
   if (fields['Type'] === 'Notification') return { kind: 'NOTIFICATION', message: String(fields['Message']) }
   if (fields['Type'] === 'UnsubscribeConfirmation') return { kind: 'DONE', note: 'The subscription has ended.' }
   return confirm(outbound, fields['SubscribeURL'])
@@ -40,13 +47,31 @@ export async function readSns(outbound: Request, text: string, now: Date): Promi
 const refused = (reason: string): SnsMessage => ({ kind: 'REFUSED', reason })
 
 async function confirm(outbound: Request, url: unknown): Promise<SnsMessage> {
-  if (!isOfSns(url)) return refused('The address that confirms the subscription is not one of Amazon SNS.')
+  if (!isOfSns(url)) return refused('The URL that confirms the subscription is not an Amazon SNS URL.')
   const answer = await outbound.request({ url, maxBodyBytes: MAX_BYTES }, { timeoutMs: TIMEOUT_MS })
+  const failure = temporaryFailure(answer)
+  if (failure !== null) return { kind: 'UNREACHABLE', reason: `The subscription could not be confirmed: ${failure}` }
   if (answer.kind !== 'answer' || answer.status >= 300) return refused('Amazon SNS did not confirm the subscription.')
   return { kind: 'DONE', note: 'The subscription is confirmed.' }
 }
 
-/** Returns the text that is signed (Amazon SNS, "Verifying the signatures of Amazon SNS messages"); null: it is none. */
+/** Returns the topic of a notification, within which messages are read in order; null for other bodies. */
+export function topicOf(text: string): string | null {
+  const { Type: type, TopicArn: topic } = fieldsOf(parsed(text))
+  return type === 'Notification' && typeof topic === 'string' ? topic : null
+}
+
+/** Returns why a request failed if it may succeed later; null if it succeeded or failed permanently. */
+function temporaryFailure(answer: Answer | Failure): string | null {
+  if (answer.kind === 'failed')
+    return answer.reason === 'invalid' || answer.reason === 'forbidden' ? null : `${answer.message}.`
+  const { status } = answer
+  return status >= 500 || status === 408 || status === 429 ? `it answered with status ${status}.` : null
+}
+
+/**
+ * Returns the text that is signed (Amazon SNS, "Verifying the signatures of Amazon SNS messages"), or null if fields are missing.
+ */
 function signedText(fields: Fields): string | null {
   const names =
     fields['Type'] === 'Notification'
@@ -68,17 +93,27 @@ function isSignedBy(certificate: string, { SignatureVersion, Signature }: Fields
   }
 }
 
-/** Fetches a certificate; null: the address is not one of Amazon SNS, or there is none that is valid now. */
-async function certificateOf(outbound: Request, url: unknown, now: Date): Promise<string | null> {
-  if (!isOfSns(url) || !new URL(url).pathname.endsWith('.pem')) return null
+type FetchedCertificate =
+  | { readonly kind: 'VALID'; readonly pem: string }
+  /** The URL is not an Amazon SNS URL, or its certificate is not valid now. */
+  | { readonly kind: 'INVALID' }
+  | { readonly kind: 'UNREACHABLE'; readonly reason: string }
+
+const INVALID: FetchedCertificate = { kind: 'INVALID' }
+
+/** Fetches a certificate, or returns the cached one. */
+async function certificateOf(outbound: Request, url: unknown, now: Date): Promise<FetchedCertificate> {
+  if (!isOfSns(url) || !new URL(url).pathname.endsWith('.pem')) return INVALID
   const known = certificates.get(url)
-  if (known !== undefined && isValid(known, now)) return known
+  if (known !== undefined && isValid(known, now)) return { kind: 'VALID', pem: known }
   const answer = await outbound.request({ url, maxBodyBytes: MAX_BYTES }, { timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'answer' || answer.status !== 200) return null
+  const failure = temporaryFailure(answer)
+  if (failure !== null) return { kind: 'UNREACHABLE', reason: failure }
+  if (answer.kind !== 'answer' || answer.status !== 200) return INVALID
   const pem = answer.body.toString('latin1')
-  if (!isValid(pem, now)) return null
+  if (!isValid(pem, now)) return INVALID
   certificates.set(url, pem)
-  return pem
+  return { kind: 'VALID', pem }
 }
 
 function isValid(pem: string, now: Date): boolean {

@@ -32,7 +32,7 @@ export const de: Catalogue = {
     UNDER_MAINTENANCE: 'Wartung',
     UNKNOWN: 'Keine Daten',
   },
-  firstCheckPending: 'Erste Prüfung steht aus',
+  firstProbePending: 'Erste Prüfung steht aus',
   noDataSince: (time) => `Keine Daten seit ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Wird untersucht',
@@ -136,6 +136,7 @@ export const de: Catalogue = {
     affected: (services) => `Betroffen: ${services}`,
     affectedServices: 'Betroffene Dienste',
     more: (services) => plural(services, { one: 'und # weiterer', other: 'und # weitere' }),
+    imported: (source) => `Importiert aus ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# Meldung', other: 'Alle # Meldungen' }),
     newestUpdates: (shown, updates) => `Neueste ${number(shown)} von ${number(updates)} Meldungen`,
     olderUpdates: 'Ältere Meldungen',
@@ -144,6 +145,7 @@ export const de: Catalogue = {
     readUpdate: 'Meldung lesen',
     readUpdates: 'Meldungen lesen',
     tooLong: 'Diese Meldung ist zu lang für diese Seite.',
+    files: 'Dateien',
   },
   maintenance: {
     maintenance: 'Wartung',
@@ -216,7 +218,7 @@ export const de: Catalogue = {
       importedUp: 'importiert, kein Ausfall',
       importedDown: 'importiert, Ausfall',
     },
-    eachStroke: (zone) => `Jeder Strich ist ein Tag in ${zone}, der letzte ist heute:`,
+    eachBar: (zone) => `Jeder Balken ist ein Tag (${zone}), der letzte ist heute:`,
     counted: (time) => rich`Die Verfügbarkeit ist gemessen; * ist die Zeit ohne gemeldeten Ausfall. Werte bis ${time}.`,
     down: (milliseconds) => `ausgefallen ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `beeinträchtigt ${lasting(milliseconds)}`,
@@ -253,10 +255,10 @@ export const de: Catalogue = {
       year: 'vor 365 Tagen',
     },
     end: { hour: 'Jetzt', day: 'Heute', week: 'Heute' },
-    stroke: {
-      hour: (zone) => `Jeder Strich ist eine Stunde in ${zone}.`,
-      day: (zone) => `Jeder Strich ist ein Tag in ${zone}.`,
-      week: (zone) => `Jeder Strich sind 7 Tage in ${zone}.`,
+    bar: {
+      hour: (zone) => `Jeder Balken ist eine Stunde (${zone}).`,
+      day: (zone) => `Jeder Balken ist ein Tag (${zone}).`,
+      week: (zone) => `Jeder Balken steht für 7 Tage (${zone}).`,
     },
     weekFrom: (day) => `7 Tage ab ${day}`,
     responseTimes: {
@@ -364,7 +366,7 @@ export const de: Catalogue = {
     lead: (owner) => `Erfahren Sie von Störungen und Wartungen bei ${owner}.`,
     leadIncident: (title) => `Erhalten Sie Meldungen zu „${title}“, bis die Störung behoben ist.`,
     how: 'Wie',
-    ways: {
+    channels: {
       EMAIL: 'E-Mail',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

@@ -14,7 +14,7 @@ const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 /** The direction of writing. */
 const leftToRight = 'ltr' as 'ltr' | 'rtl'
 
-/** The words of status pages and subscriptions in English, which all other languages have too. */
+/** The texts of status pages and subscriptions in English. All other languages have the same ones. */
 export const en = {
   /** The language of HTML (BCP 47), the locale of `Intl`, the language’s name for itself, and its direction. */
   tag: 'en',
@@ -25,7 +25,7 @@ export const en = {
   number,
   percent,
   duration: lasting,
-  /** Joins names, followed by the number of those that are not named. */
+  /** Joins names, followed by how many more there are. */
   names: (names: readonly string[], more: number) =>
     list(more > 0 ? [...names, plural(more, { one: '# more', other: '# more' })] : names),
 
@@ -37,7 +37,7 @@ export const en = {
     UNDER_MAINTENANCE: 'Under maintenance',
     UNKNOWN: 'No data',
   },
-  firstCheckPending: 'First check pending',
+  firstProbePending: 'Waiting for first result',
   noDataSince: (time: string) => `No data since ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Investigating',
@@ -59,12 +59,12 @@ export const en = {
     CANCELLED: 'Cancelled',
   },
 
-  /** The state of a whole page in one sentence, without a stop. */
+  /** The state of a page in one sentence, without a full stop. */
   headline: {
     operational: 'All services are operational',
     operationalWith: (incidents: number) => `All services are operational, ${open(incidents)}`,
     incidentsOnly: (incidents: number) => (incidents === 0 ? 'No open incidents' : upperFirst(open(incidents))),
-    /** @param status what is wrong. @param what the services. */
+    /** @param what the affected services. */
     wrong: (status: string, what: string) => `${status}: ${what}`,
     both: (one: string, other: string) => list([one, other]),
     some: (services: number, of: number) =>
@@ -72,15 +72,15 @@ export const en = {
     silentSince: (time: string) => `No monitoring data since ${time}`,
     partlySilentSince: (what: string, time: string) => `No data since ${time}: ${what}`,
   },
-  /** The same where there is little room, such as on a badge. */
+  /** A short form, for badges. */
   allOperational: 'All systems operational',
 
   page: {
-    /** @param what the content. @param owner the name of the page’s owner. */
+    /** @param what what the page shows. @param owner the name of the page’s owner. */
     title: (what: string, owner: string) => `${what} · ${owner} status`,
     feed: (owner: string) => `${owner} status`,
     description: (state: string, owner: string) =>
-      `${state}. Live status, incidents and scheduled maintenance of ${owner}.`,
+      `${state}. Live status, incidents and scheduled maintenance for ${owner}.`,
     skip: 'Skip to content',
     ownersLinks: (owner: string) => `${owner} links`,
     getUpdates: 'Get updates',
@@ -113,7 +113,7 @@ export const en = {
     onlyProblems: 'Only problems',
     pastIncidents: 'Past incidents',
     calm: (days: number) => plural(days, { one: '# day without an incident', other: '# days without an incident' }),
-    /** How many incidents the last days had, beside those listed. */
+    /** How many more incidents there were than those listed. */
     noIncidents: (days: number) =>
       plural(days, { one: 'No incidents in the last day.', other: 'No incidents in the last # days.' }),
     noOtherIncidents: (days: number) =>
@@ -123,8 +123,8 @@ export const en = {
   },
   history: {
     title: 'Incident history',
-    of: (month: string) => `History of ${month}`,
-    description: (owner: string, month: string) => `Incidents and maintenance of ${owner} in ${month}.`,
+    of: (month: string) => `${month} history`,
+    description: (owner: string, month: string) => `Incidents and maintenance at ${owner} in ${month}.`,
     none: (month: string) => `No incidents and no maintenance in ${month}.`,
     months: 'Months',
     newer: 'Newer',
@@ -139,12 +139,14 @@ export const en = {
     postmortem: 'Post-mortem',
     summary: 'Summary',
     cause: 'Cause',
-    followUp: 'What we change',
+    followUp: 'What we’re changing',
     since: <T>(impact: string, time: T) => rich`${impact} since ${time}`,
     lasted: <T>(time: T, milliseconds: number) => rich`${time}, lasted ${lasting(milliseconds)}`,
     affected: (services: string) => `Affected: ${services}`,
     affectedServices: 'Affected services',
     more: (services: number) => plural(services, { one: 'and # more', other: 'and # more' }),
+    /** Of an incident or a maintenance. @param source the name of another tool. */
+    imported: (source: string) => `Imported from ${source}`,
     allUpdates: (updates: number) => plural(updates, { one: '# update', other: 'All # updates' }),
     newestUpdates: (shown: number, updates: number) => `Newest ${number(shown)} of ${number(updates)} updates`,
     olderUpdates: 'Older updates',
@@ -153,16 +155,18 @@ export const en = {
     readUpdate: 'Read this update',
     readUpdates: 'Read the updates',
     tooLong: 'This update is too long for this page.',
+    /** The files of an update, for screen readers. */
+    files: 'Files',
   },
   maintenance: {
     maintenance: 'Maintenance',
     announced: (status: string, title: string) => `Maintenance: ${title}. ${status}.`,
     titled: (title: string) => `Maintenance: ${title}`,
-    /** What stands for an update without a text. */
+    /** The text of an update that has none. */
     updates: {
       SCHEDULED: 'Maintenance is scheduled.',
       IN_PROGRESS: 'Maintenance is in progress.',
-      VERIFYING: 'Maintenance is done and being verified.',
+      VERIFYING: 'Maintenance is done and is being verified.',
       COMPLETED: 'Maintenance is complete.',
       CANCELLED: 'Maintenance was cancelled.',
     },
@@ -171,7 +175,7 @@ export const en = {
     calendar: (owner: string) => `${owner} maintenance`,
     updatesInTotal: (updates: number) => plural(updates, { one: '# update in total.', other: '# updates in total.' }),
   },
-  /** How a maintenance repeats. Weekdays count from Monday, 0; the place of a day in its month from 1, and the last one is -1. */
+  /** How a maintenance repeats. Weekdays count from Monday (0), days of a month from 1; -1 is the last day. */
   repeats: {
     days: (count: number) => every(count, 'day'),
     weeks: (count: number, days: readonly number[]) => {
@@ -185,14 +189,14 @@ export const en = {
     monthWeekdays: (count: number, days: readonly NthWeekday[]) =>
       `${every(count, 'month')} on the ${list(days.map(({ nth, day }) => `${ordinals[nth - 1] ?? 'last'} ${weekdays[day]}`))}`,
     years: (count: number, on: Date) => `${every(count, 'year')} on ${dayOfYear(on)}`,
-    other: 'Repeats by a rule of its own',
+    other: 'Repeats on a custom schedule',
     at: (what: string, time: string) => `${what} at ${time}`,
   },
   service: {
     service: 'Service',
     description: (service: string, owner: string) => `Status and uptime of ${service}, a service of ${owner}.`,
     silentSince: (time: string) => `No monitoring data since ${time}.`,
-    setByHand: 'Status set by hand.',
+    setByHand: 'Status set manually.',
     dayByDay: 'Day by day',
     history: 'Incident history',
     newestDays: 'Only the newest days are listed.',
@@ -200,12 +204,12 @@ export const en = {
 
   uptime: {
     noData: 'No data',
-    /** @param figure as `percent` writes it. */
+    /** @param figure a percentage. */
     measured: (figure: string) => `${figure} uptime`,
-    byIncidents: (figure: string) => `${figure} by incidents`,
+    byIncidents: (figure: string) => `${figure} based on incidents`,
     onAverage: (figure: string) => `${figure} uptime on average`,
     basedOn: (uptime: string, milliseconds: number) => `${uptime} in ${lasting(milliseconds)} of data`,
-    /** What a bar of days shows to those who hear it. */
+    /** A row of bars, for screen readers. */
     bar: (name: string, days: number, uptime: string, counts: string) =>
       `${name}, ${plural(days, { one: 'last # day', other: 'last # days' })}: ${uptime}. ${counts}.`,
     lastDays: (days: number) => plural(days, { one: 'Last # day', other: 'Last # days' }),
@@ -234,9 +238,8 @@ export const en = {
       importedUp: 'imported, no outage',
       importedDown: 'imported, outage',
     },
-    eachStroke: (zone: string) => `Each stroke is a day in ${zone}, the last one today:`,
-    counted: <T>(time: T) =>
-      rich`Uptime is what monitors measured; * is the time without an outage in any incident. Figures up to ${time}.`,
+    eachBar: (zone: string) => `Each bar is one day (${zone}), the last one today:`,
+    counted: <T>(time: T) => rich`Uptime as monitors measured it; * based on incidents. Figures up to ${time}.`,
     /** What happened on a day. */
     down: (milliseconds: number) => `down ${lasting(milliseconds)}`,
     degraded: (milliseconds: number) => `degraded ${lasting(milliseconds)}`,
@@ -245,7 +248,7 @@ export const en = {
     /** @param what a status or a note of the day. */
     lasting: (what: string, milliseconds: number) => `${what} for ${lasting(milliseconds)}`,
     listed: (notes: readonly string[]) => upperFirst(notes.join(', ')),
-    /** What another tool counted on a day. */
+    /** A day’s count, imported from another tool. */
     imported: (source: string, failed: number, checks: number) =>
       `imported from ${source} (failed checks: ${number(failed)} of ${number(checks)})`,
     importedNotCounted: (source: string) => `Days imported from ${source} do not count.`,
@@ -255,12 +258,12 @@ export const en = {
     monitored: (impaired: readonly string[], milliseconds: number) =>
       `${upperFirst(list(impaired))} in ${lasting(milliseconds)} monitored.`,
     reported: (impaired: readonly string[], milliseconds: number) =>
-      `${upperFirst(list(impaired))} in ${lasting(milliseconds)}, going by incidents.`,
+      `${upperFirst(list(impaired))} in ${lasting(milliseconds)}, based on incidents.`,
     notCounted: (excluded: readonly string[]) => `Not counted: ${list(excluded)}.`,
     withoutData: (milliseconds: number) => `${lasting(milliseconds)} without data`,
     ofMaintenance: (milliseconds: number) => `${lasting(milliseconds)} of maintenance`,
   },
-  /** The ranges of a service’s bar. */
+  /** The ranges of a service’s row of bars. */
   range: {
     ranges: 'Time shown',
     names: { '24h': '24 hours', '7d': '7 days', '30d': '30 days', '90d': '90 days', year: 'Year' },
@@ -279,13 +282,13 @@ export const en = {
       year: '365 days ago',
     },
     end: { hour: 'Now', day: 'Today', week: 'Today' },
-    stroke: {
-      hour: (zone: string) => `Each stroke is an hour in ${zone}.`,
-      day: (zone: string) => `Each stroke is a day in ${zone}.`,
-      week: (zone: string) => `Each stroke is 7 days in ${zone}.`,
+    bar: {
+      hour: (zone: string) => `Each bar is one hour (${zone}).`,
+      day: (zone: string) => `Each bar is one day (${zone}).`,
+      week: (zone: string) => `Each bar is 7 days (${zone}).`,
     },
     weekFrom: (day: string) => `7 days from ${day}`,
-    /** What the lines of response times stand for, in the last 24 hours, or a number of days. */
+    /** The legend of the response times, for each range. */
     responseTimes: {
       '24h': 'Response times, last 24 hours, by hour.',
       '7d': 'Response times, last 7 days, by hour.',
@@ -301,25 +304,25 @@ export const en = {
     openDay: 'Open a day',
     open: 'Open',
   },
-  /** What happened to a service on a day, or in a week. */
+  /** A service’s day or week. */
   day: {
     description: (service: string, day: string) => `What happened to ${service}: ${day}.`,
     fromTo: (from: string, to: string) => `${from} to ${to}`,
-    uptime: { MONITORS: 'Uptime, measured', INCIDENTS: 'Uptime, going by incidents' },
+    uptime: { MONITORS: 'Uptime, measured', INCIDENTS: 'Uptime, based on incidents' },
     known: 'Time with data',
     noData: 'No data',
     maintenanceOnly: 'Maintenance only',
-    measured: { MONITORS: 'Measured', INCIDENTS: 'Going by incidents' },
+    measured: { MONITORS: 'Measured', INCIDENTS: 'Based on incidents' },
     conditions: { down: 'Outage', degraded: 'Degraded', maintenance: 'Maintenance', unknown: 'No data' },
     incidents: 'Incidents',
     maintenance: 'Maintenance',
     between: <T>(from: T, to: T) => rich`${from} to ${to}`,
-    until: <T>(time: T) => rich`from before until ${time}`,
+    until: <T>(time: T) => rich`until ${time}`,
     since: <T>(time: T) => rich`since ${time}`,
-    allTime: 'from before until now',
+    allTime: 'all of it so far',
     soFar: (duration: string) => `${duration} so far`,
     more: (count: number) => plural(count, { one: 'And # more.', other: 'And # more.' }),
-    nothing: 'Nothing happened.',
+    nothing: 'Nothing to report.',
     zone: (zone: string) => `Times in ${zone}.`,
     upTo: <T>(time: T) => rich`Up to ${time}.`,
     days: { label: 'Days', earlier: 'Day before', later: 'Day after' },
@@ -328,21 +331,21 @@ export const en = {
     whole: 'Open as a page',
   },
 
-  /** The report of a month: its figures, and the mail about it. */
+  /** A month’s report and the email about it. */
   report: {
     title: 'Monthly reports',
-    of: (month: string) => `Report of ${month}`,
+    of: (month: string) => `Report for ${month}`,
     none: 'No report yet.',
     corrected: 'Corrected',
     corrections: 'Corrections',
-    /** What a correction of measured time does. */
+    /** The effect of a correction. */
     kinds: { GOOD: 'counted as available', BAD: 'counted as an outage', EXCLUDED: 'not counted' },
     recovery: 'Mean time until incidents were resolved',
-    notCounted: 'Maintenance, which is not counted',
+    notCounted: 'Maintenance (not counted)',
     view: 'View the report',
   },
   feed: {
-    description: (owner: string) => `Incidents and maintenance of ${owner}`,
+    description: (owner: string) => `Incidents and maintenance at ${owner}`,
   },
   picture: {
     live: 'Live status',
@@ -350,7 +353,7 @@ export const en = {
   },
 
   mail: {
-    /** The news in one line, the subject of a mail. */
+    /** The subject of an email. */
     maintenance: {
       SCHEDULED: (title: string) => `Maintenance scheduled: ${title}`,
       RESCHEDULED: (title: string) => `Maintenance rescheduled: ${title}`,
@@ -363,21 +366,20 @@ export const en = {
     impact: 'Impact',
     impacts: { NONE: 'None', MINOR: 'Minor', MAJOR: 'Major', CRITICAL: 'Critical' },
     affected: 'Affected',
-    /** @param status how the service is. */
     service: (name: string, status: string) => `${name} (${status.toLowerCase()})`,
-    /** The news that a service has another status. */
+    /** The subject of an email about a service’s new status. */
     serviceIs: (name: string, status: string) => `${status}: ${name}`,
     from: 'From',
     to: 'To',
     viewIncident: 'View the incident',
-    /** A message without contents, of a page that has become private. */
+    /** The message that replaces all others once a page is private. */
     withheld: { headline: 'There is an update', text: 'This page is now private. Open it to read the update.' },
     viewPage: 'View the status page',
     statusPage: 'Status page',
-    /** The heading of what the reader may do with the subscription. */
+    /** The heading above the links to the subscription. */
     about: 'About this message',
     manage: 'Manage or unsubscribe',
-    reason: (owner: string) => `You subscribed to the status page of ${owner}.`,
+    reason: (owner: string) => `You subscribed to ${owner}’s status page.`,
     confirm: {
       topic: 'Confirm your subscription',
       headline: (owner: string) => `Confirm: status updates from ${owner}`,
@@ -386,7 +388,7 @@ export const en = {
     },
     confirmed: {
       topic: 'You’re already subscribed',
-      headline: (owner: string) => `You’re already subscribed to the status of ${owner}`,
+      headline: (owner: string) => `You’re already subscribed to status updates from ${owner}`,
       reason: (owner: string) =>
         `Someone entered this address on the status page of ${owner}. It’s already subscribed.`,
     },
@@ -394,10 +396,10 @@ export const en = {
   /** The form to subscribe. */
   subscribe: {
     title: 'Get updates',
-    lead: (owner: string) => `Be told about incidents and maintenance of ${owner}.`,
-    leadIncident: (title: string) => `Be told about “${title}” until it is resolved.`,
+    lead: (owner: string) => `Get notified about incidents and maintenance at ${owner}.`,
+    leadIncident: (title: string) => `Get notified about “${title}” until it’s resolved.`,
     how: 'How',
-    ways: {
+    channels: {
       EMAIL: 'Email',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',
@@ -414,35 +416,33 @@ export const en = {
     webhook: 'URL',
     webhookHint: 'We POST signed JSON to it, first a link to confirm.',
     slack: 'Incoming webhook URL',
-    slackHint: 'In Slack: Apps, Incoming Webhooks, Add to Slack. It begins with https://hooks.slack.com/.',
+    slackHint: 'In Slack: Apps, Incoming Webhooks, Add to Slack. The URL begins with https://hooks.slack.com/.',
     discord: 'Webhook URL',
     discordHint: 'In Discord: the channel’s settings, Integrations, Webhooks, Copy Webhook URL.',
     teams: 'Workflow URL',
     teamsHint: 'In Teams: the channel’s Workflows, “Post to a channel when a webhook request is received”.',
     botToken: 'Bot token',
-    botTokenHint: 'From @BotFather, of a bot that is in the chat.',
+    botTokenHint: 'From @BotFather. The bot must be in the chat.',
     chatId: 'Chat ID',
     chatIdHint: 'A number, or the @name of a channel.',
     feedText:
       'Add one of these addresses to a feed reader, such as Feedly, Inoreader, NetNewsWire or Thunderbird. No sign-up.',
     calendarText:
-      'Subscribe to this address in your calendar: Google Calendar “From URL”, Outlook “Subscribe from web”, Apple Calendar “New Calendar Subscription”. Maintenance appears by itself.',
-    siteText: 'A badge or a line with the state, for a site or an intranet. No script, no cookie.',
+      'Subscribe to this address in your calendar: Google Calendar “From URL”, Outlook “Subscribe from web”, Apple Calendar “New Calendar Subscription”. Maintenance appears automatically.',
+    siteText: 'A badge or status line for your site or intranet. No scripts, no cookies.',
     badge: 'Badge',
     statusLine: 'Status line',
-    /** @param owner who says which sites may show the status line. */
-    statusLineHint: (owner: string) => `Only sites that ${owner} has allowed show it.`,
-    check: 'Check the marked fields.',
+    statusLineHint: (owner: string) => `Only sites that ${owner} allows can show it.`,
+    check: 'Check the highlighted fields.',
     needsTopic: 'Choose at least one.',
     problems: {
       email: 'Enter an email address, such as you@example.com.',
       url: 'Enter a public URL that begins with https:// or http://, without a user name.',
-      /** @param service whose webhook it has to be. */
-      theirs: (service: string) => `Enter a webhook URL of ${service}.`,
+      theirs: (service: string) => `Enter a ${service} webhook URL.`,
       botToken: 'Enter a bot’s token, such as 123456:ABC-DEF…',
       chatId: 'Enter the ID of a chat, or a channel’s @name.',
       tooMany: 'Too many requests. Look for our message, in the spam folder too, or try again later.',
-      full: 'This page takes no more subscribers.',
+      full: 'This page has reached its subscriber limit.',
       resolved: 'This incident is resolved.',
       other: 'That didn’t work. Check the form and try again.',
     },
@@ -451,10 +451,10 @@ export const en = {
     sent: 'We sent a link to confirm.',
     sentText:
       'It works for 48 hours. Nothing there? Check the spam folder and the address. Already subscribed? The message links to your settings.',
-    ownOrigin: 'Submit this form from its own page.',
+    ownOrigin: 'Submit this form from the page itself.',
     service: 'Notify me',
-    incident: 'Notify me until it is resolved',
-    following: 'Until it is resolved',
+    incident: 'Notify me until it’s resolved',
+    following: 'Until it’s resolved',
   },
   subscription: {
     title: 'Your subscription',
@@ -476,11 +476,11 @@ export const en = {
       COMPLAINED: 'We stopped sending updates: a message was reported as spam.',
     },
     withheld:
-      'This page is now private. Messages only say that there is an update. To get all of it, open the page and subscribe again.',
+      'This page is now private, so messages only say that there is an update. To get full messages, open the page and subscribe again.',
     again: 'Subscribe again to get updates.',
     secret: {
       title: 'Signing secret',
-      text: <T>(link: T) => rich`Messages are signed by ${link} with:`,
+      text: <T>(link: T) => rich`We sign messages as ${link} specifies, with this secret:`,
       rotate: 'Rotate secret',
       rotated: 'The new secret is in use.',
       old: 'The old secret stays valid for 24 hours.',
@@ -493,9 +493,9 @@ export const en = {
       REPORTS: 'Monthly reports',
     },
     onlySome: 'Only some services',
-    allWhenNone: 'None checked: all services.',
+    allWhenNone: 'Leave all unchecked to get all services.',
   },
-  /** The form that finds a page by its name. */
+  /** The form that finds a page by its address. */
   find: {
     title: 'Find a status page',
     label: 'Name in the page’s address',
@@ -504,24 +504,24 @@ export const en = {
     own: 'Need a page of your own?',
     publish: 'Publish one',
   },
-  /** What asks for the right to read a private page. */
+  /** The form in front of a private page. */
   access: {
     title: 'This page is private',
     page: 'Status page',
     password: 'Password',
     wrongPassword: 'The password is wrong.',
     email: 'Email',
-    emailHint: 'We’ll mail you a link.',
+    emailHint: 'We’ll email you a link.',
     sendLink: 'Send link',
-    sentTitle: 'Check your mail',
-    sent: 'If this address may open the page, a link is on its way.',
+    sentTitle: 'Check your email',
+    sent: 'If this address has access, we’ve sent it a link.',
     open: 'Open',
     members: 'Sign in to read it.',
-    networks: 'It opens from certain networks only.',
+    networks: 'You can open it from certain networks only.',
     signIn: 'Sign in',
     signInAsMember: 'Sign in as a member',
     goneTitle: 'This link no longer works',
-    gone: 'It was used already or has expired.',
+    gone: 'It was already used or has expired.',
     newLink: 'Get a new link',
     notAllowed: 'Not allowed',
     tooMany: 'Too many attempts. Try again later.',

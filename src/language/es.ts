@@ -32,7 +32,7 @@ export const es: Catalogue = {
     UNDER_MAINTENANCE: 'En mantenimiento',
     UNKNOWN: 'Sin datos',
   },
-  firstCheckPending: 'Primera comprobación pendiente',
+  firstProbePending: 'Primera comprobación pendiente',
   noDataSince: (time) => `Sin datos desde ${time}`,
   incidentStatus: {
     INVESTIGATING: 'En investigación',
@@ -128,6 +128,7 @@ export const es: Catalogue = {
     affected: (services) => `Afectados: ${services}`,
     affectedServices: 'Servicios afectados',
     more: (services) => plural(services, { one: 'y # más', other: 'y # más' }),
+    imported: (source) => `Importado de ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# novedad', other: 'Las # novedades' }),
     newestUpdates: (shown, updates) => `Últimas ${number(shown)} de ${number(updates)} novedades`,
     olderUpdates: 'Novedades anteriores',
@@ -136,6 +137,7 @@ export const es: Catalogue = {
     readUpdate: 'Leer esta novedad',
     readUpdates: 'Leer las novedades',
     tooLong: 'Esta novedad es demasiado larga para esta página.',
+    files: 'Archivos',
   },
   maintenance: {
     maintenance: 'Mantenimiento',
@@ -213,7 +215,7 @@ export const es: Catalogue = {
       importedUp: 'importado, sin interrupción',
       importedDown: 'importado, interrupción',
     },
-    eachStroke: (zone) => `Cada trazo es un día en ${zone}; el último es hoy:`,
+    eachBar: (zone) => `Cada barra es un día (${zone}); la última es hoy:`,
     counted: (time) =>
       rich`La disponibilidad está medida; * es el tiempo sin interrupciones comunicadas. Cifras hasta ${time}.`,
     down: (milliseconds) => `interrumpido ${lasting(milliseconds)}`,
@@ -252,10 +254,10 @@ export const es: Catalogue = {
       year: 'hace 365 días',
     },
     end: { hour: 'Ahora', day: 'Hoy', week: 'Hoy' },
-    stroke: {
-      hour: (zone) => `Cada trazo es una hora en ${zone}.`,
-      day: (zone) => `Cada trazo es un día en ${zone}.`,
-      week: (zone) => `Cada trazo son 7 días en ${zone}.`,
+    bar: {
+      hour: (zone) => `Cada barra es una hora (${zone}).`,
+      day: (zone) => `Cada barra es un día (${zone}).`,
+      week: (zone) => `Cada barra son 7 días (${zone}).`,
     },
     weekFrom: (day) => `7 días desde el ${day}`,
     responseTimes: {
@@ -354,7 +356,7 @@ export const es: Catalogue = {
     lead: (owner) => `Entérese de los incidentes y mantenimientos de ${owner}.`,
     leadIncident: (title) => `Entérese de «${title}» hasta que se resuelva.`,
     how: 'Cómo',
-    ways: {
+    channels: {
       EMAIL: 'Correo',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

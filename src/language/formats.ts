@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /** The plural categories of a language that its messages tell apart (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
 export type Plurals = 'one' | 'few' | 'many' | 'other'
 
@@ -46,7 +48,7 @@ function lazily<T>(make: () => T): () => T {
 
 /** Creates the formats of a locale such as `pt-BR`. */
 export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: string): Formats<Forms> {
-  const units = shortUnits[locale.split('-')[0] ?? '']
+  const units = ownValue(shortUnits, locale.split('-')[0] ?? '')
   const past = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
   const numbers = lazily(() => new Intl.NumberFormat(locale))
   const rules = lazily(() => new Intl.PluralRules(locale))

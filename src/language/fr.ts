@@ -32,7 +32,7 @@ export const fr: Catalogue = {
     UNDER_MAINTENANCE: 'En maintenance',
     UNKNOWN: 'Aucune donnée',
   },
-  firstCheckPending: 'Première vérification en attente',
+  firstProbePending: 'Première vérification en attente',
   noDataSince: (time) => `Aucune donnée depuis le ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Analyse en cours',
@@ -139,6 +139,7 @@ export const fr: Catalogue = {
     affected: (services) => `Services touchés : ${services}`,
     affectedServices: 'Services touchés',
     more: (services) => plural(services, { one: 'et # autre', other: 'et # autres' }),
+    imported: (source) => `Importé depuis ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# message', other: 'Les # messages' }),
     newestUpdates: (shown, updates) => `${number(shown)} derniers messages sur ${number(updates)}`,
     olderUpdates: 'Messages précédents',
@@ -147,6 +148,7 @@ export const fr: Catalogue = {
     readUpdate: 'Lire ce message',
     readUpdates: 'Lire les messages',
     tooLong: 'Ce message est trop long pour cette page.',
+    files: 'Fichiers',
   },
   maintenance: {
     maintenance: 'Maintenance',
@@ -221,7 +223,7 @@ export const fr: Catalogue = {
       importedUp: 'importé, aucune panne',
       importedDown: 'importé, panne',
     },
-    eachStroke: (zone) => `Chaque trait est un jour en ${zone}, le dernier étant aujourd’hui :`,
+    eachBar: (zone) => `Chaque barre est un jour (${zone}), la dernière étant aujourd’hui :`,
     counted: (time) =>
       rich`La disponibilité est mesurée ; * désigne le temps sans panne signalée. Chiffres jusqu’au ${time}.`,
     down: (milliseconds) => `en panne ${lasting(milliseconds)}`,
@@ -261,10 +263,10 @@ export const fr: Catalogue = {
       year: 'il y a 365 jours',
     },
     end: { hour: 'Maintenant', day: 'Aujourd’hui', week: 'Aujourd’hui' },
-    stroke: {
-      hour: (zone) => `Chaque trait est une heure en ${zone}.`,
-      day: (zone) => `Chaque trait est un jour en ${zone}.`,
-      week: (zone) => `Chaque trait représente 7 jours en ${zone}.`,
+    bar: {
+      hour: (zone) => `Chaque barre est une heure (${zone}).`,
+      day: (zone) => `Chaque barre est un jour (${zone}).`,
+      week: (zone) => `Chaque barre représente 7 jours (${zone}).`,
     },
     weekFrom: (day) => `7 jours à partir du ${day}`,
     responseTimes: {
@@ -371,7 +373,7 @@ export const fr: Catalogue = {
     lead: (owner) => `Soyez informé des incidents et des maintenances de ${owner}.`,
     leadIncident: (title) => `Soyez informé de « ${title} » jusqu’à sa résolution.`,
     how: 'Moyen',
-    ways: {
+    channels: {
       EMAIL: 'E-mail',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

@@ -36,7 +36,7 @@ export const it: Catalogue = {
     UNDER_MAINTENANCE: 'In manutenzione',
     UNKNOWN: 'Nessun dato',
   },
-  firstCheckPending: 'In attesa del primo controllo',
+  firstProbePending: 'In attesa del primo controllo',
   noDataSince: (time) => `Nessun dato da ${time}`,
   incidentStatus: {
     INVESTIGATING: 'In fase di analisi',
@@ -135,6 +135,7 @@ export const it: Catalogue = {
     affected: (services) => `Servizi interessati: ${services}`,
     affectedServices: 'Servizi interessati',
     more: (services) => plural(services, { one: 'e # altro', other: 'e altri #' }),
+    imported: (source) => `Importato da ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# aggiornamento', other: 'Tutti i # aggiornamenti' }),
     newestUpdates: (shown, updates) => `Ultimi ${number(shown)} di ${number(updates)} aggiornamenti`,
     olderUpdates: 'Aggiornamenti precedenti',
@@ -143,6 +144,7 @@ export const it: Catalogue = {
     readUpdate: 'Leggi l’aggiornamento',
     readUpdates: 'Leggi gli aggiornamenti',
     tooLong: 'Questo aggiornamento è troppo lungo per questa pagina.',
+    files: 'File',
   },
   maintenance: {
     maintenance: 'Manutenzione',
@@ -218,7 +220,7 @@ export const it: Catalogue = {
       importedUp: 'importato, nessuna interruzione',
       importedDown: 'importato, interruzione',
     },
-    eachStroke: (zone) => `Ogni barra è un giorno in ${zone}, l’ultima è oggi:`,
+    eachBar: (zone) => `Ogni barra è un giorno (${zone}), l’ultima è oggi:`,
     counted: (time) =>
       rich`La disponibilità è misurata; * indica il tempo senza interruzioni segnalate. Valori fino a ${time}.`,
     down: (milliseconds) => `interruzione di ${lasting(milliseconds)}`,
@@ -257,10 +259,10 @@ export const it: Catalogue = {
       year: '365 giorni fa',
     },
     end: { hour: 'Adesso', day: 'Oggi', week: 'Oggi' },
-    stroke: {
-      hour: (zone) => `Ogni barra è un’ora in ${zone}.`,
-      day: (zone) => `Ogni barra è un giorno in ${zone}.`,
-      week: (zone) => `Ogni barra rappresenta 7 giorni in ${zone}.`,
+    bar: {
+      hour: (zone) => `Ogni barra è un’ora (${zone}).`,
+      day: (zone) => `Ogni barra è un giorno (${zone}).`,
+      week: (zone) => `Ogni barra rappresenta 7 giorni (${zone}).`,
     },
     weekFrom: (day) => `7 giorni da ${day}`,
     responseTimes: {
@@ -372,7 +374,7 @@ export const it: Catalogue = {
     lead: (owner) => `Ricevi notizie su incidenti e manutenzioni di ${owner}.`,
     leadIncident: (title) => `Ricevi notizie su «${title}» fino alla risoluzione.`,
     how: 'Come',
-    ways: {
+    channels: {
       EMAIL: 'Email',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

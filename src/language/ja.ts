@@ -32,7 +32,7 @@ export const ja: Catalogue = {
     UNDER_MAINTENANCE: 'メンテナンス中',
     UNKNOWN: 'データなし',
   },
-  firstCheckPending: '初回チェック待ち',
+  firstProbePending: '初回チェック待ち',
   noDataSince: (time) => `${time}以降データなし`,
   incidentStatus: {
     INVESTIGATING: '調査中',
@@ -125,6 +125,7 @@ export const ja: Catalogue = {
     affected: (services) => `影響するサービス：${services}`,
     affectedServices: '影響するサービス',
     more: (services) => `他${number(services)}件`,
+    imported: (source) => `${source}からインポート`,
     allUpdates: (updates) => `全${number(updates)}件の更新`,
     newestUpdates: (shown, updates) => `${number(updates)}件中、最新${number(shown)}件の更新`,
     olderUpdates: '以前の更新',
@@ -133,6 +134,7 @@ export const ja: Catalogue = {
     readUpdate: 'この更新を読む',
     readUpdates: '更新を読む',
     tooLong: 'この更新は長すぎるため、このページには表示できません。',
+    files: 'ファイル',
   },
   maintenance: {
     maintenance: 'メンテナンス',
@@ -198,7 +200,7 @@ export const ja: Catalogue = {
       importedUp: 'インポート済み、障害なし',
       importedDown: 'インポート済み、障害',
     },
-    eachStroke: (zone) => `1本が1日（${zone}）、右端が今日です：`,
+    eachBar: (zone) => `1本が1日（${zone}）、右端が今日です：`,
     counted: (time) =>
       rich`稼働率は監視による実測値です。* はインシデントによる障害がなかった時間の割合です。${time}時点。`,
     down: (milliseconds) => `障害 ${lasting(milliseconds)}`,
@@ -231,7 +233,7 @@ export const ja: Catalogue = {
     },
     begin: { '24h': '24時間前', '7d': '7日前', '30d': '30日前', '90d': '90日前', year: '365日前' },
     end: { hour: '現在', day: '今日', week: '今日' },
-    stroke: {
+    bar: {
       hour: (zone) => `1本が1時間です（${zone}）。`,
       day: (zone) => `1本が1日です（${zone}）。`,
       week: (zone) => `1本が7日間です（${zone}）。`,
@@ -346,7 +348,7 @@ export const ja: Catalogue = {
     lead: (owner) => `${owner}のインシデントとメンテナンスをお知らせします。`,
     leadIncident: (title) => `「${title}」について、解決するまでお知らせします。`,
     how: '受け取り方',
-    ways: {
+    channels: {
       EMAIL: 'メール',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

@@ -30,7 +30,7 @@ export const nl: Catalogue = {
     UNDER_MAINTENANCE: 'In onderhoud',
     UNKNOWN: 'Geen gegevens',
   },
-  firstCheckPending: 'Wacht op de eerste controle',
+  firstProbePending: 'Wacht op de eerste controle',
   noDataSince: (time) => `Geen gegevens sinds ${time}`,
   incidentStatus: {
     INVESTIGATING: 'In onderzoek',
@@ -129,6 +129,7 @@ export const nl: Catalogue = {
     affected: (services) => `Getroffen: ${services}`,
     affectedServices: 'Getroffen diensten',
     more: (services) => `en nog ${number(services)}`,
+    imported: (source) => `Geïmporteerd uit ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# update', other: 'Alle # updates' }),
     newestUpdates: (shown, updates) => `Nieuwste ${number(shown)} van ${number(updates)} updates`,
     olderUpdates: 'Oudere updates',
@@ -137,6 +138,7 @@ export const nl: Catalogue = {
     readUpdate: 'Lees deze update',
     readUpdates: 'Lees de updates',
     tooLong: 'Deze update is te lang voor deze pagina.',
+    files: 'Bestanden',
   },
   maintenance: {
     maintenance: 'Onderhoud',
@@ -211,7 +213,7 @@ export const nl: Catalogue = {
       importedUp: 'geïmporteerd, geen storing',
       importedDown: 'geïmporteerd, storing',
     },
-    eachStroke: (zone) => `Elke streep is een dag in ${zone}, de laatste is vandaag:`,
+    eachBar: (zone) => `Elke balk is een dag (${zone}), de laatste is vandaag:`,
     counted: (time) => rich`Beschikbaarheid is gemeten; * is de tijd zonder gemelde storing. Cijfers tot ${time}.`,
     down: (milliseconds) => `storing van ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `verminderde prestaties gedurende ${lasting(milliseconds)}`,
@@ -249,10 +251,10 @@ export const nl: Catalogue = {
       year: '365 dagen geleden',
     },
     end: { hour: 'Nu', day: 'Vandaag', week: 'Vandaag' },
-    stroke: {
-      hour: (zone) => `Elke streep is een uur in ${zone}.`,
-      day: (zone) => `Elke streep is een dag in ${zone}.`,
-      week: (zone) => `Elke streep staat voor 7 dagen in ${zone}.`,
+    bar: {
+      hour: (zone) => `Elke balk is een uur (${zone}).`,
+      day: (zone) => `Elke balk is een dag (${zone}).`,
+      week: (zone) => `Elke balk staat voor 7 dagen (${zone}).`,
     },
     weekFrom: (day) => `7 dagen vanaf ${day}`,
     responseTimes: {
@@ -364,7 +366,7 @@ export const nl: Catalogue = {
     lead: (owner) => `Ontvang bericht over incidenten en onderhoud van ${owner}.`,
     leadIncident: (title) => `Ontvang bericht over ‘${title}’ totdat het is opgelost.`,
     how: 'Hoe',
-    ways: {
+    channels: {
       EMAIL: 'E-mail',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

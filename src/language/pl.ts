@@ -51,7 +51,7 @@ export const pl: Catalogue = {
     UNDER_MAINTENANCE: 'Prace serwisowe',
     UNKNOWN: 'Brak danych',
   },
-  firstCheckPending: 'Oczekuje na pierwsze sprawdzenie',
+  firstProbePending: 'Oczekuje na pierwsze sprawdzenie',
   noDataSince: (time) => `Brak danych od ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Badamy',
@@ -146,6 +146,7 @@ export const pl: Catalogue = {
     affected: (services) => `Dotyczy: ${services}`,
     affectedServices: 'Usługi, których dotyczy',
     more: (services) => plural(services, { one: 'i # inna', few: 'i # inne', many: 'i # innych', other: 'i # innej' }),
+    imported: (source) => `Zaimportowano z ${source}`,
     allUpdates: (updates) =>
       plural(updates, { one: '# wpis', few: 'Wszystkie # wpisy', many: 'Wszystkie # wpisów', other: '# wpisu' }),
     newestUpdates: (shown, updates) => `${number(shown)} najnowszych z ${ofUpdates(updates)}`,
@@ -155,6 +156,7 @@ export const pl: Catalogue = {
     readUpdate: 'Czytaj wpis',
     readUpdates: 'Czytaj wpisy',
     tooLong: 'Ten wpis jest za długi na tę stronę.',
+    files: 'Pliki',
   },
   maintenance: {
     maintenance: 'Prace serwisowe',
@@ -234,7 +236,7 @@ export const pl: Catalogue = {
       importedUp: 'zaimportowane, bez awarii',
       importedDown: 'zaimportowane, awaria',
     },
-    eachStroke: (zone) => `Każda kreska to dzień w strefie ${zone}, ostatnia to dzisiaj:`,
+    eachBar: (zone) => `Każdy słupek to dzień (strefa ${zone}), ostatni to dzisiaj:`,
     counted: (time) => rich`Dostępność jest mierzona; * to czas bez zgłoszonej awarii. Dane do ${time}.`,
     down: (milliseconds) => `awaria ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `obniżona wydajność ${lasting(milliseconds)}`,
@@ -272,10 +274,10 @@ export const pl: Catalogue = {
       year: '365 dni temu',
     },
     end: { hour: 'Teraz', day: 'Dzisiaj', week: 'Dzisiaj' },
-    stroke: {
-      hour: (zone) => `Każda kreska to godzina w strefie ${zone}.`,
-      day: (zone) => `Każda kreska to dzień w strefie ${zone}.`,
-      week: (zone) => `Każda kreska to 7 dni w strefie ${zone}.`,
+    bar: {
+      hour: (zone) => `Każdy słupek to godzina (strefa ${zone}).`,
+      day: (zone) => `Każdy słupek to dzień (strefa ${zone}).`,
+      week: (zone) => `Każdy słupek to 7 dni (strefa ${zone}).`,
     },
     weekFrom: (day) => `7 dni od ${day}`,
     responseTimes: {
@@ -377,7 +379,7 @@ export const pl: Catalogue = {
     lead: (owner) => `Otrzymuj wiadomości o incydentach i pracach: ${owner}.`,
     leadIncident: (title) => `Otrzymuj wiadomości o „${title}” aż do rozwiązania.`,
     how: 'Sposób',
-    ways: {
+    channels: {
       EMAIL: 'E-mail',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

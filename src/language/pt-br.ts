@@ -36,7 +36,7 @@ export const ptBr: Catalogue = {
     UNDER_MAINTENANCE: 'Em manutenção',
     UNKNOWN: 'Sem dados',
   },
-  firstCheckPending: 'Aguardando a primeira verificação',
+  firstProbePending: 'Aguardando a primeira verificação',
   noDataSince: (time) => `Sem dados desde ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Investigando',
@@ -135,6 +135,7 @@ export const ptBr: Catalogue = {
     affected: (services) => `Serviços afetados: ${services}`,
     affectedServices: 'Serviços afetados',
     more: (services) => `e mais ${number(services)}`,
+    imported: (source) => `Importado do ${source}`,
     allUpdates: (updates) => plural(updates, { one: '# atualização', other: 'Todas as # atualizações' }),
     newestUpdates: (shown, updates) => `${number(shown)} atualizações mais recentes de ${number(updates)}`,
     olderUpdates: 'Atualizações anteriores',
@@ -144,6 +145,7 @@ export const ptBr: Catalogue = {
     readUpdate: 'Ler esta atualização',
     readUpdates: 'Ler as atualizações',
     tooLong: 'Esta atualização é longa demais para esta página.',
+    files: 'Arquivos',
   },
   maintenance: {
     maintenance: 'Manutenção',
@@ -215,7 +217,7 @@ export const ptBr: Catalogue = {
       importedUp: 'importado, sem interrupção',
       importedDown: 'importado, interrupção',
     },
-    eachStroke: (zone) => `Cada barra é um dia em ${zone}; a última é hoje:`,
+    eachBar: (zone) => `Cada barra é um dia (${zone}); a última é hoje:`,
     counted: (time) =>
       rich`A disponibilidade é medida; * é o tempo sem interrupção informada em incidentes. Valores até ${time}.`,
     down: (milliseconds) => `interrupção de ${lasting(milliseconds)}`,
@@ -255,10 +257,10 @@ export const ptBr: Catalogue = {
       year: 'há 365 dias',
     },
     end: { hour: 'Agora', day: 'Hoje', week: 'Hoje' },
-    stroke: {
-      hour: (zone) => `Cada barra é uma hora em ${zone}.`,
-      day: (zone) => `Cada barra é um dia em ${zone}.`,
-      week: (zone) => `Cada barra representa 7 dias em ${zone}.`,
+    bar: {
+      hour: (zone) => `Cada barra é uma hora (${zone}).`,
+      day: (zone) => `Cada barra é um dia (${zone}).`,
+      week: (zone) => `Cada barra representa 7 dias (${zone}).`,
     },
     weekFrom: (day) => `7 dias a partir de ${day}`,
     responseTimes: {
@@ -367,7 +369,7 @@ export const ptBr: Catalogue = {
     lead: (owner) => `Receba avisos sobre incidentes e manutenções de ${owner}.`,
     leadIncident: (title) => `Receba avisos sobre “${title}” até que seja resolvido.`,
     how: 'Como',
-    ways: {
+    channels: {
       EMAIL: 'E-mail',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

@@ -33,7 +33,7 @@ export const zhHans: Catalogue = {
     UNDER_MAINTENANCE: '维护中',
     UNKNOWN: '无数据',
   },
-  firstCheckPending: '等待首次检测',
+  firstProbePending: '等待首次检测',
   noDataSince: (time) => `自 ${time} 起无数据`,
   incidentStatus: {
     INVESTIGATING: '调查中',
@@ -126,6 +126,7 @@ export const zhHans: Catalogue = {
     affected: (services) => `受影响：${services}`,
     affectedServices: '受影响的服务',
     more: (services) => `以及另外 ${number(services)} 项`,
+    imported: (source) => `从 ${source} 导入`,
     allUpdates: (updates) => `全部 ${number(updates)} 条更新`,
     newestUpdates: (shown, updates) => `最新 ${number(shown)} 条更新，共 ${number(updates)} 条`,
     olderUpdates: '较早的更新',
@@ -134,6 +135,7 @@ export const zhHans: Catalogue = {
     readUpdate: '查看此更新',
     readUpdates: '查看更新',
     tooLong: '此更新过长，无法在本页显示。',
+    files: '文件',
   },
   maintenance: {
     maintenance: '维护',
@@ -202,7 +204,7 @@ export const zhHans: Catalogue = {
       importedUp: '导入，无中断',
       importedDown: '导入，中断',
     },
-    eachStroke: (zone) => `每条代表一天（${zone}），最后一条为今天：`,
+    eachBar: (zone) => `每条代表一天（${zone}），最后一条为今天：`,
     counted: (time) => rich`可用率由监控测得；* 表示未发生故障中断的时间比例。数据截至 ${time}。`,
     down: (milliseconds) => `中断 ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `性能下降 ${lasting(milliseconds)}`,
@@ -232,7 +234,7 @@ export const zhHans: Catalogue = {
     },
     begin: { '24h': '24 小时前', '7d': '7 天前', '30d': '30 天前', '90d': '90 天前', year: '365 天前' },
     end: { hour: '现在', day: '今天', week: '今天' },
-    stroke: {
+    bar: {
       hour: (zone) => `每条代表一小时（${zone}）。`,
       day: (zone) => `每条代表一天（${zone}）。`,
       week: (zone) => `每条代表 7 天（${zone}）。`,
@@ -339,7 +341,7 @@ export const zhHans: Catalogue = {
     lead: (owner) => `接收 ${owner} 的故障和维护通知。`,
     leadIncident: (title) => `接收“${title}”的通知，直到解决为止。`,
     how: '方式',
-    ways: {
+    channels: {
       EMAIL: '电子邮件',
       WEBHOOK: 'Webhook',
       SLACK: 'Slack',

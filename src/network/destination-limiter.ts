@@ -1,5 +1,5 @@
+import { createTokenBucket, type TokenBucket } from '../core/concurrency/token-bucket.ts'
 import { MINUTE } from '../core/time.ts'
-import { createTokenBucket, type TokenBucket } from '../core/token-bucket.ts'
 
 /** The limits of one key, such as a destination. */
 export interface DestinationLimits {
@@ -73,7 +73,7 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
     return true
   }
 
-  /** Admits whoever has waited longest. */
+  /** Admits the caller that has waited longest. */
   function startWaiting(line: Destination): void {
     for (const next of line.waiting) {
       if (!begin(line)) break

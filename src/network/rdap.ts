@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { HOUR, MINUTE } from '../core/time.ts'
 import { parseUrl } from '../core/url.ts'
 import { createDestinationLimiter } from './destination-limiter.ts'
-import type { Answer, Limits, Outbound } from './outbound.ts'
+import type { Answer, Limits, Outbound } from './outbound/outbound.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** What a registry says of a domain. */
@@ -121,7 +121,7 @@ function requestOf(url: string, maxBodyBytes: number) {
   return { url, headers: [{ name: 'Accept', value: 'application/rdap+json, application/json' }], maxBodyBytes }
 }
 
-/** Reads a list of registries: pairs of top-level domains and addresses (RFC 9224 §3). Null: it is none. */
+/** Reads a list of registries: pairs of top-level domains and addresses (RFC 9224 §3). Null: it is invalid. */
 function readRegistries(body: Buffer): Registries | null {
   const services = membersOf(parsed(body))['services']
   if (!Array.isArray(services)) return null
@@ -166,7 +166,7 @@ function registrationIn({ status, body, complete }: Answer, domain: string, { ho
   return { kind: 'registered', expiresAt: ends.find((each) => each !== null) ?? null, statuses }
 }
 
-/** Reads a date of RFC 3339; null: it is none. */
+/** Reads a date of RFC 3339, or null when it is invalid. */
 function dateOf(value: unknown): Date | null {
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value) ? new Date(value) : null
   return date === null || Number.isNaN(date.getTime()) ? null : date

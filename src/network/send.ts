@@ -1,7 +1,7 @@
-import type { Outbound } from './outbound.ts'
+import type { Outbound } from './outbound/outbound.ts'
 
 /**
- * Sends a request and returns the whole response. @throws when there is none within `timeoutMs`, or it exceeds
+ * Sends a request and returns the whole response. @throws when none exists within `timeoutMs`, or it exceeds
  * `maxBytes`.
  */
 export type Send = (
@@ -12,7 +12,12 @@ export type Send = (
     readonly body?: string
   },
   limits: { readonly timeoutMs: number; readonly maxBytes: number },
-) => Promise<{ readonly status: number; readonly body: string }>
+) => Promise<{
+  readonly status: number
+  readonly body: string
+  /** The header Retry-After; null or absent: there is none. */
+  readonly retryAfter?: string | null
+}>
 
 /** Creates a `Send` that uses the outbound client. Does not follow redirects, which could lead anywhere. */
 export function createSend(outbound: Pick<Outbound, 'request'>): Send {
@@ -21,6 +26,10 @@ export function createSend(outbound: Pick<Outbound, 'request'>): Send {
     const answer = await outbound.request({ ...request, headers: lines, maxBodyBytes: maxBytes }, { timeoutMs })
     if (answer.kind !== 'answer') throw new Error(answer.message)
     if (!answer.complete) throw new Error(`The response exceeds ${maxBytes} bytes.`)
-    return { status: answer.status, body: answer.body.toString('utf8') }
+    return {
+      status: answer.status,
+      body: answer.body.toString('utf8'),
+      retryAfter: answer.headers['retry-after'] ?? null,
+    }
   }
 }

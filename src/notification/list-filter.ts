@@ -2,7 +2,7 @@ import { validIdOrEmpty } from '../core/id.ts'
 import { containsText, inRange, oneOf, searchText } from '../core/list-filter.ts'
 import type { Prisma, Subscriber } from '../generated/prisma/client.ts'
 import type { ChannelKind, DeliveryStatus } from '../generated/prisma/enums.ts'
-import { active } from './subscriber.ts'
+import { active } from './subscriber/subscriber.ts'
 
 /** The states of a subscription. */
 export type SubscriberStateName = 'PENDING' | 'ACTIVE' | 'STOPPED'
@@ -22,16 +22,16 @@ interface CreationFilter {
   readonly createdBefore?: Date | null | undefined
 }
 
-/** Conditions of subscribers, which must match all of them; null and absent ones count as met. */
+/** Conditions on subscribers, which must all be met. Null and absent ones are ignored. */
 export interface SubscriberFilter extends CreationFilter {
   readonly state?: readonly SubscriberStateName[] | null | undefined
-  /** Part of the address, as far as it is shown. */
+  /** Part of the address as shown on screens. */
   readonly address?: string | null | undefined
   /** The page that they follow. */
   readonly pageId?: string | null | undefined
 }
 
-/** Conditions of deliveries, which must match all of them; null and absent ones count as met. */
+/** Conditions on deliveries, which must all be met. Null and absent ones are ignored. */
 export interface DeliveryFilter extends CreationFilter {
   readonly status?: readonly DeliveryStatus[] | null | undefined
   readonly subscriberId?: string | null | undefined
@@ -43,14 +43,14 @@ const states = {
   STOPPED: { stoppedAt: { not: null } },
 } as const satisfies Record<SubscriberStateName, Prisma.SubscriberWhereInput>
 
-/** Returns the condition of those who follow a page; no page stands for the first. */
+/** Returns the condition of subscribers who follow a page. A subscriber without a page follows the first. */
 const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
   OR: [{ pageId }, { pageId: null, organization: { pageId } }],
 })
 
 /**
  * Returns the condition of subscribers that match a filter.
- * @throws Invalid for too long a text, too many values and an empty range.
+ * @throws Invalid for too long a text, too many values or an empty range.
  */
 export function subscribersMatching(filter: SubscriberFilter): Prisma.SubscriberWhereInput {
   const channel = oneOf('channel', filter.channel)
@@ -66,10 +66,7 @@ export function subscribersMatching(filter: SubscriberFilter): Prisma.Subscriber
   }
 }
 
-/**
- * Returns the condition of deliveries that match a filter.
- * @throws Invalid for too many values and an empty range.
- */
+/** Returns the condition of deliveries that match a filter. @throws Invalid for too many values or an empty range. */
 export function deliveriesMatching(filter: DeliveryFilter): Prisma.DeliveryWhereInput {
   const { subscriberId } = filter
   const channel = oneOf('channel', filter.channel)

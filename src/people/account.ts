@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { requireConfirmation } from '../core/access.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
-import { ownSession } from './known-device.ts'
-import { hashPassword, newPassword, verifyPassword } from './password.ts'
-import { confirmSession, requireUser, revokeOtherSessions } from './session.ts'
+import { hashPassword, newPassword, verifyPassword } from './credential/password.ts'
+import { limitAttempts } from './sign-in/attempt-limit.ts'
+import { ownSession } from './sign-in/known-device.ts'
+import { confirmSession, requireUser, revokeOtherSessions } from './sign-in/session.ts'
 
 const renaming = z.object({ name: nameText })
 
@@ -15,6 +15,12 @@ export async function renameUser(ctx: PeopleContext, input: unknown): Promise<Us
   const { userId: id } = requireUser(ctx)
   const { name } = validate(renaming, input)
   return ctx.db.user.update({ where: { id }, data: { name } })
+}
+
+/** Returns whether the signed-in person has a password. */
+export async function hasPassword(ctx: PeopleContext): Promise<boolean> {
+  const where = { id: requireUser(ctx).userId }
+  return (await ctx.db.user.findUniqueOrThrow({ where, select: { passwordHash: true } })).passwordHash !== null
 }
 
 const passwordChange = z.object({ currentPassword: z.string().default(''), password: newPassword })

@@ -1,8 +1,8 @@
-import type { CredentialCache } from '../account/credential-cache.ts'
+import type { CredentialCache } from '../account/api-key/credential-cache.ts'
 import type { Context } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { SendAccountMail } from './mail.ts'
-import type { KnownSession } from './session.ts'
+import type { KnownSession } from './sign-in/session.ts'
 
 /** The context of what people do. */
 export interface PeopleContext extends Context {

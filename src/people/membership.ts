@@ -6,10 +6,10 @@ import { isIdOf } from '../core/id.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import { appendEvents } from '../event-log/event.ts'
-import type { Membership, User } from '../generated/prisma/client.ts'
+import type { Membership, Organization, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
 import { roleNames } from './role.ts'
-import { announceUser, requireUser } from './session.ts'
+import { announceUser, requireUser } from './sign-in/session.ts'
 import { emailInput, userByEmail } from './user.ts'
 
 /** A member of an organization. */
@@ -35,6 +35,18 @@ export function membersOf(ctx: Context): Promise<Member[]> {
   })
 }
 
+/** Returns the organizations of a person, by name, without deleted ones. */
+export function organizationsOf(
+  { db }: Pick<Context, 'db'>,
+  userId: string,
+): Promise<Pick<Organization, 'name' | 'slug'>[]> {
+  return db.organization.findMany({
+    where: { memberships: { some: { userId } }, deletedAt: null },
+    select: { name: true, slug: true },
+    orderBy: { name: 'asc' },
+  })
+}
+
 /** Makes a person a member, in the transaction of a change. The caller checks permissions. */
 export async function insertMembership(
   tx: Context,
@@ -50,14 +62,14 @@ export async function insertMembership(
 /**
  * Makes the person with a mail address an owner of the organization that the operator acts for, which has lost its own.
  * Operator only.
- * @throws Invalid for what is no address. @throws Conflict when nobody has this address.
+ * @throws Invalid for an invalid address. @throws Conflict when no account has this address.
  */
 export async function addOwner(ctx: Context, email: string): Promise<Member> {
   requireOperator(ctx)
   requireConfirmation(ctx)
   const organizationId = requireScope(ctx, 'ADMIN')
   const user = await userByEmail(ctx, validate(emailInput, { email }).email)
-  if (user === null) throw new Conflict('Nobody has an account with this mail address.')
+  if (user === null) throw new Conflict('No one has an account with this mail address.')
   return change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
@@ -77,7 +89,7 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
 
 /**
  * Changes a member's role. Owners only. The member's connections are cut and come back with the new role.
- * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left, or the role is no longer the
+ * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or the role is no longer the
  * previous one that the caller has read.
  */
 export async function setRole(ctx: Context, input: unknown): Promise<Member> {
@@ -88,7 +100,7 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === role) return [member]
     if (previousRole && member.role !== previousRole) {
-      throw new Conflict(`Somebody else has made ${member.user.name} ${roleNames[member.role]} in the meantime.`)
+      throw new Conflict(`Another person has made ${member.user.name} ${roleNames[member.role]} in the meantime.`)
     }
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.update({ where: { organizationId_userId: { organizationId, userId } }, data: { role } })
@@ -103,7 +115,7 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
 
 /**
  * Removes a member. Owners only, but anybody may leave.
- * @throws NotFound for somebody who is no member. @throws Conflict when no owner would be left.
+ * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<Member> {
   const isSelf = ctx.actor.kind === 'user' && requireUser(ctx).userId === userId
@@ -133,7 +145,7 @@ async function findMember({ db }: Context, organizationId: string, userId: strin
 
 async function requireOtherOwner({ db }: Context, organizationId: string, userId: string): Promise<void> {
   const other = await db.membership.findFirst({ where: { organizationId, role: 'OWNER', userId: { not: userId } } })
-  if (other === null) throw new Conflict('An organization always has an owner. Make somebody else an owner first.')
+  if (other === null) throw new Conflict('An organization always has an owner. Make another member an owner first.')
 }
 
 const subject = ({ user }: Member) => ({ subjectId: user.id, subjectName: user.name })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { hostName } from '../account/domain-name.ts'
-import type { Page } from '../account/page.ts'
-import { countEdit, findPage } from '../account/page.ts'
-import type { GuardedPage } from '../account/page-guard.ts'
-import { announcePage, PAGE_TOKEN_PREFIX } from '../account/page-guard.ts'
-import { hashSecret } from '../account/secret.ts'
+import { hashSecret } from '../account/api-key/secret.ts'
+import { hostName } from '../account/custom-domain/domain-name.ts'
+import type { Page } from '../account/page/page.ts'
+import { countEdit, findPage } from '../account/page/page.ts'
+import type { GuardedPage } from '../account/page/page-guard.ts'
+import { announcePage, PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
 import { requireConfirmation, requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, Unauthenticated } from '../core/errors.ts'
@@ -16,10 +16,10 @@ import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
 import { PageAccessKind } from '../generated/prisma/enums.ts'
-import { limitLinks, limitPageAttempts, limitRequests } from './attempt-limit.ts'
+import { hashPassword, verifyPassword } from './credential/password.ts'
 import { afterAnswer, requireMail } from './mail.ts'
-import { createToken, newSecret, readToken, takeToken } from './one-time-token.ts'
-import { hashPassword, verifyPassword } from './password.ts'
+import { limitLinks, limitPageAttempts, limitRequests } from './sign-in/attempt-limit.ts'
+import { createToken, newSecret, readToken, takeToken } from './sign-in/one-time-token.ts'
 import { emailInput } from './user.ts'
 
 /** Mail domains, and networks, that may read a page. */
@@ -61,6 +61,20 @@ export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string
   return access ?? { kind: 'PUBLIC', mailDomains: [], ranges: [] }
 }
 
+/** Returns who may read each page of an organization, by the page's id; absent: everybody. */
+export async function pageAccessKinds(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+): Promise<ReadonlyMap<string, PageAccessKind>> {
+  const found = await db.pageAccess.findMany({ where: { organizationId }, select: { pageId: true, kind: true } })
+  return new Map(found.map(({ pageId, kind }) => [pageId, kind]))
+}
+
+/** Counts the read tokens of a page. */
+export function countPageTokens({ db }: Pick<Context, 'db'>, pageId: string): Promise<number> {
+  return db.pageToken.count({ where: { pageId } })
+}
+
 /**
  * Changes who may read a page of the caller's organization. What was opened before is closed at once, on every instance. Needs
  * a key with scope ADMIN, or a person's confirmation.
@@ -79,7 +93,6 @@ export async function updatePageAccess(ctx: Context, input: unknown): Promise<Sh
     if (await setPageAccess(tx, page, prepared)) await countEdit(tx.db, page)
     return [await readPageAccess(tx, page.id)]
   })
-  ctx.pageGuard?.invalidate(organizationId)
   return changed
 }
 
@@ -146,7 +159,7 @@ export interface CreatedPageToken {
 }
 
 /**
- * Creates a read token of a page: whoever has it reads the page's documents. Needs a key with scope ADMIN.
+ * Creates a read token of a page: it allows reading the page's documents. Needs a key with scope ADMIN.
  * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many.
  */
 export async function createPageToken(ctx: Context, input: unknown): Promise<CreatedPageToken> {
@@ -167,7 +180,6 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
       { kind: 'PAGE_TOKEN_CREATED', subjectId: token.id, subjectName: name },
     ]
   })
-  ctx.pageGuard?.invalidate(organizationId)
   return created
 }
 
@@ -185,7 +197,6 @@ export async function revokePageToken(ctx: Context, id: string): Promise<PageTok
     await announcePage(db, id)
     return [token, { kind: 'PAGE_TOKEN_REVOKED', subjectId: id, subjectName: token.name }]
   })
-  ctx.pageGuard?.invalidate(organizationId)
   return revoked
 }
 
@@ -228,7 +239,7 @@ export async function requestPageLink(ctx: Context, page: GuardedPage, input: un
       subject: 'Open the status page',
       message: 'The link works once, within 15 minutes.',
       action: { label: 'Open the status page', url: `${url}/${token}` },
-      reason: 'Somebody asked for this link with your address. If it was not you, ignore this mail.',
+      reason: 'Someone requested this link with your address. If it was not you, ignore this mail.',
     })
   })
 }
@@ -241,7 +252,7 @@ export async function isPageLink(ctx: Context, page: GuardedPage, token: string)
 /** Uses a mailed link up. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or opens nothing any more. */
 export async function takePageLink(ctx: Context, page: GuardedPage, token: string): Promise<void> {
   if (isFor(page, (await takeToken(ctx, 'PAGE_ACCESS', token))?.data)) return
-  throw new Unauthenticated('INVALID_TOKEN', 'This link was used already or has expired. Ask for a new one.')
+  throw new Unauthenticated('INVALID_TOKEN', 'This link was already used or has expired. Request a new one.')
 }
 
 const linkContent = z.object({ pageId: z.string(), generation: z.number() })

@@ -1,18 +1,18 @@
 import { isOperatorToken } from '../account/operator.ts'
-import { insertOrganization, refuseTaken } from '../account/organization.ts'
-import { slugText } from '../account/page-settings.ts'
+import { insertOrganization, refuseTaken } from '../account/organization/organization.ts'
+import { slugText } from '../account/page/page-settings.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { Conflict, Unauthenticated } from '../core/errors.ts'
 import { DAY } from '../core/time.ts'
 import { nameText, validate } from '../core/validation.ts'
 import type { Organization } from '../generated/prisma/client.ts'
-import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
+import { hashPassword } from './credential/password.ts'
 import { insertMembership } from './membership.ts'
-import { createToken, readToken, takeToken } from './one-time-token.ts'
-import { hashPassword } from './password.ts'
-import { startSession } from './session.ts'
+import { limitAttempts } from './sign-in/attempt-limit.ts'
+import { createToken, readToken, takeToken } from './sign-in/one-time-token.ts'
+import { startSession } from './sign-in/session.ts'
 import { insertUser, newPerson } from './user.ts'
 
 /** The path of the setup page. */
@@ -23,21 +23,21 @@ const SETUP_LIFETIME = 7 * DAY
 
 const setupInput = newPerson.extend({ organizationName: nameText, slug: slugText })
 
-/** Returns whether nobody has an account yet. */
+/** Returns whether no one has an account yet. */
 export async function isSetUpNeeded({ db }: Pick<Context, 'db'>): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) === null
 }
 
 /**
  * Requires that the service is set up: who came before the operator would close the setup page.
- * @throws Conflict as long as nobody has an account.
+ * @throws Conflict as long as no one has an account.
  */
 export async function requireSetUp(ctx: Pick<Context, 'db'>): Promise<void> {
   if (await isSetUpNeeded(ctx)) throw new Conflict('This service is not set up yet.')
 }
 
 /**
- * Creates the token of the setup page, which replaces earlier ones. Null when somebody has an account, or when `ADMIN_TOKEN` is
+ * Creates the token of the setup page, which replaces earlier ones. Null when someone has an account, or when `ADMIN_TOKEN` is
  * set, which the page asks for instead.
  */
 export async function createSetupToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {
@@ -54,7 +54,7 @@ export async function mayUseSetup(ctx: Pick<Context, 'db' | 'config' | 'now'>, t
 
 /**
  * Creates the first person, as the operator, and its organization, and signs it in.
- * @throws Invalid for an invalid field. @throws Unauthenticated `INVALID_TOKEN` for a wrong or used token, or when somebody has
+ * @throws Invalid for an invalid field. @throws Unauthenticated `INVALID_TOKEN` for a wrong or used token, or when someone has
  * an account. @throws RateLimited after too many wrong tokens.
  */
 export async function setUp(
@@ -86,5 +86,5 @@ export async function setUp(
 const SETUP_LOCK = 7_201_533
 
 function wrongToken(): Unauthenticated {
-  return new Unauthenticated('INVALID_TOKEN', 'This link was used already or is no longer valid.')
+  return new Unauthenticated('INVALID_TOKEN', 'This link was already used or is no longer valid.')
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { emailText } from '../account/page-settings.ts'
+import { emailText } from '../account/page/page-settings.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { nameText } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { newPassword } from './password.ts'
+import { newPassword } from './credential/password.ts'
 
 /** A mail address that identifies a person: without blanks around it, in lower case. */
 export const personEmail = z.string().trim().toLowerCase().pipe(emailText)
@@ -33,4 +33,17 @@ export async function insertUser(
 /** Returns the person with a mail address; null: none. */
 export function userByEmail({ db }: Pick<Context, 'db'>, email: string): Promise<User | null> {
   return db.user.findUnique({ where: { email } })
+}
+
+/** What the person itself sees of its account. */
+export type Person = Pick<User, 'id' | 'email' | 'name' | 'isOperator'>
+
+/** Returns the person with an id; null: it was deleted. */
+export function findPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Person | null> {
+  return db.user.findUnique({ where: { id }, select: { id: true, email: true, name: true, isOperator: true } })
+}
+
+/** Returns the person with an id that is known to exist. */
+export function readPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Person> {
+  return db.user.findUniqueOrThrow({ where: { id }, select: { id: true, email: true, name: true, isOperator: true } })
 }

@@ -1,4 +1,4 @@
-import type { TimelineBounds } from '../status/timeline-reader.ts'
+import type { TimelineBounds } from '../status/timeline/timeline-reader.ts'
 
 /**
  * The size limits of each document besides those of the page's state, so that rendering one delays no other request: updates, bytes of their texts, services.

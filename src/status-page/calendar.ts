@@ -1,12 +1,12 @@
-import { plainText } from '../core/markdown.ts'
+import { plainText } from '../core/markdown/markdown.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { MaintenanceSeries } from '../generated/prisma/client.ts'
 import type { Catalogue } from '../language/catalogue.ts'
-import { ruleWithEnd } from '../status/maintenance-series.ts'
-import { shows } from '../status/page-scope.ts'
-import type { PageState } from '../status/page-state.ts'
-import { instantOf, localOf } from '../status/recurrence.ts'
-import type { MaintenanceWithTimeline } from '../status/timeline-reader.ts'
+import { ruleWithEnd } from '../status/maintenance/maintenance-series.ts'
+import { instantOf, localOf } from '../status/maintenance/recurrence.ts'
+import { shows } from '../status/page/page-scope.ts'
+import type { PageState } from '../status/page/page-state.ts'
+import type { MaintenanceWithTimeline } from '../status/timeline/timeline-reader.ts'
 import { formatUtc, isUtc, localTime, zoneComponent } from './calendar-time.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
@@ -74,7 +74,7 @@ function eventsOf(source: CalendarSource, zone: Zone): string[] {
 const isBefore = (until: Date | null, timeZone: string, local: string) =>
   until !== null && until < instantOf(timeZone, local)
 
-/** Returns whether a date is as its series says. One that has begun has updates of its own. */
+/** Returns whether a date is as its series says. A date that has begun has its own updates. */
 function isAsRepeated(
   { title, durationMinutes }: MaintenanceSeries,
   date: Pick<MaintenanceWithTimeline, 'detached' | 'status' | 'title' | 'startsAt' | 'endsAt' | 'updateCount'>,
@@ -84,7 +84,7 @@ function isAsRepeated(
   return isPlanned && date.title === title && +endsAt - +startsAt === durationMinutes * MINUTE
 }
 
-/** Writes a series as one event that repeats. Its text is that of its next date, which has none of its own. */
+/** Writes a series as one event that repeats. Its text is that of its next date. */
 function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Zone): string[] {
   const { id, title, timeZone, firstStart, durationMinutes, skipped, version, createdAt, services } = series
   const { changes, maintenances, url } = source

@@ -1,13 +1,14 @@
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
+import type { Incident, Maintenance } from '../generated/prisma/client.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import { offeredLanguages, segmentOf } from '../language/choice.ts'
-import { seriesTitleIn } from '../status/maintenance-series.ts'
-import type { PageState } from '../status/page-state.ts'
-import { readPublishedOf } from '../status/postmortem.ts'
-import type { TimelineBounds } from '../status/timeline-reader.ts'
-import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
+import { readPublishedOf } from '../status/incident/postmortem.ts'
+import { seriesTitleIn } from '../status/maintenance/maintenance-series.ts'
+import type { PageState } from '../status/page/page-state.ts'
+import type { TimelineBounds } from '../status/timeline/timeline-reader.ts'
+import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline/timeline-reader.ts'
 import { inLanguage } from '../status/translations.ts'
 import { badgeSvg } from './badge.ts'
 import { bounds } from './bounds.ts'
@@ -175,12 +176,19 @@ export async function readDocument(
   return written(state, await write(state))
 }
 
+/** What was over when it was imported is no news: feeds would announce it. */
+const isNews = ({ importedAt, ...row }: Incident | Maintenance) => {
+  const endedAt = 'resolvedAt' in row ? row.resolvedAt : row.endedAt
+  const isOver = endedAt !== null || row.status === 'CANCELLED'
+  return importedAt === null || !isOver || (endedAt !== null && endedAt > importedAt)
+}
+
 /** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
 async function readFeedSource({ db, state, url, words, language, segment }: DocumentSource): Promise<FeedSource> {
   const { entries, whole, timeline } = bounds.feed
   const { id } = state.organization
-  const newestIncidents = await readNewestIncidents(db, state.scope, entries)
-  const newestMaintenances = await readNewestMaintenances(db, state.scope, entries)
+  const newestIncidents = (await readNewestIncidents(db, state.scope, entries)).filter(isNews)
+  const newestMaintenances = (await readNewestMaintenances(db, state.scope, entries)).filter(isNews)
   const candidates = [...newestIncidents, ...newestMaintenances]
   const changes = await readLastChanges(db, id, idsOf(candidates))
   const changedAt = ({ id, createdAt }: (typeof candidates)[number]) => (changes.get(id) ?? createdAt).getTime()

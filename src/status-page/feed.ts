@@ -1,13 +1,14 @@
 import type { Catalogue } from '../language/catalogue.ts'
 import type { Piece } from '../language/isolate.ts'
 import { isolate, piecesOf } from '../language/isolate.ts'
-import type { PageState } from '../status/page-state.ts'
-import type { PublishedPostmortem } from '../status/postmortem.ts'
+import type { PublishedPostmortem } from '../status/incident/postmortem.ts'
+import type { PageState } from '../status/page/page-state.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
+  TimelineFile,
   TimelineUpdate as Update,
-} from '../status/timeline-reader.ts'
+} from '../status/timeline/timeline-reader.ts'
 import type { InLanguage } from '../status/translations.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
@@ -137,7 +138,7 @@ function entriesOf(source: FeedSource): FeedEntry[] {
 }
 
 function incidentEntry(
-  { url, changes, words, written, postmortems }: FeedSource,
+  { url, self, changes, words, written, postmortems }: FeedSource,
   incident: Shown<IncidentWithTimeline>,
   services: string,
   zone: Zone,
@@ -146,7 +147,8 @@ function incidentEntry(
   const facts = [words.impact[impact], ...(services === '' ? [] : [words.incident.affected(services)])]
   const link = `${url}/incidents/${id}`
   const tag = tagOf(written, words)
-  const timeline = timelineHtml(incident, { link, zone, words, tag }, ({ status }) => words.incidentStatus[status])
+  const context = { link, files: `${self.url}/files`, zone, words, tag }
+  const timeline = timelineHtml(incident, context, ({ status }) => words.incidentStatus[status])
   return {
     id,
     title,
@@ -154,12 +156,12 @@ function incidentEntry(
     link,
     publishedAt: createdAt,
     updatedAt: lastChangeOf(incident, changes),
-    content: factsHtml(facts, tag) + postmortemHtml(postmortems.get(id), { link, zone, words, tag }) + timeline,
+    content: factsHtml(facts, tag) + postmortemHtml(postmortems.get(id), context) + timeline,
   }
 }
 
 function maintenanceEntry(
-  { url, changes, words, written }: FeedSource,
+  { url, self, changes, words, written }: FeedSource,
   maintenance: Shown<MaintenanceWithTimeline>,
   services: string,
   zone: Zone,
@@ -171,7 +173,7 @@ function maintenanceEntry(
   const tag = tagOf(written, words)
   const timeline = timelineHtml(
     maintenance,
-    { link, zone, words, tag },
+    { link, files: `${self.url}/files`, zone, words, tag },
     ({ status }) => words.maintenanceStatus[status],
   )
   return {
@@ -200,13 +202,15 @@ const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${
 
 interface TimelineContext {
   readonly link: string
+  /** The address below which files are. */
+  readonly files: string
   readonly zone: Zone
   readonly words: Catalogue
   /** As of `tagOf`. */
   readonly tag: string | undefined
 }
 
-/** Renders the post-mortem of an incident, or (null) a link to it; absent: there is none. */
+/** Renders the post-mortem of an incident, or (null) a link to it; absent: none. */
 function postmortemHtml(
   postmortem: PublishedPostmortem | null | undefined,
   { link, zone, words, tag }: TimelineContext,
@@ -220,10 +224,18 @@ function postmortemHtml(
   return `<p><strong>${label}</strong>, ${time}</p>\n<div${own} dir="auto">${html}</div>\n`
 }
 
+/** Renders links to the files of an update. */
+function filesHtml({ files = [] }: Pick<Update<unknown>, 'files'>, address: string): string {
+  if (files.length === 0) return ''
+  const link = ({ id, name, alt }: TimelineFile) =>
+    `<li><a href="${escapeXml(`${address}/${id}`)}">${escapeXml(alt || name)}</a></li>`
+  return `\n<ul>${files.map(link).join('')}</ul>`
+}
+
 /** Renders the newest updates of a timeline, and a link to the others. */
 function timelineHtml<S>(
   { updates, updateCount }: { readonly updates: readonly (Update<S> & InLanguage)[]; readonly updateCount: number },
-  { link, zone, words, tag }: TimelineContext,
+  { link, files, zone, words, tag }: TimelineContext,
   labelOf: (update: Update<S>) => string,
 ): string {
   const shown = updates.filter(({ body }) => body !== null)
@@ -231,7 +243,7 @@ function timelineHtml<S>(
     const time = `<time datetime="${update.createdAt.toISOString()}">${escapeXml(zone.time(update.createdAt))}</time>`
     const text = updateHtml({ ...update, status: String(update.status) }, words)
     const own = update.body ? `<div${langOf(update.isTranslated ? undefined : tag)} dir="auto">${text}</div>` : text
-    return `<p><strong>${escapeXml(labelOf(update))}</strong>, ${time}</p>\n${own}`
+    return `<p><strong>${escapeXml(labelOf(update))}</strong>, ${time}</p>\n${own}${filesHtml(update, files)}`
   })
   const label = shown.length === 0 ? words.incident.readUpdates : words.incident.allUpdates(updateCount)
   const rest = shown.length < updateCount ? [`<p><a href="${escapeXml(link)}">${escapeXml(label)}</a></p>`] : []

@@ -3,10 +3,10 @@ import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import type { PageScope } from '../status/page-scope.ts'
-import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page-scope.ts'
-import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline-reader.ts'
-import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline-reader.ts'
+import type { PageScope } from '../status/page/page-scope.ts'
+import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page/page-scope.ts'
+import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline/timeline-reader.ts'
+import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline/timeline-reader.ts'
 import { bounds } from './bounds.ts'
 import type { Month, Zone } from './time-format.ts'
 import { addMonths, monthOf, startOfMonth } from './time-format.ts'
@@ -66,7 +66,7 @@ export async function readHistory(
 interface HistoryOverview {
   /** The number of items in the span. */
   readonly items: number
-  /** The latest start of an item before the span, and the earliest after it up to now; null: there is none. */
+  /** The latest start of an item before the span, and the earliest after it up to now, or null. */
   readonly before: Date | null
   readonly after: Date | null
 }
@@ -142,7 +142,7 @@ export async function findIncident(db: Database, scope: PageScope, id: string): 
   return found
 }
 
-/** Returns the id of the incident of a page that another one became part of; null: there is none. */
+/** Returns the id of the incident of a page that another one became part of, or null. */
 export async function readJointIncident(db: Database, scope: PageScope, id: string): Promise<string | null> {
   if (typeOfId(id) !== 'Incident') return null
   const merged = { some: { id, organizationId: scope.organizationId } }

@@ -1,5 +1,5 @@
 import type { Database } from '../core/context.ts'
-import { publicKinds } from '../event-log/event.ts'
+import { publicKinds } from '../event-log/audience.ts'
 
 /**
  * Returns the time of the newest public event about each of an organization's services, groups, incidents and maintenances, by id.

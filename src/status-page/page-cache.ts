@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { PageName } from '../account/page-guard.ts'
+import type { PageName } from '../account/page/page-guard.ts'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
 import type { Language } from '../language/catalogue.ts'
 import type { OfferedLanguages } from '../language/choice.ts'
-import type { PagePosition } from '../status/page-position.ts'
-import type { PageState } from '../status/page-state.ts'
+import type { FileContent } from '../status/incident/file-store.ts'
+import type { PagePosition } from '../status/page/page-position.ts'
+import type { PageState } from '../status/page/page-state.ts'
 import type { ServiceHistories } from './service-history.ts'
 
 /** A page or document, ready to send. */
@@ -107,6 +108,8 @@ export interface PageCache {
   readonly followed: LRUCache<string, FollowedPage>
   /** By the host and the address of a request. */
   readonly addresses: LRUCache<string, KnownAddress>
+  /** By the page and the id of the file. */
+  readonly files: LogCache<FileContent>
   /** The page that a host name shows, and its organization; null: none. */
   readonly hosts: LogCache<{ readonly organizationId: string | null; readonly pageId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
@@ -122,6 +125,8 @@ const MAX_STATE_BYTES = 32 * 1024 * 1024
 /** The estimated bytes in memory of a character of a state, and of a day or an incident of a history. */
 const BYTES_PER_CHARACTER = 4
 const BYTES_PER_DAY = 200
+/** The maximum size of the cached files in bytes. */
+const MAX_FILE_CACHE_BYTES = 32 * 1024 * 1024
 /** The maximum number of followed pages: at most about 40 kB each. */
 const MAX_FOLLOWED = 1000
 /** The maximum number of known addresses: at most about 1 kB each. */
@@ -153,6 +158,7 @@ export function createPageCache(now: Clock): PageCache {
     sizeOf: ({ size }) => (1 + size) * BYTES_PER_DAY,
     now,
   })
+  const files = createLogCache<FileContent>({ maxSize: MAX_FILE_CACHE_BYTES, sizeOf: ({ size }) => size, now })
   const hosts = createLogCache<{ organizationId: string | null; pageId: string | null }>({
     maxSize: MAX_HOSTS,
     sizeOf: () => 1,
@@ -165,9 +171,10 @@ export function createPageCache(now: Clock): PageCache {
     versions,
     followed,
     addresses,
+    files,
     hosts,
     invalidate(organizationId) {
-      for (const cache of [states, histories, pages, hosts]) cache.invalidate(organizationId)
+      for (const cache of [states, histories, pages, files, hosts]) cache.invalidate(organizationId)
     },
   }
 }

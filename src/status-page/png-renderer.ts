@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/errors.ts'
-import { createTaskThread, TaskTimeout } from '../core/task-thread.ts'
+import { createTaskThread, TaskTimeout } from '../core/thread/task-thread.ts'
 import { SECOND } from '../core/time.ts'
 
 /** Renders SVG as PNG in a worker thread, so that rendering delays no other request. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
-import { packageFile } from '../core/package-file.ts'
-import { answerTasks } from '../core/task-worker.ts'
+import { packageFile } from '../core/process/package-file.ts'
+import { answerTasks } from '../core/thread/task-worker.ts'
 
 /** Renders SVG as PNG in a worker thread: one image takes as long as a hundred pages. */
 

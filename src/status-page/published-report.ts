@@ -1,9 +1,9 @@
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { decodeCursor } from '../event-log/event.ts'
-import type { PageState } from '../status/page-state.ts'
-import type { MonthlyReport } from './report.ts'
-import { completeMonths, readReport } from './report.ts'
+import type { PageState } from '../status/page/page-state.ts'
+import type { MonthlyReport } from './monthly-report.ts'
+import { completeMonths, readReport } from './monthly-report.ts'
 
 /** Returns the months of which a page's readers can read the report, newest first. @throws NotFound when they can read none. */
 export async function readPublishedMonths(db: Database, state: PageState): Promise<string[]> {

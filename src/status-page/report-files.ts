@@ -1,7 +1,7 @@
 import { SECOND } from '../core/time.ts'
-import type { Span } from '../monitoring/uptime.ts'
-import { csvLine } from '../notification/csv.ts'
-import type { MeanTime, MonthlyReport, ServiceReport } from './report.ts'
+import type { Span } from '../monitoring/uptime/uptime.ts'
+import { csvLine } from '../notification/subscriber/csv.ts'
+import type { MeanTime, MonthlyReport, ServiceReport } from './monthly-report.ts'
 
 const SERVICE = [
   'service',

@@ -1,11 +1,11 @@
-import { readPage } from '../account/page.ts'
+import { readPage } from '../account/page/page.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
-import type { ReportContent } from '../notification/payload.ts'
-import type { MonthlyReport, ReportedPage } from './report.ts'
-import { completeMonths, lastCompleteMonth, readReport } from './report.ts'
+import type { ReportContent } from '../notification/content/payload.ts'
+import type { MonthlyReport, ReportedPage } from './monthly-report.ts'
+import { completeMonths, lastCompleteMonth, readReport } from './monthly-report.ts'
 
 /** The pages that one run looks at. */
 const BATCH = 50
@@ -21,7 +21,7 @@ interface DuePage {
 }
 
 /**
- * Appends an event for each month of a page whose report has become complete and which somebody subscribed to, with its figures, in one
+ * Appends an event for each month of a page whose report has become complete and which has subscribers, with its figures, in one
  * transaction: the dispatcher sends them. What a killed worker had begun is done again, nothing twice. Returns whether there may be more.
  */
 export async function offerReports(ctx: Context): Promise<boolean> {
@@ -51,7 +51,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
 }
 
 async function offer(ctx: Context, due: DuePage): Promise<void> {
-  // Whoever subscribes later gets the next one.
+  // Later subscribers get the next one.
   if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
     readPage(ctx.db, 'id', due.id),
@@ -84,7 +84,7 @@ async function announce(
       if (count === 0) return [undefined]
       const data = { pageId: page.id, month, content: content satisfies Prisma.InputJsonObject, createdAt: now() }
       await db.pageReport.createMany({ data, skipDuplicates: true })
-      return [undefined, { kind: 'REPORT_CREATED', subjectId: page.id, subjectName: page.name, updateId: month }]
+      return [undefined, { kind: 'REPORT_CREATED', subjectId: page.id, subjectName: page.name, reportMonth: month }]
     })
   } catch (error) {
     // The organization was deleted meanwhile.

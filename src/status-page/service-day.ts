@@ -4,15 +4,15 @@ import { DAY, MINUTE } from '../core/time.ts'
 import { dayIn, startOfDay } from '../core/time-zone.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
-import type { ImportedDay } from '../monitoring/imported-history.ts'
-import { readImportedDays, sumImported } from '../monitoring/imported-history.ts'
-import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime.ts'
-import { sumOf, tally } from '../monitoring/uptime.ts'
-import { historyStart, readDays } from '../monitoring/uptime-days.ts'
-import type { ServiceIncident } from '../status/incident-effect-reader.ts'
-import type { ImpairedStatus } from '../status/incident-effects.ts'
-import { worstEffect } from '../status/incident-effects.ts'
-import type { PageState, ServiceState } from '../status/page-state.ts'
+import type { ImportedDay } from '../monitoring/uptime/imported-history.ts'
+import { readImportedDays, sumImported } from '../monitoring/uptime/imported-history.ts'
+import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime/uptime.ts'
+import { sumOf, tally } from '../monitoring/uptime/uptime.ts'
+import { historyStart, readDays } from '../monitoring/uptime/uptime-days.ts'
+import type { ServiceIncident } from '../status/incident/incident-effect-reader.ts'
+import type { ImpairedStatus } from '../status/incident/incident-effects.ts'
+import { worstEffect } from '../status/incident/incident-effects.ts'
+import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import { sourceOf } from './service-history.ts'
 import { readPast, readStretches } from './service-range.ts'
 
@@ -97,7 +97,7 @@ export async function readServiceDay(
   const end = startOfDay(timeZone, new Date(last.getTime() + DAY))
   const span = { from: startOfDay(timeZone, begin), to: end < now ? end : now }
   const past = await readPast(db, state, [service.id], span.from, now)
-  // Reading from the day before tells what had begun then.
+  // Reading from the day before shows what had begun then.
   const before = new Date(span.from.getTime() - 1)
   const found = await readStretches(db, state, service, { from: before, to: span.to }, past, now)
   const stretches = stretchesOf(found, span, now)

@@ -1,24 +1,24 @@
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Database } from '../core/context.ts'
 import { DAY, MINUTE } from '../core/time.ts'
-import { yieldAfterTimeSlice } from '../core/time-slice.ts'
 import { dayIn } from '../core/time-zone.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
-import type { ImportedDay } from '../monitoring/imported-history.ts'
-import { readImportedDays, sumImported } from '../monitoring/imported-history.ts'
-import { reportedDays, uptimeSourceOf } from '../monitoring/service-uptime.ts'
-import type { Span, Tally } from '../monitoring/uptime.ts'
-import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime.ts'
-import type { DayUptime } from '../monitoring/uptime-days.ts'
-import { readMaintenance } from '../monitoring/uptime-history.ts'
-import type { RangeName } from '../monitoring/uptime-range.ts'
-import { barSpans, DEFAULT_RANGE, readBars, unitOf } from '../monitoring/uptime-range.ts'
-import type { IncidentPast, ServiceIncident } from '../status/incident-effect-reader.ts'
-import type { ImpairedStatus } from '../status/incident-effects.ts'
-import { worstEffect, worstEffects } from '../status/incident-effects.ts'
-import type { PageState, ServiceState } from '../status/page-state.ts'
+import type { ImportedDay } from '../monitoring/uptime/imported-history.ts'
+import { readImportedDays, sumImported } from '../monitoring/uptime/imported-history.ts'
+import { reportedDays, uptimeSourceOf } from '../monitoring/uptime/service-uptime.ts'
+import type { Span, Tally } from '../monitoring/uptime/uptime.ts'
+import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime/uptime.ts'
+import type { DayUptime } from '../monitoring/uptime/uptime-days.ts'
+import { readMaintenance } from '../monitoring/uptime/uptime-history.ts'
+import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
+import { barSpans, DEFAULT_RANGE, readBars, unitOf } from '../monitoring/uptime/uptime-range.ts'
+import type { IncidentPast, ServiceIncident } from '../status/incident/incident-effect-reader.ts'
+import type { ImpairedStatus } from '../status/incident/incident-effects.ts'
+import { worstEffect, worstEffects } from '../status/incident/incident-effects.ts'
+import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import { bounds } from './bounds.ts'
 import type { Zone } from './time-format.ts'
 
@@ -427,7 +427,7 @@ function dayNotes(
   ].filter((note) => note !== false)
 }
 
-/** Says what another tool counted; null: nothing. */
+/** Describes what another tool counted; null: nothing. */
 export function importedNote(imported: ImportedDay | null, { uptime: words }: Catalogue): string | null {
   if (imported === null) return null
   const { source, up, down } = imported

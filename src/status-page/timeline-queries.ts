@@ -1,10 +1,10 @@
 import type { Database } from '../core/context.ts'
-import { textAsHtml } from '../core/markdown.ts'
+import { textAsHtml } from '../core/markdown/markdown.ts'
 import type { Incident, Maintenance, MaintenanceSeries } from '../generated/prisma/client.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
-import type { PageScope } from '../status/page-scope.ts'
-import { incidentsOnPage, onPage } from '../status/page-scope.ts'
+import type { PageScope } from '../status/page/page-scope.ts'
+import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
 import type { Zone } from './time-format.ts'
 import { monthKey, monthOf } from './time-format.ts'
 

@@ -1,15 +1,15 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
-import type { Repetition } from '../status/page-state-query.ts'
-import type { PageStatus, ShownService, ShownStatus } from '../status/shown-status.ts'
-import { summarizeUnknown, worstStatus } from '../status/shown-status.ts'
+import type { Repetition } from '../status/page/page-state-query.ts'
+import type { PageStatus, ShownService, ShownStatus } from '../status/service/shown-status.ts'
+import { summarizeUnknown, worstStatus } from '../status/service/shown-status.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
   Timeline,
   TimelineUpdate,
-} from '../status/timeline-reader.ts'
+} from '../status/timeline/timeline-reader.ts'
 import type { InLanguage } from '../status/translations.ts'
 import { inLanguage } from '../status/translations.ts'
 import type { HistoryItem } from './history.ts'
@@ -49,6 +49,8 @@ export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'>
   readonly startedAt: Date
   readonly resolvedAt: Date | null
   readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
+  /** The tool from which it was imported; null: it was written here. */
+  readonly importedFrom: string | null
 }
 
 export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'services'>, InLanguage {
@@ -60,6 +62,8 @@ export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'serv
   readonly endsAt: Date
   readonly services: readonly { readonly name: string }[]
   readonly seriesId: string | null
+  /** The tool from which it was imported; null: it was written here. */
+  readonly importedFrom: string | null
   /** How it repeats; absent: it does not, or it is over. */
   readonly repeats?: Repetition | null
 }
@@ -126,15 +130,15 @@ const unmarked = (name: string) => name
 
 type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
 
-/** Returns the status of a service in a few words: `Partial outage`, `First check pending`, `No data since 20 Nov 2026, 12:02 UTC`. */
+/** Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov 2026, 12:02 UTC`. */
 export function serviceLabel({ shown, unknownSince }: Known, zone: Zone, words: Catalogue = wordsOf('EN')): string {
   if (shown !== 'UNKNOWN') return words.status[shown]
-  return unknownSince === null ? words.firstCheckPending : words.noDataSince(zone.time(unknownSince))
+  return unknownSince === null ? words.firstProbePending : words.noDataSince(zone.time(unknownSince))
 }
 
 /** Returns an unknown status in two or three words, where there is no room for a time. */
 export function shortLabel({ shown, unknownSince }: Known, words: Catalogue): string {
-  return shown === 'UNKNOWN' && unknownSince === null ? words.firstCheckPending : words.status[shown]
+  return shown === 'UNKNOWN' && unknownSince === null ? words.firstProbePending : words.status[shown]
 }
 
 /** Returns the status of a whole page in two or three words. */
@@ -168,7 +172,7 @@ export function headline(
   const what = affected.length === 1 ? mark(first.name) : several
   if (shown !== 'UNKNOWN') return words.wrong(common.status[shown], what)
   const { everywhere, since } = summarizeUnknown(services)
-  if (since === null) return words.wrong(common.firstCheckPending, what)
+  if (since === null) return words.wrong(common.firstProbePending, what)
   return everywhere ? words.silentSince(zone.time(since)) : words.partlySilentSince(what, zone.time(since))
 }
 

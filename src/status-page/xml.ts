@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /** Characters that XML 1.0 forbids even when escaped (§2.2): most control characters, lone surrogates, U+FFFE and U+FFFF. */
 const invalidCharacters = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
@@ -11,5 +13,5 @@ const escapes: Readonly<Record<string, string>> = {
 
 /** Escapes a text for XML, between tags or in an attribute. Removes characters that XML forbids. */
 export function escapeXml(text: string): string {
-  return text.replace(invalidCharacters, '').replace(/[&<>"']/g, (character) => escapes[character] ?? '')
+  return text.replace(invalidCharacters, '').replace(/[&<>"']/g, (character) => ownValue(escapes, character) ?? '')
 }

@@ -1,14 +1,14 @@
-import type { Page } from '../account/page.ts'
-import { selectPages } from '../account/page.ts'
+import type { Page } from '../account/page/page.ts'
+import { selectPages } from '../account/page/page.ts'
 import type { Database } from '../core/context.ts'
 import { plainRows } from '../database/sql-transaction.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import type { PageScope } from './page-scope.ts'
-import { isPublicIncident } from './page-scope.ts'
-import type { PageCauses } from './page-status.ts'
-import { pageCauses, statusOf } from './page-status.ts'
-import type { PageStatus } from './shown-status.ts'
+import type { PageScope } from './page/page-scope.ts'
+import { isPublicIncident } from './page/page-scope.ts'
+import type { PageCauses } from './page/page-status.ts'
+import { pageCauses, statusOf } from './page/page-status.ts'
+import type { PageStatus } from './service/shown-status.ts'
 
 /** What live events are about. */
 interface LiveSubject {
@@ -34,14 +34,14 @@ interface LiveRows {
 type IncidentJson = {
   readonly [K in keyof Incident]: Incident[K] extends Date
     ? string
-    : K extends 'resolvedAt'
+    : K extends 'resolvedAt' | 'importedAt'
       ? string | null
       : Incident[K]
 }
 
 /**
  * Reads the current rows of a page and an incident, and the status of the page, with one statement, because that is done
- * for every event of every page that somebody watches. Null: there is no such page.
+ * for every event of every watched page. Null: there is no such page.
  */
 export async function readLiveRows(
   db: Database,
@@ -78,11 +78,12 @@ export async function readIncidentRow(db: Database, id: string): Promise<Inciden
   return row ?? null
 }
 
-function incidentOf({ startedAt, resolvedAt, createdAt, ...row }: IncidentJson): Incident {
+function incidentOf({ startedAt, resolvedAt, createdAt, importedAt, ...row }: IncidentJson): Incident {
   return {
     ...row,
     startedAt: new Date(startedAt),
     resolvedAt: resolvedAt === null ? null : new Date(resolvedAt),
     createdAt: new Date(createdAt),
+    importedAt: importedAt === null ? null : new Date(importedAt),
   }
 }

@@ -1,4 +1,4 @@
-import { tierLimits } from '../account/plan.ts'
+import { tierLimits } from '../account/limits.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import type { IdType } from '../core/id.ts'

@@ -1,3 +1,4 @@
+import { createLimiter } from '../core/concurrency/limiter.ts'
 import type { Database } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -103,11 +104,5 @@ function tooMuchText() {
   return invalid([{ path: ['filter', 'text'], message }])
 }
 
-let previous: Promise<unknown> = Promise.resolve()
-
-/** Runs one statement at a time. */
-function oneAtATime<T>(statement: () => Promise<T>): Promise<T> {
-  const result = previous.then(statement)
-  previous = result.catch(() => {})
-  return result
-}
+/** All searches of the process share it. */
+const oneAtATime = createLimiter({ atOnce: 1 })

@@ -18,7 +18,7 @@ export function requirePlaceholders(path: readonly string[], text: string): void
   throw invalid([{ path, message: `has the unknown placeholder {{${unknown}}}; there are ${known}` }])
 }
 
-/** Fills in the placeholders of a text. What is not known stays as it is, for whoever writes. */
+/** Fills in the placeholders of a text. What is not known stays as it is, for the writer. */
 export function fillPlaceholders(text: string, values: PlaceholderValues): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => (isPlaceholder(name) ? (values[name] ?? whole) : whole))
 }

@@ -12,11 +12,11 @@ import type { Prisma, TemplateKind } from '../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus } from '../generated/prisma/enums.ts'
 import type { Language } from '../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../language/catalogue.ts'
-import { findIncident } from './incident.ts'
+import { findIncident } from './incident/incident.ts'
 import { requireDistinct, requireServices } from './ownership.ts'
 import type { PlaceholderValues } from './template-text.ts'
 import { fillPlaceholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
-import { message, titleText } from './timeline-limits.ts'
+import { message, titleText } from './timeline/timeline-limits.ts'
 import { bothAfter, bothIn, translations } from './translations.ts'
 
 /** The maximum number of templates of an organization. */

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Context } from '../core/context.ts'
-import type { StoredHtml, StoredMessages } from '../core/markdown-rendering.ts'
-import { htmlOf, renderMessage } from '../core/markdown-rendering.ts'
+import type { StoredHtml, StoredMessages } from '../core/markdown/markdown-rendering.ts'
+import { htmlOf, renderMessage } from '../core/markdown/markdown-rendering.ts'
 import { invalid } from '../core/validation.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { Language } from '../language/catalogue.ts'
 import { languages } from '../language/catalogue.ts'
-import { message, titleText } from './timeline-limits.ts'
+import { message, titleText } from './timeline/timeline-limits.ts'
 
 /** The maximum length of a message in all other languages together, in characters. */
 export const MAX_TRANSLATED_LENGTH = 40_000
@@ -147,18 +147,18 @@ export function storedTexts<T>(stored: Prisma.JsonValue): { readonly language: L
 }
 
 /** Something with a title, and updates with messages. */
-interface Told {
+interface Translated {
   readonly title: string
   readonly titles: Prisma.JsonValue
   readonly updates: readonly { readonly body: string | null; readonly bodies?: ByLanguage<string> }[]
 }
 
-/** Whether a text was written in the reader's language; absent: it is the one that was written first. */
+/** Whether a text was written in the reader's language; absent: it is the original. */
 export interface InLanguage {
   readonly isTranslated?: boolean
 }
 
-/** Returns the title in a language if there is one, and otherwise the one that was written first. */
+/** Returns the title in a language if there is one, and otherwise the original. */
 export function titleIn(
   { title, titles = {} }: { readonly title: string; readonly titles?: Prisma.JsonValue },
   language: Language,
@@ -168,15 +168,15 @@ export function titleIn(
 }
 
 /** Returns an incident or a maintenance with its texts in a language, as far as they were written in it. */
-export function inLanguage<T extends Told>(
-  told: T,
+export function inLanguage<T extends Translated>(
+  original: T,
   language: Language,
 ): T & InLanguage & { readonly updates: readonly (T['updates'][number] & InLanguage)[] } {
-  const updates = told.updates.map((update) => {
+  const updates = original.updates.map((update) => {
     const body = update.bodies?.[language]
     return body === undefined ? update : { ...update, body, isTranslated: true }
   })
-  return { ...told, ...titleIn(told, language), updates }
+  return { ...original, ...titleIn(original, language), updates }
 }
 
 /** Returns the HTML of messages in other languages, or their markdown; undefined: there are none. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authenticate } from '../../src/account/authenticate.ts'
+import { authenticate } from '../../src/account/api-key/authenticate.ts'
 import { createOperatorToken } from '../../src/account/operator.ts'
 import { Unauthenticated } from '../../src/core/errors.ts'
 import { testContext } from '../support/context.ts'
@@ -18,7 +18,7 @@ test('a token in the settings is used, and none is created', async () => {
   await expect(authenticate(configured, 'a token of my owN')).rejects.toThrow(Unauthenticated)
 })
 
-test('without a token nobody is the operator', async () => {
+test('without a token no one is the operator', async () => {
   await expect(authenticate(ctx, 'a token of my own')).rejects.toThrow(Unauthenticated)
 })
 

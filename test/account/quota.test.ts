@@ -22,7 +22,7 @@ const keyOf = (organizationId: string, checkPlan: 'FREE' | 'PRO', clientAddress 
   usage,
 })
 
-/** How many of `times` checks at once were granted, and what each was told is left. */
+/** How many of `times` checks at once were granted, and what each was notified is left. */
 async function spend(ctx: ReturnType<typeof caller>, times: number) {
   const spent = await Promise.allSettled(Array.from({ length: times }, () => consumeCheck(ctx)))
   const refused = spent.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))

@@ -1,11 +1,11 @@
 /**
- * A process that sends the alerts that are due, until it is killed or none is left. Arguments: the database's directory or URL, and
- * by how many milliseconds its clock is ahead.
+ * A process that sends due alerts until it is killed or none is left. Arguments: the database's directory or URL, and how far its
+ * clock is ahead, in milliseconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'
 import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { outbound, seal, site } from '../notification/setup.ts'
 import { testContext } from '../support/context.ts'

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { LEASE } from '../../src/notification/delivery-worker.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
+import { LEASE } from '../../src/notification/delivery/delivery-worker.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
 import { outbound } from '../notification/setup.ts'
 import { startChild } from '../support/child.ts'
 import { ownDatabase, using } from '../support/shared-database.ts'
@@ -14,10 +14,10 @@ const CHANNELS = 8
 const MONITORS = 8
 /** Each monitor goes down and up again. */
 const COUNT = CHANNELS * MONITORS * 2
-/** What may have been under way when a worker was killed: sent, and its answer neither had nor stored. */
-const MOST_TWICE = 2 * 32
+/** How many messages a killed worker may have had in progress: sent, with the response not received or not stored. */
+const MAX_REPEATED = 2 * 32
 
-test('a worker killed while it sends alerts loses none, repeats only what was under way, and keeps the order', async () => {
+test('a worker killed while it sends alerts loses none, repeats only messages in progress, and keeps the order', async () => {
   const place = await ownDatabase()
   const came: { readonly id: string; readonly thread: string; readonly type: string }[] = []
   const server = createServer(async (request, response) => {
@@ -41,7 +41,7 @@ test('a worker killed while it sends alerts loses none, repeats only what was un
     const second = startChild('alert-child', [place.where, String(LEASE + 1000)])
     expect(await second.line()).toBe('done')
     expect(new Set(came.map(({ id }) => id)).size).toBe(COUNT)
-    expect(came.length - COUNT).toBeLessThan(MOST_TWICE)
+    expect(came.length - COUNT).toBeLessThan(MAX_REPEATED)
     const orders = new Map<string, string[]>()
     for (const { thread, type } of came) orders.set(thread, [...(orders.get(thread) ?? []), type])
     expect(orders.size).toBe(CHANNELS * MONITORS)
@@ -58,7 +58,7 @@ test('a worker killed while it sends alerts loses none, repeats only what was un
   }
 })
 
-/** Monitors that went down and up, of which every channel is to be told twice. */
+/** Creates monitors that went down and up, of which every channel gets two alerts. */
 const prepare = (where: string, port: number) =>
   using(where, async (database) => {
     const alerted = alertedIn(database, { outbound, mailer: null })
@@ -69,7 +69,7 @@ const prepare = (where: string, port: number) =>
     for (let each = 0; each < MONITORS; each++) monitors.push(await alerted.monitor(tenant, `Monitor ${each}`))
     for (const state of ['DOWN', 'UP'] as const) {
       alerted.time += 1
-      await alerted.goes(tenant, monitors, state)
+      await alerted.setState(tenant, monitors, state)
       while (await dispatch(alerted.system, tenant.id, read)) {}
     }
     expect(await database.prisma.alertDelivery.count()).toBe(COUNT)

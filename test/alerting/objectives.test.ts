@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { runDueObjectives } from '../../src/monitoring/objective/objective-job.ts'
-import { watchId } from '../../src/monitoring/watch.ts'
-import { scheduleMaintenance } from '../../src/status/maintenance.ts'
-import { runDueMaintenance } from '../../src/status/maintenance-job.ts'
-import { deleteService } from '../../src/status/service.ts'
+import { watchId } from '../../src/monitoring/schedule/watch.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
+import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.ts'
+import { deleteService } from '../../src/status/service/service.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -22,14 +22,14 @@ beforeEach(() => {
 
 const DAY_MINUTES = 24 * 60
 const hook = { webhook: { url: 'https://hooks.example.com/alerts' } }
-const told = () => receiver.received.map(({ body }) => JSON.parse(body))
+const sent = () => receiver.received.map(({ body }) => JSON.parse(body))
 
-/** A service that was up for four days, with an objective, and a channel that hears of its budget only. */
+/** A service that was up for four days, with an objective, and a channel that only gets alerts about its budget. */
 async function watched() {
   const tenant = await alerted.tenant()
   const [serviceId = ''] = await tenant.services('Shop')
   const monitor = await alerted.monitor(tenant, 'Front page', { serviceId })
-  await alerted.goes(tenant, [monitor], 'UP')
+  await alerted.setState(tenant, [monitor], 'UP')
   const objective = await createObjective(alerted.own(tenant), { serviceId, target: 99.9, windowDays: 30 })
   await alerted.channel(tenant, { ...hook, when: ['BUDGET_BURNING', 'BUDGET_RECOVERED'] })
   const watch = { id: watchId(monitor.id, 'local'), monitorId: monitor.id, region: 'local' }
@@ -38,7 +38,7 @@ async function watched() {
   return { tenant, serviceId, monitor, objective }
 }
 
-/** Looks at the objectives each minute, as the worker does, with a monitor that reports. */
+/** Evaluates the objectives each minute, as the worker does, with a monitor that reports. */
 async function minutes(tenant: Tenant, monitorId: string, count: number) {
   for (let minute = 0; minute < count; minute++) {
     alerted.time += 1
@@ -49,23 +49,23 @@ async function minutes(tenant: Tenant, monitorId: string, count: number) {
   }
 }
 
-describe('a budget that burns', () => {
-  test('is told once when it begins and once when it ends', async () => {
+describe('a budget that burns too fast', () => {
+  test('is reported once when it begins and once when it ends', async () => {
     const { tenant, monitor, objective } = await watched()
     await minutes(tenant, monitor.id, 2)
-    await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+    await alerted.setState(tenant, [monitor], 'DOWN', 'Refused')
     await minutes(tenant, monitor.id, 2)
-    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.setState(tenant, [monitor], 'UP')
     await minutes(tenant, monitor.id, 15)
-    expect(told().map(({ type }) => type)).toEqual(['objective.burning', 'objective.recovered'])
-    expect(told()[0].data).toMatchObject({
+    expect(sent().map(({ type }) => type)).toEqual(['objective.burning', 'objective.recovered'])
+    expect(sent()[0].data).toMatchObject({
       objective: { id: objective.id, name: 'Shop, 99.9%' },
       message: 'The error budget is used up too fast: fast, as seen over an hour.',
       acknowledge_url: expect.stringContaining('/alerts/'),
     })
   })
 
-  test('is silent in maintenance', async () => {
+  test('is silent during maintenance', async () => {
     const { tenant, serviceId, monitor } = await watched()
     const startsAt = alerted.system.now()
     const endsAt = new Date(+startsAt + 3_600_000)
@@ -73,16 +73,16 @@ describe('a budget that burns', () => {
       ...{ title: 'New disks', message: 'Short interruptions.', serviceIds: [serviceId], startsAt, endsAt },
     })
     await minutes(tenant, monitor.id, 1)
-    await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+    await alerted.setState(tenant, [monitor], 'DOWN', 'Refused')
     await minutes(tenant, monitor.id, 20)
-    await alerted.goes(tenant, [monitor], 'UP')
+    await alerted.setState(tenant, [monitor], 'UP')
     await minutes(tenant, monitor.id, 60)
-    expect(told()).toEqual([])
+    expect(sent()).toEqual([])
   })
 
-  test('closes its alert when it is deleted with its service', async () => {
+  test('closes its alert when its objective is deleted with the service', async () => {
     const { tenant, serviceId, monitor, objective } = await watched()
-    await alerted.goes(tenant, [monitor], 'DOWN', 'Refused')
+    await alerted.setState(tenant, [monitor], 'DOWN', 'Refused')
     await minutes(tenant, monitor.id, 5)
     const find = () => prisma.alert.findFirst({ where: { monitorId: objective.id } })
     expect(await find()).toMatchObject({ change: 'BUDGET_BURNING', endedAt: null })

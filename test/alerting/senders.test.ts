@@ -42,7 +42,7 @@ async function send(input: AddressInput, ...items: readonly AlertItem[]): Promis
   const id = 'alc_000000000000000000000000'
   const secrets = { secret: null, formerSecret: null, formerSecretUntil: null }
   const channel = { id, name: 'Ops', address: seal.seal(JSON.stringify(data), sealedAddress(id)), ...secrets }
-  const organization = { name: 'Acme', slug: 'acme', timeZone: 'UTC' }
+  const organization = { id: 'org_0', name: 'Acme', slug: 'acme', timeZone: 'UTC' }
   const delivery = { id: 'ald_000000000000000000000000' }
   const message = buildMessage({ delivery, items: [first, ...others], channel, organization }, seal, site.baseUrl, noon)
   return sendAlert(kind, message, tools)
@@ -56,7 +56,7 @@ const ack = expect.stringMatching(/^https:\/\/allclear\.example\/alerts\/[-\w]{4
 const monitorUrl = 'https://allclear.example/console/acme/monitors/mon_000000000000000000000000'
 const ok = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }
 
-/** What each provider documents: what it takes, and how it refuses for good. Names tell where and how it is addressed. */
+/** What each provider documents: what it accepts, and how it refuses permanently. The provider's host, path and headers follow. */
 const providers: readonly {
   readonly name: string
   readonly input: AddressInput
@@ -224,7 +224,7 @@ const providers: readonly {
 ]
 
 describe.each(providers)('$name', ({ input, secret, host, path, method = 'POST', headers = {}, body, refusal }) => {
-  test('takes what we send, as it documents', async () => {
+  test('accepts our message as documented', async () => {
     answers(() => ok)
     expect((await send(input)).result).toMatchObject({ kind: 'delivered', status: 200 })
     const [request] = receiver.received
@@ -232,7 +232,7 @@ describe.each(providers)('$name', ({ input, secret, host, path, method = 'POST',
     expect(request && json(request)).toMatchObject(body)
   })
 
-  test('refuses for good, and its answer is shown without our secret', async () => {
+  test('refuses permanently, and its response is shown without our secret', async () => {
     answers(() => refusal)
     const { result, answer } = await send(input)
     expect(result).toMatchObject({ kind: 'failed', status: refusal.status })
@@ -241,7 +241,7 @@ describe.each(providers)('$name', ({ input, secret, host, path, method = 'POST',
     expect(answer?.length).toBeGreaterThan(5)
   })
 
-  test('is tried again when it is overloaded or broken', async () => {
+  test('is retried when it is overloaded or broken', async () => {
     for (const status of [500, 503]) {
       answers(() => ({ status }))
       expect((await send(input)).result).toMatchObject({ kind: 'failed', permanence: 'TEMPORARY' })
@@ -249,7 +249,7 @@ describe.each(providers)('$name', ({ input, secret, host, path, method = 'POST',
   })
 })
 
-test('PagerDuty and Opsgenie hear that somebody acknowledged an alert, and that it is over', async () => {
+test('PagerDuty and Opsgenie get the acknowledgement and the end of an alert', async () => {
   answers(() => ({ status: 202, body: '{"status":"success"}' }))
   const pagerduty = { pagerduty: { routingKey: 'k'.repeat(32) } }
   const opsgenie = { opsgenie: { apiKey: 'eb243592-faa2-4ba2-a551q-1afdf565c889' } }
@@ -264,7 +264,7 @@ test('PagerDuty and Opsgenie hear that somebody acknowledged an alert, and that 
   ])
 })
 
-test('Matrix says how long to wait', async () => {
+test('Matrix sets how long to wait', async () => {
   answers(() => ({ status: 429, body: '{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2500}' }))
   const { result } = await send({
     matrix: { server: 'https://matrix.example.org', roomId: '!ops:example.org', accessToken: 'syt_secret_123' },
@@ -272,7 +272,7 @@ test('Matrix says how long to wait', async () => {
   expect(result).toMatchObject({ kind: 'failed', permanence: 'TEMPORARY', retryAfterMs: 2500 })
 })
 
-test('a message to people about several alerts says which and how many', async () => {
+test('a message to people lists or counts its alerts', async () => {
   answers(() => ok)
   const of = (name: string, item: AlertItem) => ({ ...item, alertId: name, monitor: { id: name, name } })
   await send({ ntfy: { topic: 'ops' } }, of('A', down), of('B', down), of('C', up))

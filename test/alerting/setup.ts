@@ -3,24 +3,25 @@ import { createAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
 import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../../src/alerting/dispatch-alerts.ts'
-import { tendAlerts } from '../../src/alerting/tend-alerts.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
+import { followUpAlerts } from '../../src/alerting/follow-up.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import type { LeasedWorker } from '../../src/database/leased-worker.ts'
+import type { LeasedWorker } from '../../src/database/lease/leased-worker.ts'
 import { change } from '../../src/event-log/change.ts'
 import type { AlertChannel, Monitor, MonitorState } from '../../src/generated/prisma/client.ts'
-import { createMonitor } from '../../src/monitoring/monitor.ts'
-import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
-import { enterState } from '../../src/monitoring/state-intervals.ts'
+import { createMonitor } from '../../src/monitoring/monitor/monitor.ts'
+import { monitorEvent } from '../../src/monitoring/monitor/monitor-events.ts'
+import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
-import type { EventReader } from '../../src/notification/dispatch.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
+import type { EventReader } from '../../src/notification/delivery/dispatch.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { createMemberPush } from '../../src/notification/push/member-push.ts'
 import type { Notified } from '../notification/setup.ts'
 import { notifiedIn, outbound, seal, site } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import type { Receiver } from '../support/receiver.ts'
 
-/** The way out, where all hosts are one receiver, which is told the host in a header. */
+/** Outbound requests that all go to one receiver, with the original host in a header. */
 export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound'] => ({
   request({ url, headers = [], ...request }, limits) {
     const { host, pathname, search } = new URL(url)
@@ -29,23 +30,23 @@ export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound
   },
 })
 
-/** What the dispatcher reads events with. */
+/** The reader that the dispatcher passes events to. */
 export const read: EventReader = (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events)
 
-/** Alert channels, monitors that change as a test says, and a worker, with a clock that the test sets. */
+/** Alert channels, monitors whose state the test sets, and a worker, with a clock that the test sets. */
 export interface Alerted extends Notified {
   /** The context of an organization's own key. */
   own(tenant: Tenant): AlertingContext
   channel(tenant: Tenant, input: object): Promise<AlertChannel>
   monitor(tenant: Tenant, name: string, more?: object): Promise<Monitor>
-  /** Brings monitors into a state now. */
-  goes(tenant: Tenant, monitors: readonly Monitor[], state: MonitorState, cause?: string): Promise<void>
+  /** Sets the state of monitors now. */
+  setState(tenant: Tenant, monitors: readonly Monitor[], state: MonitorState, cause?: string): Promise<void>
   alertWorker(): LeasedWorker
-  /** Dispatches, tends and sends what is due, step by step, for so many minutes. */
+  /** Dispatches, follows up and sends due alerts for this many minutes, step by step. */
   run(tenant: Tenant, minutes?: number, step?: number): Promise<void>
 }
 
-/** @param tools what the worker sends with. */
+/** @param tools the tools of the worker. */
 export function alertedIn(
   database: Pick<DatabaseHandle, 'prisma' | 'pool'>,
   tools: Pick<SendTools, 'outbound' | 'mailer'>,
@@ -55,18 +56,21 @@ export function alertedIn(
   const { system, now } = notified
   const usage = createQuota(pool)
   const metrics = createMetrics()
-  const sending = { ...tools, now }
+  const push = createMemberPush({ db: prisma, seal, now, config: system.config, site })
+  const sending = { ...tools, now, push }
   const worker = () => createAlertWorker({ ctx: system, seal, usage, tools: sending, site, metrics, random: () => 0.5 })
   const standing = worker()
   const own = (tenant: Tenant): AlertingContext => ({
     ...notified.owner(tenant),
+    // Email channels need outgoing mail.
+    config: { ...system.config, ...(tools.mailer && { SMTP_URL: 'smtp://mail.example' }) },
     site,
     tools: { outbound: tools.outbound },
     mailer: tools.mailer,
   })
   async function turn({ id }: Tenant): Promise<void> {
     while (await dispatch(system, id, read)) {}
-    await tendAlerts({ ...system, seal })
+    await followUpAlerts({ ...system, seal })
     for (let left = Number.POSITIVE_INFINITY; ; ) {
       const due = await prisma.alertDelivery.count({ where: { dueAt: { lte: now() } } })
       if (due === 0 || due >= left) return
@@ -81,7 +85,7 @@ export function alertedIn(
     channel: (tenant: Tenant, input: object) => createAlertChannel(own(tenant), { name: 'Ops', ...input }),
     monitor: (tenant: Tenant, name: string, more: object = {}) =>
       createMonitor(own(tenant), { name, http: { url: 'https://api.example.com/' }, ...more }),
-    async goes({ id }: Tenant, monitors: readonly Monitor[], state: MonitorState, cause = '') {
+    async setState({ id }: Tenant, monitors: readonly Monitor[], state: MonitorState, cause = '') {
       await change(system, id, async (tx) => {
         for (const monitor of monitors) await enterState(tx, monitor, state, now(), cause)
         const event = (monitor: Monitor) => ({ ...monitorEvent('MONITOR_STATE_CHANGED', monitor), since: now() })

@@ -49,7 +49,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     expect(origin.paths).toEqual([path])
   })
 
-  test('what an event changed is asked for at an address of its own, and is there at once', async () => {
+  test('what an event changed is asked for at its own address, and is there at once', async () => {
     const before = await (await get(page)).text()
     const version = /data-version="([^"]+)"/.exec(before)?.[1] ?? ''
     const client = websocketClient(edge)

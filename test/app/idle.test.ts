@@ -8,7 +8,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The statement that asks for everything that may be due, every five seconds (database/agenda.ts). */
+/** The statement that asks for everything that may be due, every five seconds (database/lease/agenda.ts). */
 const isAgenda = (text: string) => text.startsWith('SELECT ARRAY[')
 
 test('a service with nothing due sends at most one statement every two seconds', async () => {

@@ -112,8 +112,8 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
     await proxy.resume()
     const isOver = ({ msg }: { readonly msg: string }) => msg.startsWith('database: available again')
     await vi.waitUntil(() => lines.some(isOver), 15_000)
-    const told = lines.filter(({ level }) => level >= 40)
-    expect(told).toMatchObject([
+    const reported = lines.filter(({ level }) => level >= 40)
+    expect(reported).toMatchObject([
       {
         level: 50,
         msg: 'database: unreachable; trying again every second',
@@ -121,7 +121,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
       },
       { level: 40 },
     ])
-    expect(told[1]?.failures).toBeGreaterThan(140)
+    expect(reported[1]?.failures).toBeGreaterThan(140)
     await vi.waitUntil(() => fetch(`${baseUrl}/readyz`).then(({ ok }) => ok), 15_000)
   })
 })

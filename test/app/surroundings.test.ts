@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { watchSurroundings } from '../../src/app/surroundings.ts'
 import type { Checker } from '../../src/blacklist/checker.ts'
-import type { HealthStatus } from '../../src/blacklist/health.ts'
+import type { HealthStatus } from '../../src/blacklist/list-health.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { noon } from '../support/context.ts'

@@ -1,5 +1,7 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import pg from 'pg'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import { backUp, restore } from '../../src/backup/backup.ts'
@@ -7,6 +9,7 @@ import { copyDatabase, serveSnapshots } from '../../src/backup/snapshot.ts'
 import { newId } from '../../src/core/id.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/client.ts'
+import { MOVE_MARK } from '../../src/database/migration/migrate.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { contentOf } from '../support/rows.ts'
@@ -29,7 +32,7 @@ async function open(dataDir: string): Promise<DatabaseHandle> {
 
 const settings = (DATA_DIR: string) => ({ DATA_DIR, DATABASE_URL: undefined, SECRET_KEY: undefined })
 
-/** Adds an organization, whose trigger adds a page, with texts that are hard to carry. */
+/** Creates an organization, whose trigger adds a page, with texts that are hard to encode. */
 const add = ({ prisma }: DatabaseHandle, slug: string) =>
   prisma.organization.create({
     data: {
@@ -46,7 +49,7 @@ const namesOf = async ({ pool }: DatabaseHandle) =>
   (await pool.query<{ name: string }>('SELECT name FROM "Organization" ORDER BY slug')).rows.map(({ name }) => name)
 
 describe('a backup of the embedded database', () => {
-  test('while it is written to, has everything that was acknowledged before, and is restored with its key', async () => {
+  test('made during writes contains everything committed before, and is restored with its key', async () => {
     const dataDir = await scratch()
     const database = await open(dataDir)
     await writeFile(join(dataDir, 'secret.key'), SECRET)
@@ -58,7 +61,7 @@ describe('a backup of the embedded database', () => {
     const writing = (async () => {
       for (let index = 0; isWriting; index++) {
         acknowledged.push((await add(database, `during-${index}`)).slug)
-        // As the service does; the log that the backup needs must stay.
+        // A checkpoint, as in the service: the log that the backup needs must stay.
         if (index % 10 === 0) await database.pool.query('CHECKPOINT')
       }
     })()
@@ -84,13 +87,13 @@ describe('a backup of the embedded database', () => {
     const restored = await open(place)
     const slugs = (await restored.prisma.organization.findMany({ select: { slug: true } })).map(({ slug }) => slug)
     expect(slugs).toEqual(expect.arrayContaining([...before, 'before-0', 'before-19']))
-    // The trigger's pages came with them, and are not there twice.
+    // The backup contains the pages of the trigger, and the restore does not add them twice.
     expect(await restored.prisma.page.count()).toBe(slugs.length)
     await expect(add(restored, 'before-0')).rejects.toThrow()
     await add(restored, 'after')
   })
 
-  test('without a service is the same, row by row; only into an empty place', async () => {
+  test('of a stopped service has the same rows, and is restored only into an empty place', async () => {
     const dataDir = await scratch()
     const database = await open(dataDir)
     await add(database, 'acme')
@@ -98,14 +101,36 @@ describe('a backup of the embedded database', () => {
     await database.close()
     const file = join(dataDir, 'two.backup')
     await backUp(file, settings(dataDir), { passphrase: null, now })
-    await expect(backUp(file, settings(dataDir), { passphrase: null, now })).rejects.toThrow('exists already')
-    await expect(restore(file, settings(dataDir), null)).rejects.toThrow('has data already')
+    await expect(backUp(file, settings(dataDir), { passphrase: null, now })).rejects.toThrow('already exists')
+    await expect(restore(file, settings(dataDir), null)).rejects.toThrow('is not empty')
     const place = await scratch()
     expect((await restore(file, settings(place), null)).hasKey).toBe(false)
     expect(await contentOf(await open(place))).toEqual(content)
   })
 
-  test('that is damaged, cut off, of another passphrase or of a newer version is not restored', async () => {
+  test('can be restored again after a crash that left only the key, unless the key differs', async () => {
+    const dataDir = await scratch()
+    const database = await open(dataDir)
+    await add(database, 'acme')
+    await database.close()
+    await writeFile(join(dataDir, 'secret.key'), SECRET)
+    const file = join(dataDir, 'key.backup')
+    await backUp(file, settings(dataDir), { passphrase: 'correct', now })
+
+    const place = await scratch()
+    const key = join(place, 'secret.key')
+    await writeFile(key, 'the key of something else')
+    await expect(restore(file, settings(place), 'correct')).rejects.toThrow('is the key of other data')
+    expect(await readFile(key, 'utf8')).toBe('the key of something else')
+    // The state that a killed run leaves.
+    await writeFile(key, SECRET)
+    expect((await restore(file, settings(place), 'correct')).hasKey).toBe(true)
+    const changedAt = (path: string) => statSync(path, { bigint: true }).ctimeNs
+    expect(changedAt(key) <= changedAt(join(place, 'database'))).toBe(true)
+    expect(await namesOf(await open(place))).toHaveLength(1)
+  })
+
+  test('is not restored if it is damaged, truncated, of a newer version, or with a wrong passphrase', async () => {
     const dataDir = await scratch()
     const database = await open(dataDir)
     await add(database, 'acme')
@@ -122,7 +147,7 @@ describe('a backup of the embedded database', () => {
       [Buffer.concat([whole, Buffer.from('more')]), 'correct', 'damaged'],
       [whole, 'wrong', 'passphrase'],
       [whole, null, 'encrypted'],
-      [Buffer.from('something else\n'), null, 'no backup'],
+      [Buffer.from('something else\n'), null, 'isn’t a backup'],
     ] as const) {
       await writeFile(file, content)
       await expect(restore(file, settings(place), passphrase)).rejects.toThrow(message)
@@ -130,7 +155,7 @@ describe('a backup of the embedded database', () => {
     }
   })
 
-  test('one at a time, and one that is given up leaves nothing behind', async () => {
+  test('runs one at a time, and leaves nothing behind when aborted', async () => {
     const dataDir = await scratch()
     const database = await open(dataDir)
     const logged: string[] = []
@@ -175,5 +200,32 @@ describe.skipIf(serverUrl === undefined)('a backup of a PostgreSQL server', () =
     const place = await scratch()
     await restore(file, settings(place), 'correct')
     expect(await contentOf(await open(place))).toEqual(content)
+  })
+
+  test('can be restored again after a killed restore, and never overwrites another key', async () => {
+    const dataDir = await scratch()
+    const embedded = await open(dataDir)
+    await add(embedded, 'acme')
+    await embedded.close()
+    await writeFile(join(dataDir, 'secret.key'), SECRET)
+    const file = join(dataDir, 'one.backup')
+    await backUp(file, settings(dataDir), { passphrase: null, now })
+
+    const [place, url] = [await scratch(), await emptyDatabase()]
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query(`CREATE TABLE "${MOVE_MARK}" (); CREATE TABLE "Organization" (id text)`)
+    await client.end()
+    const openServer = () => openDatabase({ dataDir: '', databaseUrl: url, log: silent })
+    await expect(openServer()).rejects.toThrow('has not finished')
+    const into = { ...settings(place), DATABASE_URL: url }
+    await writeFile(join(place, 'secret.key'), 'the key of something else')
+    await expect(restore(file, into, null)).rejects.toThrow('is the key of other data')
+    await rm(join(place, 'secret.key'))
+    expect((await restore(file, into, null)).hasKey).toBe(true)
+    expect(await readFile(join(place, 'secret.key'), 'utf8')).toBe(SECRET)
+    const restored = await openServer()
+    expect(await namesOf(restored)).toHaveLength(1)
+    await restored.close()
   })
 })

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
+import { openChangeFeed, serveChanges } from '../../src/backup/change-feed.ts'
+import { beginLog, beginLogOnServer, requireLog } from '../../src/backup/change-log.ts'
+import { CHANGE_LOG } from '../../src/backup/dump.ts'
 import { move } from '../../src/backup/move.ts'
 import { serveSnapshots } from '../../src/backup/snapshot.ts'
 import { newId } from '../../src/core/id.ts'
@@ -45,6 +49,40 @@ const add = ({ prisma }: DatabaseHandle, slug: string) =>
     },
   })
 
+/** Writes results that fill some batches, deletes and changes some of them and of those before, and changes keys. */
+async function changeResults({ pool }: DatabaseHandle): Promise<void> {
+  await pool.query(insertResults(2000, 5000))
+  await pool.query(`DELETE FROM "ProbeResult" WHERE "latencyMs" % 7 = 0`)
+  await pool.query(`UPDATE "ProbeResult" SET message = 'changed' WHERE "latencyMs" % 11 = 0`)
+  await pool.query(`UPDATE "ProbeResult" SET region = 'a' WHERE "latencyMs" % 13 = 0`)
+  // Before all other keys, and what was deleted comes back.
+  await pool.query(insertResults(-5, 0))
+  await pool.query(insertResults(7, 7))
+}
+
+const insertResults = (first: number, last: number) =>
+  `INSERT INTO "ProbeResult" ("monitorId", at, region, outcome, "latencyMs", message)
+   SELECT 'mon_1', '2026-11-23T12:00:00Z'::timestamptz + n * interval '1 second', 'local', 'UP', n, 'HTTP "200"'
+   FROM generate_series(${first}, ${last}) n`
+
+/** Has two organizations take over the unique value of the other. */
+async function swapSlugs({ prisma }: DatabaseHandle, one: string, other: string): Promise<void> {
+  const rename = (slug: string, to: string) => prisma.organization.update({ where: { slug }, data: { slug: to } })
+  await rename(one, 'between')
+  await rename(other, one)
+  await rename('between', other)
+}
+
+const logsOf = async ({ pool }: DatabaseHandle) => {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class WHERE relname = $1
+     UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE $1 || '%'
+     UNION ALL SELECT proname FROM pg_proc WHERE proname = $1`,
+    [CHANGE_LOG],
+  )
+  return rows
+}
+
 const settings = (dataDir: string, databaseUrl?: string) => ({
   ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRET_KEY: undefined },
 })
@@ -54,14 +92,22 @@ function service(database: DatabaseHandle, gone: string, stop: () => Promise<unk
   const told: string[] = []
   let content: Record<string, string[]> = {}
   let changing: Promise<void> = Promise.resolve()
+  let ended: Promise<void> = Promise.resolve()
   async function change() {
     for (let index = 0; index < 5; index++) await add(database, `late-${index}`)
     await database.prisma.organization.update({ where: { slug: 'acme-1' }, data: { name: 'Renamed' } })
+    await changeResults(database)
+    await swapSlugs(database, 'acme-5', 'acme-6')
     // What is deleted frees its slug.
     await database.prisma.organization.delete({ where: { slug: 'acme-2' } })
     await add(database, 'acme-2')
     await database.prisma.organization.delete({ where: { slug: gone } })
+  }
+  async function end() {
+    await changing
+    await add(database, 'late-at-last')
     content = await contentOf(database)
+    Reflect.deleteProperty(content, CHANGE_LOG)
     await stop()
   }
   const watcher = {
@@ -69,15 +115,43 @@ function service(database: DatabaseHandle, gone: string, stop: () => Promise<unk
       told.push('copied')
       changing = change()
     },
-    waiting: () => void told.push('waiting'),
+    waiting: () => {
+      told.push('waiting')
+      ended = end()
+    },
   }
-  return { watcher, told, content: () => changing.then(() => content) }
+  return { watcher, told, content: () => ended.then(() => content) }
 }
 
 test('a data directory is not moved to another', async () => {
   await expect(
     move(settings(await scratch()), await scratch(), service({} as DatabaseHandle, '', async () => {}).watcher),
-  ).rejects.toThrow('by copying')
+  ).rejects.toThrow('stop the service and copy it')
+})
+
+test('a service logs changes for as long as a move is connected', async () => {
+  const dataDir = await scratch()
+  const database = await open({ dataDir })
+  const end = await serveChanges(dataDir, database.pool, silent)
+  const feed = await openChangeFeed(dataDir)
+  await expect(openChangeFeed(dataDir)).rejects.toThrow('Another move is running')
+  await add(database, 'acme')
+  const batch = await feed?.take()
+  expect(batch?.isLast).toBe(true)
+  expect(batch?.changed.map(({ table }) => table).sort()).toEqual(['Organization', 'Page'])
+  // They stay until the next are taken.
+  expect(await logsOf(database)).not.toEqual([])
+  feed?.close()
+  await vi.waitFor(async () => expect(await logsOf(database)).toEqual([]))
+
+  // A move that was killed once the service had stopped.
+  const left = await beginLog(database.pool)
+  await requireLog(database.pool, left)
+  await end()
+  const endAgain = await serveChanges(dataDir, database.pool, silent)
+  expect(await logsOf(database)).toEqual([])
+  await expect(requireLog(database.pool, left)).rejects.toThrow('started again during the move')
+  await endAgain()
 })
 
 describe.skipIf(serverUrl === undefined)('a move', () => {
@@ -85,10 +159,14 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     const [dataDir, url] = [await scratch(), await emptyServer()]
     const database = await open({ dataDir })
     await writeFile(join(dataDir, 'secret.key'), SECRET)
-    const end = await serveSnapshots(dataDir, database.pool, silent)
+    const ends = [
+      await serveSnapshots(dataDir, database.pool, silent),
+      await serveChanges(dataDir, database.pool, silent),
+    ]
+    await database.pool.query(insertResults(1, 1999))
     for (let index = 0; index < 30; index++) await add(database, `acme-${index}`)
     const embedded = service(database, 'acme-3', async () => {
-      await end()
+      for (const end of ends) await end()
       await database.close()
     })
     const moved = await move(settings(dataDir), url, embedded.watcher)
@@ -96,7 +174,9 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     const server = await open({ databaseUrl: url })
     const content = await embedded.content()
     expect(await contentOf(server)).toEqual(content)
-    expect(moved.counts.get('Organization')).toBe(34)
+    expect(moved.counts.get('Organization')).toBe(35)
+    expect(moved.caughtUp).toBeGreaterThan(3000)
+    expect(await logsOf(await open({ dataDir }))).toEqual([])
     expect(await readdir(dataDir)).not.toContain('move.snapshot')
     // Triggers and foreign keys are as they were.
     const { id } = await add(server, 'after')
@@ -104,13 +184,48 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     await server.prisma.organization.delete({ where: { id } })
     expect(await server.prisma.page.count({ where: { organizationId: id } })).toBe(0)
     await server.prisma.organization.deleteMany({ where: { slug: { startsWith: 'late' } } })
+    await server.prisma.probeResult.deleteMany()
+    await server.pool.query(insertResults(1, 1999))
 
     const place = await scratch()
-    const onServer = service(server, 'acme-4', () => server.close())
+    // As a service does, which is connected all the time.
+    const stopListening = await server.listen('any', () => {})
+    const onServer = service(server, 'acme-4', async () => {
+      await stopListening()
+      await server.close()
+    })
     await move(settings(dataDir, url), place, onServer.watcher)
     expect(onServer.told).toEqual(['copied', 'waiting'])
     expect(await contentOf(await open({ dataDir: place }))).toEqual(await onServer.content())
     expect(await readFile(join(place, 'secret.key'), 'utf8')).toBe(SECRET)
+    expect(await logsOf(await open({ databaseUrl: url }))).toEqual([])
+  })
+
+  test('that was killed leaves nothing that harms in the database of a server', async () => {
+    const url = await emptyServer()
+    const server = await open({ databaseUrl: url })
+    await add(server, 'acme')
+    const killed = new pg.Client(url)
+    await killed.connect()
+    await beginLogOnServer(killed)
+    await add(server, 'logged')
+    await expect(move(settings('', url), await scratch(), service(server, '', async () => {}).watcher)).rejects.toThrow(
+      'Another move',
+    )
+    const count = async () => (await server.pool.query(`SELECT FROM "${CHANGE_LOG}"`)).rowCount
+    const logged = await count()
+    expect(logged).toBeGreaterThan(0)
+    await killed.end()
+    await add(server, 'not-logged')
+    expect(await count()).toBe(logged)
+    const content = await contentOf(server)
+    Reflect.deleteProperty(content, CHANGE_LOG)
+    await server.close()
+
+    const place = await scratch()
+    await move(settings(await scratch(), url), place, { copied: () => {}, waiting: () => {} })
+    expect(await contentOf(await open({ dataDir: place }))).toEqual(content)
+    expect(await logsOf(await open({ databaseUrl: url }))).toEqual([])
   })
 
   test('is refused into a place with data, and can be repeated when it was interrupted', async () => {
@@ -123,7 +238,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     const interrupted = { ...idle, copied: fail }
     await expect(move(settings(dataDir), url, interrupted)).rejects.toThrow('killed')
     // Nobody takes what is there for the whole.
-    await expect(open({ databaseUrl: url })).rejects.toThrow('has not ended')
+    await expect(open({ databaseUrl: url })).rejects.toThrow('has not finished')
     await move(settings(dataDir), url, idle)
     const server = await open({ databaseUrl: url })
     expect(await contentOf(server)).toEqual(content)

@@ -44,12 +44,12 @@ const pass = (milliseconds: number) => {
 }
 const names = async () => (await readdir(directory)).sort()
 
-describe('regular backups', () => {
-  test('are not made without a directory', () => {
+describe('scheduled backups', () => {
+  test('are off without a directory', () => {
     expect(scheduleBackups({ ...settings(), BACKUP_DIR: undefined }, () => now)).toBe(null)
   })
 
-  test('are made when due, also after a restart, and the oldest are deleted', async () => {
+  test('run when due, also after a restart, and delete the oldest', async () => {
     const backups = scheduled()
     expect(backups.state().lastAt).toBe(null)
     expect(await backups.run()).toBe(HOUR)
@@ -78,7 +78,7 @@ describe('regular backups', () => {
     ])
   })
 
-  test('that fail delete nothing, are said, and are tried again', async () => {
+  test('that fail delete nothing, are reported, and are retried', async () => {
     const backups = scheduled()
     await backups.run()
     const before = await names()
@@ -102,7 +102,7 @@ describe('regular backups', () => {
     expect(await names()).toHaveLength(2)
   })
 
-  test('are made although one seems to be of the future', async () => {
+  test('run even if an existing backup is dated in the future', async () => {
     await mkdir(directory)
     await chmod(directory, 0o700)
     await writeFile(join(directory, 'allclear-2030-01-01T00-00-00Z.backup'), 'made while the clock was wrong')

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getOperationAST, parse } from 'graphql'
 import { schema } from '../../src/app/schema.ts'
 import type { DnsServer } from '../../src/core/config.ts'
-import { costOf } from '../../src/graphql/cost.ts'
+import { costOf } from '../../src/graphql/document/cost.ts'
 import type { Filled } from '../hostile/organization.ts'
 import { fillOrganization } from '../hostile/organization.ts'
 import { line, median, title } from './report.ts'
@@ -29,7 +29,7 @@ const kinds = ({ slug, large, incidentIds }: Filled): readonly (readonly [string
     ['1,000 services × 90 days, six fields', days('date percentage coverage upSeconds downSeconds knownSeconds')],
     ['100 nodes', `{ nodes(ids: [${quoted(large.serviceIds.slice(0, 100))}]) { id ... on Service { name status } } }`],
     ['100 services of a connection', '{ organization { services(first: 100) { nodes { name status } } } }'],
-    ['100 monitors', '{ organization { monitors(first: 100) { nodes { id name state kind lastCheck { at } } } } }'],
+    ['100 monitors', '{ organization { monitors(first: 100) { nodes { id name state kind lastResult { at } } } } }'],
     [
       '100 monitors with latencies',
       '{ organization { monitors(first: 100) { nodes { latency(range: DAYS_30) { at p50 } } } } }',

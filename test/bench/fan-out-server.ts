@@ -1,13 +1,13 @@
 /**
  * The server under the fan-out bench: the GraphQL doors over an embedded database in DATA_DIR, and beside them a bare
- * websocket server that sends the same bytes. It is told what to do over its channel, and answers with figures.
+ * websocket server that sends the same bytes. It gets commands over its channel and answers with figures.
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { openDatabase } from '../../src/database/client.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
 import { testContext } from '../support/context.ts'
 import { startLiveService } from '../support/live-service.ts'
 import { newTenant } from '../support/log-writers.ts'

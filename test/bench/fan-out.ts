@@ -35,19 +35,19 @@ export async function fanOut(): Promise<void> {
   )
   for (const count of counts) {
     const [together, raw] = await measure(count, shared)
-    line(`${count} clients, shared: ${told(together)}; raw: ${told(raw)}`)
+    line(`${count} clients, shared: ${reported(together)}; raw: ${reported(raw)}`)
     verdict(`${count} clients: processor time, over raw`, together.cpu / raw.cpu, { most: 1.5 })
     verdict(`${count} clients: milliseconds to the first delivery`, together.first, { most: 15 })
     verdict(`${count} clients: milliseconds to the last delivery, over raw`, together.last / raw.last, { most: 1.5 })
     if (count > 1000) continue
     const [apart] = await measure(count, alone)
     line(
-      `${count} clients, each executed on its own: ${told(apart)}: ${(apart.cpu / together.cpu).toFixed(1)} times the processor time`,
+      `${count} clients, each executed on its own: ${reported(apart)}: ${(apart.cpu / together.cpu).toFixed(1)} times the processor time`,
     )
   }
 }
 
-const told = ({ first, last, cpu }: Figures) =>
+const reported = ({ first, last, cpu }: Figures) =>
   `${first.toFixed(1)} ms to the first, ${last.toFixed(1)} ms to the last, ${cpu.toFixed(1)} µs a delivery`
 
 /** Measures an update to subscribers of `query`, and the same bytes to as many bare websockets of the same process. */
@@ -90,7 +90,7 @@ interface Client {
   readonly socket: Socket
   received: number
   /** Called when something came. */
-  told: (at: number) => void
+  reported: (at: number) => void
 }
 
 async function openClients(url: string, count: number, query: string | null, slug: string): Promise<Client[]> {
@@ -106,7 +106,7 @@ async function openClients(url: string, count: number, query: string | null, slu
 
 async function openClient(url: string, localAddress: string, query: string | null, slug: string): Promise<Client> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress })
-  const client: Client = { socket, received: 0, told: () => {} }
+  const client: Client = { socket, received: 0, reported: () => {} }
   socket.write(upgradeRequest)
   await once(socket, 'data')
   if (query !== null) {
@@ -116,7 +116,7 @@ async function openClient(url: string, localAddress: string, query: string | nul
   }
   socket.on('data', (bytes) => {
     client.received += bytes.length
-    client.told(performance.now())
+    client.reported(performance.now())
   })
   return client
 }
@@ -138,8 +138,8 @@ async function deliveredTo(
   let firstAt = 0
   const delivered = new Promise<number>((resolve) => {
     for (const client of clients) {
-      client.told = (at) => {
-        client.told = () => {}
+      client.reported = (at) => {
+        client.reported = () => {}
         firstAt ||= at
         waiting -= 1
         if (waiting === 0) resolve(at)

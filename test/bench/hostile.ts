@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { root } from '../../src/core/paths.ts'
+import { root } from '../../src/core/process/paths.ts'
 import type { HostileCase, Target } from '../hostile/case.ts'
 import { corpus } from '../hostile/corpus.ts'
 import { measure, targetOf } from '../hostile/measure.ts'
 import { fillOrganization } from '../hostile/organization.ts'
+import { startRegistries } from '../hostile/registry.ts'
 import { hostileZones } from '../hostile/zone.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
@@ -24,7 +25,9 @@ export async function hostile(dataDir: string): Promise<void> {
   )
   const filled = await fillOrganization(dataDir)
   const dns = await startDnsServer(hostileZones(scriptedLists()))
+  const registries = await startRegistries()
   const service = await startService(dns, dataDir, {
+    ...registries.settings,
     // Without it no custom domain can be proved.
     BASE_URL: 'https://status.allclear.example',
     ALLOW_PRIVATE_NETWORKS: 'true',
@@ -46,6 +49,7 @@ export async function hostile(dataDir: string): Promise<void> {
   } finally {
     await watcher.terminate()
     target.close()
+    registries.close()
     await service.stop()
     await dns.close()
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { checksPerDay } from '../../src/account/plan.ts'
+import { checksPerDay } from '../../src/account/limits.ts'
 import type { DnsServer } from '../../src/core/config.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { silent } from '../support/scratch.ts'
@@ -22,7 +22,7 @@ import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 const connections = 64
 const roundSeconds = 2
 const rounds = 8
-/** Published by nobody, so in no list. */
+/** Published by no one, so in no list. */
 const target = '9.9.9.10'
 
 type Server = Pick<Service, 'port' | 'pid'>

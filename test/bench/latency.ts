@@ -64,7 +64,7 @@ async function timeOfCheck(service: Service): Promise<number> {
   return performance.now() - begun
 }
 
-/** Milliseconds until the six lists have answered somebody who does no more than ask them. */
+/** Milliseconds until the six lists have answered someone who does no more than ask them. */
 async function timeOfBareQueries(port: number, target: string): Promise<number> {
   const socket = createSocket('udp4')
   const begun = performance.now()
@@ -82,7 +82,7 @@ async function timeOfBareQueries(port: number, target: string): Promise<number> 
   return performance.now() - begun
 }
 
-/** Healthy lists: they have their test entries, and list nobody. */
+/** Healthy lists: they have their test entries, and list no one. */
 const listsAnswering: Behaviour = (query) => {
   if (query.name.startsWith('2.0.0.127.')) return answer(query, [`127.0.0.${query.name.includes('surbl') ? 254 : 2}`])
   return { rcode: rcodes.nxdomain, authorities: [soa('lists.test', 300, 150)] }

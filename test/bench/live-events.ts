@@ -7,7 +7,7 @@ import { newOrganization, updateOf } from './organization.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, median, title, verdict } from './report.ts'
 import { startService } from './service.ts'
-import { frameOf, PING, pong, upgradeRequest } from './websocket.ts'
+import { afterPings, frameOf, PING, pong, upgradeRequest } from './websocket.ts'
 
 const organizations = 20
 const watchers = 25
@@ -21,7 +21,7 @@ const query = `subscription ($slug: String!) {
 
 type Watched = BenchOrganization & { readonly incidentId: string; readonly sockets: readonly Socket[] }
 
-/** (p) What events cost the main thread when a few watch each of many pages, over the same updates that nobody watches. */
+/** (p) What events cost the main thread when a few watch each of many pages, over the same updates that no one watches. */
 export async function liveEvents(dns: DnsServer, dataDir: string): Promise<void> {
   await measure(dns, dataDir, null)
   const database = await ownDatabase()
@@ -71,9 +71,9 @@ async function open(port: number, count: number): Promise<Watched[]> {
 }
 
 async function update({ run, incidentId, sockets }: Watched, round: number): Promise<void> {
-  const told = Promise.all(sockets.map(nextMessage))
+  const reported = Promise.all(sockets.map(nextMessage))
   await run(updateOf(incidentId, `Round ${round}`))
-  await told
+  await reported
 }
 
 async function watch(port: number, localAddress: string, slug: string): Promise<Socket> {
@@ -91,8 +91,8 @@ async function watch(port: number, localAddress: string, slug: string): Promise<
 
 async function nextMessage(socket: Socket): Promise<void> {
   for (;;) {
-    const [frame] = (await once(socket, 'data')) as [Buffer]
-    if (frame[0] !== PING) return
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    if (afterPings(chunk).length > 0) return
   }
 }
 

@@ -5,15 +5,15 @@ import pino from 'pino'
 import type { DnsServer } from '../../src/core/config.ts'
 import { readConfig } from '../../src/core/config.ts'
 import { newId } from '../../src/core/id.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
 import { openSecretBox } from '../../src/core/secret-box.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
-import { readWatches } from '../../src/monitoring/due-watch.ts'
-import { nextSlot } from '../../src/monitoring/next-due.ts'
-import { readOptions, sealOptions } from '../../src/monitoring/options.ts'
-import { probeResult } from '../../src/monitoring/probe-result.ts'
-import { createResultWriter } from '../../src/monitoring/result-writer.ts'
-import { watchId } from '../../src/monitoring/watch.ts'
+import { readOptions, sealOptions } from '../../src/monitoring/monitor/options.ts'
+import { probeResult } from '../../src/monitoring/result/probe-result.ts'
+import { createResultWriter } from '../../src/monitoring/result/result-writer.ts'
+import { readWatches } from '../../src/monitoring/schedule/due-watch.ts'
+import { nextSlot } from '../../src/monitoring/schedule/next-due.ts'
+import { watchId } from '../../src/monitoring/schedule/watch.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
@@ -41,7 +41,7 @@ export async function monitoring(dns: DnsServer): Promise<void> {
 }
 
 async function embedded(dns: DnsServer, port: number): Promise<void> {
-  title(`(g) ${told}, one process, the embedded database, ${measured} s`)
+  title(`(g) ${reported}, one process, the embedded database, ${measured} s`)
   const disk = await temporaryDirectory()
   await fill({ dataDir: disk.path, databaseUrl: undefined }, port)
   await measure([() => startService(dns, disk.path, settings)])
@@ -50,8 +50,8 @@ async function embedded(dns: DnsServer, port: number): Promise<void> {
 
 async function onServer(dns: DnsServer, port: number): Promise<void> {
   const database = await ownDatabase()
-  if (typeof database === 'string') return title(`(g) ${told}, two workers on PostgreSQL: skipped (${database})`)
-  title(`(g) ${told}, two workers on PostgreSQL, ${measured} s`)
+  if (typeof database === 'string') return title(`(g) ${reported}, two workers on PostgreSQL: skipped (${database})`)
+  title(`(g) ${reported}, two workers on PostgreSQL, ${measured} s`)
   const disk = await temporaryDirectory()
   await fill({ dataDir: disk.path, databaseUrl: database.url }, port)
   const worker = () => startService(dns, disk.path, { ...settings, DATABASE_URL: database.url, ROLE: 'worker' })
@@ -60,7 +60,7 @@ async function onServer(dns: DnsServer, port: number): Promise<void> {
   await disk.remove()
 }
 
-const told = `${monitors.toLocaleString('en')} HTTP monitors every ${interval} s`
+const reported = `${monitors.toLocaleString('en')} HTTP monitors every ${interval} s`
 const settings = { ALLOW_PRIVATE_NETWORKS: 'true', SECRET_KEY: secret }
 
 async function measure(starts: readonly (() => Promise<Service>)[]): Promise<void> {

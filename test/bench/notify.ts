@@ -42,7 +42,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
     const used = (await usageOf(service)).cpu
     const begun = performance.now()
     await page.tell()
-    const told = performance.now() - begun
+    const reported = performance.now() - begun
     let made = 0
     const rows = (async () => {
       while ((await page.deliveries()) < readers) await sleep(10)
@@ -53,7 +53,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
     await rows
     const after = await usageOf(service)
     line(
-      `the incident is answered for after ${told.toFixed(0)} ms, all deliveries are there after ${made.toFixed(0)} ms`,
+      `the incident is answered for after ${reported.toFixed(0)} ms, all deliveries are there after ${made.toFixed(0)} ms`,
     )
     line(
       `the last mail is handed over after ${(sent / 1000).toFixed(1)} s: ${((readers / sent) * 1000).toFixed(0)} a second`,

@@ -3,9 +3,9 @@ import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { loadAssets } from '../../src/http/assets.ts'
-import { BUCKETS } from '../../src/monitoring/histogram.ts'
-import { closeDays } from '../../src/monitoring/uptime-days.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
+import { BUCKETS } from '../../src/monitoring/uptime/histogram.ts'
+import { closeDays } from '../../src/monitoring/uptime/uptime-days.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
@@ -29,14 +29,14 @@ export async function pastPage(dataDir: string): Promise<void> {
     const { prisma } = database
     const now = new Date()
     const [large, small] = [await fill(prisma, services, now), await fill(prisma, 1, now)]
-    line(`one service: ${await told(prisma, small, now)}`)
-    line(`${services} services, no day closed: ${await told(prisma, large, now)}`)
+    line(`one service: ${await reported(prisma, small, now)}`)
+    line(`${services} services, no day closed: ${await reported(prisma, large, now)}`)
     const begun = performance.now()
     while (await closeDays(testContext(prisma, { now: () => now })));
     line(
       `closing ${(services * 2 * (days - 1)).toLocaleString('en')} days: ${(performance.now() - begun).toFixed(0)} ms`,
     )
-    line(`${services} services, days closed: ${await told(prisma, large, now)}`)
+    line(`${services} services, days closed: ${await reported(prisma, large, now)}`)
     const [one, many] = [await statements(prisma, small, now), await statements(prisma, large, now)]
     verdict(`statements for ${services} services over those for one`, many / one, { most: 1 })
     verdict('milliseconds of processor to read and render it', (await pageTime(prisma, large, now)).cpu, { most: 250 })
@@ -79,7 +79,7 @@ async function fill(prisma: PrismaClient, count: number, now: Date): Promise<str
   return slug
 }
 
-async function told(prisma: PrismaClient, slug: string, now: Date): Promise<string> {
+async function reported(prisma: PrismaClient, slug: string, now: Date): Promise<string> {
   const readTimes: number[] = []
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now()

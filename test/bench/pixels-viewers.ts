@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync, inflateSync } from 'node:zlib'
-import { frameOf, PING, pong, upgradeRequest } from './websocket.ts'
+import { afterPings, frameOf, PING, pong, textOf, upgradeRequest } from './websocket.ts'
 
 /** Opens pages, or waits until each has a text. */
 export type ViewerOrder =
@@ -110,8 +110,9 @@ async function follow(text: string): Promise<Followed> {
 
 async function nextMessage(socket: Socket): Promise<Buffer> {
   for (;;) {
-    const [frame] = (await once(socket, 'data')) as [Buffer]
-    if (frame[0] !== PING) return frame
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    const frame = afterPings(chunk)
+    if (frame.length > 0) return frame
   }
 }
 
@@ -129,10 +130,10 @@ interface Change {
 let lastFrame: { readonly text: string; readonly change: Change } = { text: '', change: { cursor: '', patch: null } }
 
 function changeIn(frame: Buffer): Change {
-  const text = frame.toString('latin1')
+  const text = textOf(frame)
   // Most viewers get the same bytes.
   if (text !== lastFrame.text) {
-    const { payload } = JSON.parse(text.slice(text.indexOf('{')))
+    const { payload } = JSON.parse(text)
     lastFrame = { text, change: payload.data.event }
   }
   return lastFrame.change

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { DnsServer } from '../../src/core/config.ts'
-import { openFileLimit } from '../../src/core/open-files.ts'
+import { openFileLimit } from '../../src/core/process/open-files.ts'
 import { newOrganization, updateOf } from './organization.ts'
 import type { Followed, ViewerOrder } from './pixels-viewers.ts'
 import { ownDatabase } from './postgres.ts'

@@ -1,11 +1,12 @@
 /**
  * Measures the service beside what bounds it, and prints figures, ratios and targets. `npm run bench` runs everything,
- * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes, from-clone.
+ * `npm run bench latency dns` only what is named: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes, from-clone, import, backup, move.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
+import { backup } from './backup.ts'
 import { consoleScreens } from './console.ts'
 import { cost } from './cost.ts'
 import { dnsThroughput } from './dns-throughput.ts'
@@ -16,10 +17,12 @@ import { graphqlThroughput } from './graphql-throughput.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
+import { importing } from './import.ts'
 import { latency } from './latency.ts'
 import { liveEvents } from './live-events.ts'
 import { memory } from './memory.ts'
 import { monitoring } from './monitoring.ts'
+import { move } from './move.ts'
 import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
 import { pastPage } from './past-page.ts'
@@ -50,8 +53,11 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   console: consoleScreens,
   'first-minutes': firstMinutes,
   'from-clone': fromClone,
+  import: importing,
   search: (_dns, dataDir) => search(dataDir),
   growth: (_dns, dataDir) => growth(dataDir),
+  backup,
+  move,
 }
 
 const named = process.argv.slice(2)

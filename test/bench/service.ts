@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DnsServer } from '../../src/core/config.ts'
-import { root } from '../../src/core/paths.ts'
+import { root } from '../../src/core/process/paths.ts'
+import { freePort } from '../support/free-port.ts'
 import { callers } from './targets.ts'
 
-/** The service in a process of its own, as `npm start` runs it. */
+/** The service in its own process, as `npm start` runs it. */
 export interface Service {
   readonly port: number
   readonly pid: number
@@ -91,16 +91,6 @@ export async function stopNode(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit')
   child.kill()
   await exited
-}
-
-/** A port of 127.0.0.1 that is free at present. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A server that listens on an address has one with a port.
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
 }
 
 /** Asks for a path of a server on loopback, for a caller behind a proxy when one is named. */

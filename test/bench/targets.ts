@@ -1,4 +1,4 @@
-import { checksPerDay } from '../../src/account/plan.ts'
+import { checksPerDay } from '../../src/account/limits.ts'
 import { isPublic } from '../../src/core/ip-address.ts'
 
 /** Different public IPv4 addresses, scattered over all of them, so that neither caches nor geo data see a pattern. */

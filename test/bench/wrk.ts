@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { root } from '../../src/core/paths.ts'
+import { root } from '../../src/core/process/paths.ts'
 import type { ProcessorTime } from './processor.ts'
 import { processorTime } from './processor.ts'
 import { median } from './report.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/account/organization.ts'
-import { assignPayment } from '../../src/billing/payment.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
 import { deleteOldPayloads } from '../../src/billing/retention.ts'
+import { assignPayment } from '../../src/billing/subscription/payment.ts'
 import { DAY } from '../../src/core/time.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -9,7 +9,7 @@ import { testDatabase } from '../support/database.ts'
 const { prisma } = await testDatabase()
 const operator = testContext(prisma, { actor: { kind: 'operator' } })
 
-test('old payloads of payments are emptied; what was assigned to nobody keeps its own, and what we do not sell goes', async () => {
+test('old payloads of payments are emptied; what was assigned to no one keeps its own, and what we do not sell goes', async () => {
   const add = (id: string, outcome: 'APPLIED' | 'UNMATCHED' | 'IGNORED', days: number) => {
     const at = new Date(noon.getTime() - days * DAY)
     const about = { type: 'checkout.session.completed', payload: '{}', email: 'a@b.example', amount: 9900 }

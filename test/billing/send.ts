@@ -1,5 +1,5 @@
 import type { DnsClient } from '../../src/network/dns/client.ts'
-import { createOutbound } from '../../src/network/outbound.ts'
+import { createOutbound } from '../../src/network/outbound/outbound.ts'
 import { createSend } from '../../src/network/send.ts'
 
 /** Sends to loopback addresses, without DNS. */

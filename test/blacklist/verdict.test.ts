@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/blacklist/report.ts'
-import { listErrors } from '../../src/blacklist/report.ts'
+import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/blacklist/check-report.ts'
+import { listErrors } from '../../src/blacklist/check-report.ts'
 import {
   countResults,
   domainVerdict,

@@ -1,13 +1,14 @@
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
-import { DAY, HOUR } from '../../src/core/time.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
 import { consoleRoutes } from '../support/console-routes.ts'
-import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
+import { dispatched, filledOrganization, mutate, uploadFile } from '../support/filled-organization.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { doorsAt } from '../support/runs.ts'
 
 const { app, database, signIn } = await testConsole({ SIGNUP: 'open' })
 const receiver = await startReceiver()
@@ -21,15 +22,31 @@ const service = { serviceId: acme.ids.Service }
 await mutate(app.baseUrl, acme.key, 'createIncidentNote', 'IncidentNote', {
   ...{ incidentId: acme.ids.Incident, message: 'Only for us.' },
 })
+const update_id = acme.ids.IncidentUpdate
+await uploadFile(app.baseUrl, acme.key, { incidentId: acme.ids.Incident, name: 'disk.log', update_id })
+const tools = { name: 'Tools', kind: 'GENERIC' }
+const integration = await mutate<{ id: string; url: string }>(
+  app.baseUrl,
+  acme.key,
+  'createIntegration',
+  'Integration',
+  tools,
+  'id url',
+)
+await fetch(integration.url, {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ title: 'Disk full' }),
+})
 await mutate(app.baseUrl, acme.key, 'createObjective', 'Objective', { ...service, target: 99.9, windowDays: 30 })
 const wrong = { startsAt: new Date(Date.now() - HOUR), endsAt: new Date(), kind: 'GOOD', reason: 'The probe erred.' }
 await mutate(app.baseUrl, acme.key, 'correctUptime', 'UptimeCorrection', { ...service, ...wrong })
 await dispatched(database.prisma, acme.id)
 const openTab = useChromium()
 
-/** What is no page of ours: documents, a part of other pages, sign-out, and the pages that libraries make. */
+/** What is no page of ours: documents, files, a part of other pages, sign-out, and the pages that libraries make. */
 const others =
-  /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|docs\/reference|metrics)/
+  /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|\/files\/(?!new)[^/]+$|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|docs\/reference|metrics)/
 
 const desktop = { width: 1280, height: 844 }
 const phone = { width: 390, height: 844 }
@@ -44,34 +61,46 @@ function kindOf({ pathname, searchParams }: URL): string {
     )
     .replace(/^\/docs\/.+/, '/docs/{guide}')
     .replace(/^\/check\/.+/, '/check/{target}')
-  return [path, ...['day', 'kind', 'way', 'from'].filter((name) => searchParams.has(name))].join(' ')
+  return [path, ...['day', 'kind', 'channel', 'from'].filter((name) => searchParams.has(name))].join(' ')
 }
 
-/** Opens one page of each kind that links lead to, and returns what axe finds in both themes, and what is too wide for a phone. */
+const themes = ['light', 'dark'] as const
+
+/** What axe finds on a page, in the themes that are tried there: they differ in their colours only. */
+async function violationsOf(page: Page, path: string, tried: readonly (typeof themes)[number][]): Promise<string[]> {
+  const found: string[] = []
+  for (const theme of tried) {
+    await page.emulateMedia({ colorScheme: theme })
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)))
+    const violations = await axeViolations(page, theme === tried[0] ? null : ['color-contrast'])
+    found.push(...violations.map((each) => `${path}, ${theme}: ${each}`))
+  }
+  return found
+}
+
+/** Every link of a page. */
+const linksOf = (page: Page) =>
+  page.evaluate(() => Array.from(document.querySelectorAll('a[href]'), (link) => link.getAttribute('href') ?? ''))
+
+/** Opens one page of each kind that links lead to, and returns what axe finds, and what is too wide for a phone. */
 async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ kinds: string[]; found: string[] }> {
   const waiting = starts.map((path) => new URL(path, app.baseUrl))
   const kinds = new Set<string>(waiting.map(kindOf))
   const found: string[] = []
+  let opened = 0
   for (let next = waiting.shift(); next; next = waiting.shift()) {
-    await page.emulateMedia({ colorScheme: 'light' })
     await page.goto(next.href)
     // What is folded is a part of the page too.
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('main details')) details.setAttribute('open', '')
     })
     const { pathname } = next
-    found.push(...(await axeViolations(page)).map((each) => `${pathname}: ${each}`))
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)))
-    // The themes differ in their colours only.
-    found.push(...(await axeViolations(page, ['color-contrast'])).map((each) => `${pathname} in the dark: ${each}`))
+    found.push(...(await violationsOf(page, pathname, doorsAt(opened++, themes))))
     await page.setViewportSize(phone)
     const width = await page.evaluate(() => document.documentElement.scrollWidth)
     if (width > phone.width) found.push(`${pathname}: ${width} px wide on a phone`)
     await page.setViewportSize(desktop)
-    for (const href of await page
-      .locator('a[href]')
-      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))) {
+    for (const href of await linksOf(page)) {
       const url = new URL(href, next)
       url.hash = ''
       if (url.origin !== new URL(app.baseUrl).origin || others.test(url.pathname) || kinds.has(kindOf(url))) continue
@@ -88,6 +117,9 @@ const doors = [
   { kind: 'ADDRESSES', ranges: ['192.0.2.0/24'] },
 ]
 
+/** One test opens all pages: a machine that has much else to do takes longer than for others. */
+const PATIENCE = 15 * MINUTE
+
 /** The slug of a page that is closed to visitors. */
 async function closedPage(access: (typeof doors)[number]): Promise<string> {
   const { id: organizationId, slug, key } = await newOrganization(app.baseUrl)
@@ -96,27 +128,32 @@ async function closedPage(access: (typeof doors)[number]): Promise<string> {
   return slug
 }
 
-test('no page that a visitor is led to breaks a rule of axe, in either theme', async () => {
-  await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
-  const page = `/status/${acme.slug}`
-  const starts = ['/', '/status', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
-  // The doors of private pages, the end of a link, and a status line in a frame.
-  for (const access of doors) starts.push(`/status/${await closedPage(access)}`)
-  starts.push(
-    `${starts.at(-1)}/access/none`,
-    `${page}/embed`,
-    '/status/no-such-page',
-    '/subscriptions/none',
-    '/alerts/none',
-  )
-  const { kinds, found } = await violationsFrom(tab.page, starts)
-  expect(found).toEqual([])
-  for (const path of ['/incidents/{id}', '/services/{id}', '/subscribe']) expect(kinds).toContain(page + path)
-  expect(kinds.length).toBeGreaterThan(15)
-})
+test(
+  'no page that a visitor is led to breaks a rule of axe, in either theme',
+  async () => {
+    await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
+    const page = `/status/${acme.slug}`
+    const starts = ['/', '/status', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
+    // The doors of private pages, the end of a link, and a status line in a frame.
+    for (const access of doors) starts.push(`/status/${await closedPage(access)}`)
+    starts.push(
+      `${starts.at(-1)}/access/none`,
+      `${page}/embed`,
+      '/status/no-such-page',
+      '/subscriptions/none',
+      '/alerts/none',
+    )
+    const { kinds, found } = await violationsFrom(tab.page, starts)
+    expect(found).toEqual([])
+    for (const path of ['/incidents/{id}', '/services/{id}', '/subscribe']) expect(kinds).toContain(page + path)
+    expect(kinds.length).toBeGreaterThan(15)
+  },
+  PATIENCE,
+)
 
-/** What is asked for by forms, is shown after another screen's form only, or leads on. */
+/** What is a file, asked for by forms, shown after another screen's form only, or leads on. */
 const unlinked = [
+  'incidents/:id/files/:fileId',
   'incidents/:id/updates',
   'incidents/:id/notes',
   'maintenance/:id/updates',
@@ -125,28 +162,35 @@ const unlinked = [
   'subscribers/export.csv',
 ]
 
-test('no screen of the console breaks a rule of axe, in either theme', async () => {
-  const owner = await signIn(acme, 'OWNER', { isOperator: true })
-  await database.prisma.organization.update({ where: { id: acme.id }, data: { tier: 'TEAM' } })
-  const { location: other } = await owner.post('pages/new', { name: 'Office', slug: 'acme-office', shows: 'ALL' })
-  await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true, viewport: desktop })
-  await tab.page.context().addCookies([{ name: 'allclear_session', value: owner.token, url: app.baseUrl }])
-  const screen = (path: string) => `/console/${acme.slug}/${path}`
-  const starts = [
-    ...['now', 'start', 'subscribers/delete', 'account/second-factor/remove'].map(screen),
-    ...[`people/${owner.userId}/reset`, `maintenance/series/${acme.ids.MaintenanceSeries}/end`].map(screen),
-    screen(`incidents/${acme.ids.Incident}/postmortem/delete`),
-    ...[`alerts/channels/${channel.id}`, `integrations/${acme.integrationId}`, `templates/${acme.templateId}`].map(
-      screen,
-    ),
-    screen(`pages/${acme.ids.StatusPage}/tokens/${acme.pageTokenId}/revoke`),
-    ...[other ?? '', '/console/operator/organizations'],
-  ]
-  const { kinds, found } = await violationsFrom(tab.page, starts)
-  expect(found).toEqual([])
-  const screens = consoleRoutes.flatMap(({ method, path }) =>
-    method === 'GET' && !unlinked.includes(path.replace(/\{[^}]*\}/g, '')) ? path : [],
-  )
-  const wanted = screens.map((path) => screen(path.replace(/:\w+(\{[^}]*\})?/g, '{id}')))
-  expect(wanted.filter((path) => !kinds.includes(path))).toEqual([])
-})
+test(
+  'no screen of the console breaks a rule of axe, in either theme',
+  async () => {
+    const owner = await signIn(acme, 'OWNER', { isOperator: true })
+    await database.prisma.organization.update({ where: { id: acme.id }, data: { tier: 'TEAM' } })
+    const { location: other } = await owner.post('pages/new', { name: 'Office', slug: 'acme-office', shows: 'ALL' })
+    await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true, viewport: desktop })
+    await tab.page.context().addCookies([{ name: 'allclear_session', value: owner.token, url: app.baseUrl }])
+    const screen = (path: string) => `/console/${acme.slug}/${path}`
+    const starts = [
+      ...['now', 'start', 'subscribers/delete', 'account/second-factor/remove'].map(screen),
+      ...[`people/${owner.userId}/reset`, `maintenance/series/${acme.ids.MaintenanceSeries}/end`].map(screen),
+      screen(`incidents/${acme.ids.Incident}/postmortem/delete`),
+      ...[
+        `alerts/channels/${channel.id}`,
+        `integrations/${integration.id}`,
+        `incidents/${acme.ids.Incident}`,
+        `templates/${acme.templateId}`,
+      ].map(screen),
+      screen(`pages/${acme.ids.StatusPage}/tokens/${acme.pageTokenId}/revoke`),
+      ...[other ?? '', '/console/operator/organizations'],
+    ]
+    const { kinds, found } = await violationsFrom(tab.page, starts)
+    expect(found).toEqual([])
+    const screens = consoleRoutes.flatMap(({ method, path }) =>
+      method === 'GET' && !unlinked.includes(path.replace(/\{[^}]*\}/g, '')) ? path : [],
+    )
+    const wanted = screens.map((path) => screen(path.replace(/:\w+(\{[^}]*\})?/g, '{id}')))
+    expect(wanted.filter((path) => !kinds.includes(path))).toEqual([])
+  },
+  PATIENCE,
+)

@@ -179,7 +179,7 @@ describe('the reader', () => {
       'Console',
       'Sign in',
       'How it works',
-      'Find somebody’s page',
+      'Find a status page',
       'target',
       'Check',
       address,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
-import { startSession } from '../../src/people/session.ts'
+import { startSession } from '../../src/people/sign-in/session.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
@@ -51,14 +51,14 @@ describe.sequential('the first minutes', () => {
     expect(mail?.subject).toContain('Example')
   })
 
-  test('are over once somebody has an account', async () => {
+  test('are over once someone has an account', async () => {
     await using tab = await open(ours)
     await tab.page.goto(`${app.baseUrl}/setup`)
     expect(tab.page.url()).toBe(`${app.baseUrl}/sign-in`)
   })
 })
 
-test('somebody signs in with the keyboard alone, and lands where the link led', async () => {
+test('someone signs in with the keyboard alone, and lands where the link led', async () => {
   await using tab = await open(ours)
   const { page } = tab
   await page.goto(`${app.baseUrl}/console/example/log`)

@@ -116,7 +116,7 @@ describe('an incident is reported', () => {
   })
 })
 
-test('a post-mortem is drafted from the timeline and published, and whoever has the incident open sees it', async () => {
+test('a post-mortem is drafted from the timeline and published, and anyone who has the incident open sees it', async () => {
   const id = await report('The disk was full')
   await owner.post(`incidents/${id}/updates`, { status: 'RESOLVED', message: 'There is room again.' })
   await using visitor = await newTab((url) => url.startsWith(app.baseUrl), { reducedMotion: 'reduce' })
@@ -154,7 +154,7 @@ describe('two people in one organization', () => {
     await ben.page.keyboard.type(' all the time.')
     expect(await ben.page.getByLabel('Message', { exact: true }).inputValue()).toBe('Ben was typing all the time.')
     await ben.page.getByRole('button', { name: 'Post update' }).click()
-    await ben.page.getByText('Somebody else has changed this in the meantime.').waitFor()
+    await ben.page.getByText('Another person has changed this in the meantime.').waitFor()
     await ben.page.getByText('Now: Identified').waitFor()
     await ben.page.getByRole('button', { name: 'Post update' }).click()
     await ada.page.locator('#timeline').getByText('Ben was typing all the time.').waitFor()

@@ -148,11 +148,11 @@ describe('a monitor', () => {
   })
 })
 
-test('an import from a file says what was left out, and still does when the log has moved', async () => {
+test('an import from a file describes what was left out, and still does when the log has moved', async () => {
   await using tab = await openTab()
   const { page, open, complaints } = tab
   await open('subscribers/import')
-  const buffer = Buffer.from('Name,Email\nBob,bob@a.example\nNobody,nobody\n')
+  const buffer = Buffer.from('Name,Email\nBob,bob@a.example\nNobody,no one\n')
   await page.getByLabel('CSV file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
   await page.getByRole('button', { name: 'Import' }).click()
   await page.getByText('1 added, 0 known before, 0 skipped.').waitFor()
@@ -160,6 +160,6 @@ test('an import from a file says what was left out, and still does when the log 
   const before = await page.getAttribute('body', 'data-cursor')
   await (await signIn('EDITOR')).post(`monitors/${monitorId}/pause`, {})
   await page.waitForFunction((cursor) => document.body.dataset['cursor'] !== cursor, before)
-  expect(await page.textContent('#import')).toContain('must be an e-mail address')
+  expect(await page.textContent('#import')).toContain('must be an email address')
   expect(complaints).toEqual([])
 })

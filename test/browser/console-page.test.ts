@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createService } from '../../src/status/service.ts'
+import { createService } from '../../src/status/service/service.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
 import type { Browser } from '../support/console.ts'

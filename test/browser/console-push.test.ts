@@ -89,7 +89,12 @@ test('a person turns notifications on, and the worker has the browser show what 
   expect(scope).toBe(`${app.baseUrl}/console/`)
   await expect
     .poll(() => shownBy(page))
-    .toEqual([['Acme: Website', { body: 'Down: Refused', tag: 'mon_1', data: '/console/acme/now' }]])
+    .toEqual([
+      [
+        'Acme: Website',
+        { body: 'Down: Refused', tag: 'mon_1', renotify: true, data: { path: '/console/acme/now' }, actions: [] },
+      ],
+    ])
 
   await page.getByRole('button', { name: /^Send a test/ }).click()
   await page.getByText('Answered with status 201.').waitFor()
@@ -99,7 +104,7 @@ test('a person turns notifications on, and the worker has the browser show what 
   expect(tab.complaints).toEqual([])
 })
 
-test('a browser that refuses says what to do', async () => {
+test('a browser that refuses describes what to do', async () => {
   await using tab = await open(ours)
   const { page } = tab
   await page.addInitScript(() => {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docsPages, docsSheet } from '../../src/docs/html/routes.tsx'
-import { loadAssets } from '../../src/http/assets.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
 import { serve } from '../support/check-pages.ts'
 import { useChromium } from '../support/chromium.ts'
 import { faintTexts } from '../support/contrast.ts'

@@ -1,13 +1,13 @@
 import { gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
-import { createOrganization } from '../../src/account/organization.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
-import { scheduleMaintenance } from '../../src/status/maintenance.ts'
-import { createService } from '../../src/status/service.ts'
-import { createServiceGroup } from '../../src/status/service-group.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
+import { createService } from '../../src/status/service/service.ts'
+import { createServiceGroup } from '../../src/status/service/service-group.ts'
 import type { WrittenPast } from '../monitoring/histories.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testApp } from '../support/app.ts'
@@ -146,7 +146,7 @@ describe.each(looks)('$name', ({ name, ...look }) => {
   })
 })
 
-test('shows each state, and says nothing is operational on nobody’s word', async () => {
+test('shows each state, and says nothing is operational on no one’s word', async () => {
   await using tab = await openTab(() => true)
   await tab.page.goto(url)
   const labels = await tab.page
@@ -158,7 +158,7 @@ test('shows each state, and says nothing is operational on nobody’s word', asy
     'Service 2: Degraded performance.',
     expect.stringContaining(': Operational.'),
     expect.stringMatching(/^Service 4: No data since 17 Nov 2026/),
-    'Service 5: First check pending.',
+    'Service 5: Waiting for first result.',
     'Service 6: Operational.',
   ])
   expect(labels[25]).toBe('Service 25: Partial outage.')

@@ -53,7 +53,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   /** Lets time pass, and gives what the check finds that is due then. */
   const check = async (seconds: number) => {
     time = new Date(time.getTime() + seconds * SECOND)
-    const last = async () => (await read('lastCheck { at outcome }'))['lastCheck'] as Record<string, string> | null
+    const last = async () => (await read('lastResult { at outcome }'))['lastResult'] as Record<string, string> | null
     await expect.poll(async () => (await last())?.['at']).toBe(time.toISOString())
     return (await last())?.['outcome']
   }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { announceUser } from '../../src/people/session.ts'
+import { announceUser } from '../../src/people/sign-in/session.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
 
@@ -97,7 +97,7 @@ test('a browser without passkeys is not offered any', async () => {
   expect(await tab.page.isVisible('[data-passkey=sign-in]')).toBe(false)
 })
 
-test('a passkey that nobody chooses is said beside its button', async () => {
+test('a passkey that no one chooses is said beside its button', async () => {
   const tab = await openTab(ours)
   await using _ = tab
   await addAuthenticator(tab.page)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createOrganization } from '../../src/account/organization.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
 import { startApp } from '../../src/app/start.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { bucketOf } from '../../src/monitoring/histogram.ts'
-import { createService } from '../../src/status/service.ts'
+import { bucketOf } from '../../src/monitoring/uptime/histogram.ts'
+import { createService } from '../../src/status/service/service.ts'
 import { writeMonitor } from '../monitoring/histories.ts'
 import { testConfig } from '../support/app.ts'
 import { axeViolations } from '../support/axe.ts'
@@ -144,7 +144,7 @@ describe('the days of a service', () => {
     expect(await axeViolations(tab.page)).toEqual([])
     await shot(tab.page, 'day-wide')
     await details.getByRole('link', { name: 'Day after' }).press('Enter')
-    await details.getByText('Nothing happened.').waitFor()
+    await details.getByText('Nothing to report.').waitFor()
     await tab.page.keyboard.press('Escape')
     await details.waitFor({ state: 'hidden' })
     expect(await tab.page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(`?day=${dayKey(20)}`)
@@ -315,7 +315,7 @@ describe('the days of a service', () => {
     await tab.page.getByRole('button', { name: 'Open' }).click()
     await tab.page.getByText('12:00 UTC to 12:12 UTC').waitFor()
     await tab.page.getByRole('link', { name: 'Day after' }).click()
-    await tab.page.getByText('Nothing happened.').waitFor()
+    await tab.page.getByText('Nothing to report.').waitFor()
   })
 
   test.each(['light', 'dark'] as const)(

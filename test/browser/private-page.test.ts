@@ -201,7 +201,9 @@ describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, 
       window.WebSocket = class extends Original {
         constructor(address: string | URL, protocol?: string | string[]) {
           super(address, protocol)
-          this.addEventListener('close', ({ code }) => sessionStorage.setItem('closed', String(code)))
+          this.addEventListener('close', ({ code }) =>
+            sessionStorage.setItem('closed', `${sessionStorage.getItem('closed') ?? ''} ${code}`),
+          )
         }
       }
     })
@@ -220,7 +222,8 @@ describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, 
     await page.getByRole('heading', { name: 'This page is private' }).waitFor()
     expect(await page.locator('main').textContent()).toMatch(asks)
     expect(await page.content()).not.toMatch(/Secret service/)
-    expect(await page.evaluate(() => sessionStorage.getItem('closed'))).toBe('4403')
+    // A socket that the page opens again before it reloads ends with the page.
+    expect(await page.evaluate(() => sessionStorage.getItem('closed'))).toContain('4403')
 
     // None of them comes back.
     expect((await fetch(url + of.path, { headers: { ...headers, accept: 'text/html' } })).status).toBe(401)

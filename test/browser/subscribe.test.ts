@@ -28,13 +28,13 @@ test.each([true, false])(
     expect(await page.getByLabel('Mail', { exact: true }).isChecked()).toBe(true)
 
     await incident('Slow answers')
-    const [, told] = await mail.arrived(2, ({ envelopeTo }) => envelopeTo === to)
+    const [, reported] = await mail.arrived(2, ({ envelopeTo }) => envelopeTo === to)
     // The mail itself, as a reader sees it that shows HTML: its links lead to the incident and to the subscription.
     await page.goto('about:blank')
-    await page.setContent(told?.html ?? '')
+    await page.setContent(reported?.html ?? '')
     await page.getByRole('link', { name: 'View the incident' }).click()
     await page.getByRole('heading', { name: 'Slow answers' }).waitFor()
-    await page.goto(linkIn(told ?? {}, `${url}/subscriptions/`))
+    await page.goto(linkIn(reported ?? {}, `${url}/subscriptions/`))
     await page.getByRole('button', { name: 'Unsubscribe' }).click()
     await page.getByText('You’re unsubscribed.').waitFor()
     expect(complaints).toEqual([])

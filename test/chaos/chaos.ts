@@ -38,7 +38,7 @@ const RECOVERY = 30 * SECOND
 const MONITORS = 20
 
 /**
- * Runs cases one after the other against three instances on a server of their own, while somebody writes, checks and is
+ * Runs cases one after the other against three instances on a server of their own, while someone writes, checks and is
  * told; counts what is lost, doubled and late, and prints it.
  */
 export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
@@ -172,10 +172,10 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   const pending = () => prisma.delivery.count({ where: { organizationId: id, status: 'PENDING' } })
   while ((await pending()) > 0 && performance.now() < end) await sleep(500)
   const made = await prisma.delivery.findMany({ where: { organizationId: id }, select: { id: true } })
-  const told = new Map<string, number>()
+  const reported = new Map<string, number>()
   for (const { headers } of receiver.received) {
     const messageId = String(headers['webhook-id'])
-    told.set(messageId, (told.get(messageId) ?? 0) + 1)
+    reported.set(messageId, (reported.get(messageId) ?? 0) + 1)
   }
   const counted = await prisma.usageCounter.aggregate({ _sum: { count: true } })
   const delays = accepted.map((message) => (toldAt.get(message) ?? 0) - (acceptedAt.get(message) ?? 0))
@@ -185,10 +185,10 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     'writes doubled': [...stored.values()].filter((times) => times > 1).length,
     'gaps in the log': events.filter(({ seq }, index) => seq !== index + 1).length,
     deliveries: made.length,
-    'deliveries lost': made.filter(({ id: message }) => !told.has(message)).length,
+    'deliveries lost': made.filter(({ id: message }) => !reported.has(message)).length,
     'longest delay (s)': Math.round(Math.max(0, ...delays) / SECOND),
     'deliveries later than 2 min': delays.filter((delay) => delay > 2 * MINUTE).length,
-    'deliveries sent twice': [...told.values()].filter((times) => times > 1).length,
+    'deliveries sent twice': [...reported.values()].filter((times) => times > 1).length,
     'checks answered': checks,
     'checks counted too few': Math.max(0, checks - (counted._sum.count ?? 0)),
   }

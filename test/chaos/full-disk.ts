@@ -22,7 +22,7 @@ const PATIENCE = 60 * SECOND
 export const diskMissing = process.getuid?.() === 0 ? null : 'only root may mount a tmpfs'
 
 /**
- * Runs the service with its database and its log on a small disk, fills that while somebody writes, kills it, frees the disk
+ * Runs the service with its database and its log on a small disk, fills that while someone writes, kills it, frees the disk
  * and starts it again; counts what was accepted and is lost.
  */
 export async function runFullDisk(): Promise<void> {

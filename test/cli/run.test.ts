@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Terminal } from '../../src/cli/command.ts'
-import { runCommand } from '../../src/cli/run.ts'
+import { commands, runCommand } from '../../src/cli/run.ts'
 import { testApp } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization, mutate } from '../support/filled-organization.ts'
 import { newOrganization } from '../support/graphql-client.ts'
+import { isInstalled } from '../support/installed.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
@@ -27,7 +28,7 @@ interface Run {
   readonly said: string
 }
 
-/** What the next person answers and writes. */
+/** The next answers at the prompt, and the next edit of a draft. */
 let answers: string[] = []
 let writes: (draft: string) => string = (draft) => draft
 beforeEach(() => {
@@ -41,6 +42,7 @@ async function allclear(args: readonly string[], options: Partial<Terminal> = {}
     env: { HOME: home.path, ALLCLEAR_URL: baseUrl },
     result: (line) => void out.push(line),
     say: (line) => void said.push(line),
+    progress: () => undefined,
     isPerson: false,
     hasColours: false,
     ask: async () => answers.shift() ?? null,
@@ -53,15 +55,58 @@ async function allclear(args: readonly string[], options: Partial<Terminal> = {}
 }
 
 describe('allclear', () => {
-  test('lists its commands, and describes each', async () => {
-    const { code, out } = await allclear(['--help'])
-    expect(code).toBe(0)
-    for (const name of ['check', 'status', 'incident', 'monitors', 'tail', 'plan', 'apply', 'export', 'doctor']) {
-      expect(out).toMatch(new RegExp(`^ {2}${name} +\\w`, 'm'))
-      const help = await allclear([name, '--help'])
-      expect(help).toMatchObject({ code: 0, said: '' })
-      expect(help.out).toContain('--url')
+  test('lists its commands', async () => {
+    for (const asked of [['--help'], ['-h'], ['help']]) {
+      const { code, out, said } = await allclear(asked)
+      expect({ code, said }).toEqual({ code: 0, said: '' })
+      for (const name of Object.keys(commands)) expect(out).toMatch(new RegExp(`^ {2}${name} +\\w`, 'm'))
     }
+    expect((await allclear(['--version'])).out).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  test.each(Object.entries(commands))(
+    'describes %s: usage, options, examples and exit codes',
+    async (name, command) => {
+      const { code, out, said } = await allclear([name, '--help'])
+      expect({ code, said }).toEqual({ code: 0, said: '' })
+      expect(await allclear(['help', name])).toEqual({ code, out, said })
+      const [usage = '', ...rest] = out.split('\n')
+      expect(usage).toBe(`allclear ${name} ${command.usage}`.trim())
+      const [about = '', options = '', examples = '', codes = ''] = rest
+        .join('\n')
+        .split(/\n(?:Options|Examples|Exit codes)\n/)
+      expect(about).toContain(command.summary)
+      for (const option of [...Object.keys(command.options ?? {}), 'url', 'key', 'profile', 'json', 'help']) {
+        expect(options).toMatch(new RegExp(`^ {2}(-\\w, | {4})--${option}( …)? +\\w`, 'm'))
+      }
+      expect(command.examples.length).toBeGreaterThan(0)
+      for (const example of command.examples) {
+        expect(examples).toContain(`  ${example}`)
+        expect(example).toMatch(name === 'serve' ? /\ballclear$/ : new RegExp(`\\ballclear ${name}\\b`))
+      }
+      expect(codes).toMatch(/^ {2}0 +\w.*\n/)
+      expect(codes).toMatch(/^ {2}1 +failed/m)
+    },
+  )
+
+  test('the guide lists every command with its exit codes', async () => {
+    const guide = await readFile('docs/command-line.md', 'utf8')
+    for (const [name, { exitCodes }] of Object.entries(commands)) {
+      const row = guide
+        .split('\n')
+        .find((line) => new RegExp(`^\\|.*\`allclear${name === 'serve' ? '' : ` ${name}`}[\` ]`).test(line))
+      expect(row, name).toBeDefined()
+      const codes = Object.keys(exitCodes).filter((code) => code !== '0')
+      for (const code of codes) expect(row, name).toMatch(new RegExp(`\\b${code} `))
+    }
+  })
+
+  test('suggests a similar command', async () => {
+    expect((await allclear(['chekc'])).said).toContain('There is no command “chekc”. Did you mean “check”?')
+    expect((await allclear(['monitor'])).said).toContain('Did you mean “monitors”?')
+    expect((await allclear(['x'.repeat(100_000)])).said).not.toContain('Did you mean')
+    expect((await allclear(['serve', '--port', '80'])).code).toBe(1)
+    expect((await allclear(['serve', 'now'])).said).toContain('Set environment variables')
   })
 
   test.each([['chekc'], ['toString'], ['__proto__'], ['status', '--wrong'], ['check']])(
@@ -73,7 +118,7 @@ describe('allclear', () => {
     },
   )
 
-  test('check says what lists say, with an exit code for scripts', async () => {
+  test('check prints the answers of lists and returns an exit code', async () => {
     const listed = await allclear(['check', '127.0.0.2'])
     expect(listed.code).toBe(2)
     expect(listed.out).toContain('listed')
@@ -85,7 +130,7 @@ describe('allclear', () => {
     ])
   })
 
-  test('status, monitors and incidents of an organization', async () => {
+  test('shows the status and monitors of an organization, and manages its incidents', async () => {
     const acme = await filledOrganization(baseUrl, {
       startsAt: new Date('2030-01-01T00:00:00Z'),
       endsAt: new Date('2030-01-01T02:00:00Z'),
@@ -120,7 +165,7 @@ describe('allclear', () => {
     expect(JSON.parse(resolved.out)).toMatchObject({ id, status: 'RESOLVED' })
   })
 
-  test('without an id, the one open incident is meant; among several, none', async () => {
+  test('without an id, incident uses the only open incident, and refuses to choose among several', async () => {
     const { key } = await newOrganization(baseUrl)
     const open = (title: string) => allclear(['incident', 'open', '--title', title, '-m', 'We look.', '--key', key])
     expect((await allclear(['incident', 'resolve', '-m', 'Over.', '--key', key])).said).toContain('No incident is open')
@@ -132,7 +177,7 @@ describe('allclear', () => {
     expect((await allclear(['incident', 'open', '--title', 'x', '-m', 'y'])).said).toContain('allclear login')
   })
 
-  test('tail writes one event a line, until it is interrupted', async () => {
+  test('tail prints one event per line until it is interrupted', async () => {
     const { key } = await newOrganization(baseUrl)
     const ending = new AbortController()
     const lines: string[] = []
@@ -152,7 +197,7 @@ describe('allclear', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: { kind: 'SERVICE_CREATED' } })
   })
 
-  test('plan, apply and export of a configuration file', async () => {
+  test('plans, applies and exports a configuration file', async () => {
     const { key } = await newOrganization(baseUrl)
     const env = { HOME: home.path, ALLCLEAR_URL: baseUrl, ALLCLEAR_KEY: key, SERVICE_NAME: 'API' }
     const file = join(home.path, 'acme.yaml')
@@ -181,26 +226,68 @@ describe('allclear', () => {
     expect((await run('plan', file)).code).toBe(2)
     answers = ['y']
     expect(await run('apply', file)).toMatchObject({ code: 0, said: 'Applied.' })
-    expect(await run('plan', file)).toEqual({ code: 0, out: `${file}: nothing changes.`, said: '' })
+    expect(await run('plan', file)).toEqual({ code: 0, out: `${file}: no changes.`, said: '' })
 
     const exported = await run('export')
     expect(exported.out).toMatch(/^services:\n {2}api:\n {4}name: API/m)
     await writeFile(file, exported.out)
     expect((await run('plan', file)).code).toBe(0)
 
+    const renamed = exported.out.replace('  api:', '  public-api:')
+    await writeFile(file, `${renamed}\nmoved: [{ from: services.api, to: services.public-api }]\n`)
+    const moving = await run('plan', file)
+    expect(moving.code).toBe(2)
+    expect(moving.out).toContain('> services.api becomes services.public-api\n')
+    expect((await run('apply', file, '--yes')).said).toBe('Applied.')
+    expect(await run('plan', file)).toMatchObject({ code: 0, out: `${file}: no changes.` })
+    await write('services:\n  api: { name: API }\nmoved: [{ from: services.public-api, to: services.api }]\n')
+    await run('apply', file, '--yes')
+
+    await write('services:\n  api: { name: API }\n  site: { name: Site }\n')
+    await run('apply', file, '--yes')
     await write('services:\n  api: { name: API }\n')
     expect((await run('plan', file)).out).toContain('. services.site  Site (stays, no longer managed)')
     expect((await run('apply', file, '--delete', '--max-deletions', '0', '-y')).said).toContain('--max-deletions')
-    const applied = await run('apply', file, '--delete', '--yes', '--json')
+    // One of two objects exceeds a fifth.
+    expect((await run('plan', file, '--delete')).out).toContain('It deletes 1 of the 2 objects')
+    const braked = await run('apply', file, '--delete', '--yes')
+    expect(braked).toMatchObject({ code: 1, said: expect.stringContaining('--max-deletions 1') })
+    const applied = await run('apply', file, '--delete', '--max-deletions', '1', '--yes', '--json')
     expect(applied.code).toBe(0)
     expect(JSON.parse(applied.out)).toMatchObject([{ file, changes: [{ action: 'DELETE', key: 'site' }] }])
     expect(applied.out).not.toContain('allclear: 1')
     expect((await run('plan', file, join(home.path, 'x', 'acme.yaml'))).said).toContain('Two files are called')
-    expect((await run('plan', join(home.path, 'none.yaml'))).said).toContain('cannot be read')
+    expect((await run('plan', join(home.path, 'none.yaml'))).said).toContain('Cannot read')
     await rm(file)
   })
 
-  test('apply does what was shown, or nothing', async () => {
+  test('plan and import show their progress separately from results', async () => {
+    const { key } = await newOrganization(baseUrl)
+    const env = { HOME: home.path, ALLCLEAR_URL: baseUrl, ALLCLEAR_KEY: key }
+    const shown: (string | null)[] = []
+    const progress = (text: string | null) => void shown.push(text)
+    const file = join(home.path, 'progress.yaml')
+    await writeFile(file, 'allclear: 1\nservices:\n  api: { name: API }\n')
+    const planned = await allclear(['plan', file, '--json'], { env, progress })
+    expect(JSON.parse(planned.out)).toMatchObject([{ changeCount: 1 }])
+    expect(shown).toEqual([`Planning ${file} …`, null])
+    shown.length = 0
+    expect((await allclear(['plan', `${file}.none`], { env, progress })).code).toBe(1)
+    expect(shown.at(-1)).toBeNull()
+    await writeFile(file, 'type,email\nemail,ana@a.example\n')
+    shown.length = 0
+    await allclear(['import', '--from', 'statuspage', file, '--apply', '--json'], { env, progress })
+    expect(shown).toEqual([
+      'Reading Atlassian Statuspage …',
+      'Planning …',
+      'Importing 0 objects …',
+      'Importing history, incidents and subscribers: 0 of 1 …',
+      null,
+    ])
+    await rm(file)
+  })
+
+  test('apply changes nothing if the plan is outdated', async () => {
     const { key } = await newOrganization(baseUrl)
     const env = { HOME: home.path, ALLCLEAR_URL: baseUrl, ALLCLEAR_KEY: key }
     const file = join(home.path, 'race.yaml')
@@ -215,13 +302,13 @@ describe('allclear', () => {
     expect(code).toBe(1)
     expect(said).toContain('Plan again')
     const again = await allclear(['apply', file, '--yes'], { env })
-    expect(again.out).toContain('services.api  API (exists, and is taken over)')
+    expect(again.out).toContain('services.api  API (exists, taken over)')
     await mutate(baseUrl, key, 'createService', 'Service', { name: 'Other' })
     expect((await allclear(['plan', file], { env })).code).toBe(0)
     await rm(file)
   })
 
-  test('login keeps a key in a file of its own, which is sent to its own service alone', async () => {
+  test('login stores a key in a private file, and the key is sent only to its service', async () => {
     const { key } = await newOrganization(baseUrl)
     answers = [key]
     const env = { HOME: home.path }
@@ -239,37 +326,94 @@ describe('allclear', () => {
     await rm(file)
   })
 
-  test('doctor examines what surrounds the service, with the line that mends it', async () => {
+  test('doctor examines the environment of the service and suggests fixes', async () => {
     const { code, out } = await allclear(['doctor', '--json'], {
       env: { ALLCLEAR_URL: baseUrl, SMTP_URL: 'smtp://127.0.0.1:9', DATABASE_URL: 'postgresql://127.0.0.1:9/x' },
       now: () => new Date(Date.now() + 60_000),
     })
     expect(code).toBe(2)
-    const findings: { subject: string; state: string; mend?: string }[] = JSON.parse(out)
-    const states = Object.fromEntries(findings.map(({ subject, state }) => [subject, state]))
-    expect(states).toMatchObject({ service: 'ok', clock: 'warning', websocket: 'ok', mail: 'error', server: 'error' })
-    for (const { state, mend } of findings) if (state !== 'ok') expect(mend).toBeDefined()
+    const findings: { subject: string; code: string; severity: string; fix: string | null }[] = JSON.parse(out)
+    const local = ['MAIL_UNREACHABLE', 'DATABASE_UNREACHABLE']
+    expect(findings.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['SERVICE_OK', 'CLOCK_OFF', 'WEBSOCKET_OK', ...local]),
+    )
+    for (const { severity, fix } of findings) expect(fix === null).toBe(severity === 'ok')
     const elsewhere = await allclear(['doctor'], { env: { ALLCLEAR_URL: baseUrl } })
-    expect(elsewhere.out).toMatch(/mail +is not set up.*\n +→ SMTP_URL=smtp:/)
+    expect(elsewhere.out).toMatch(/mail +Mail is not set up.*\n +→ SMTP_URL=smtp:/)
     const nowhere = await allclear(['doctor', '--url', 'http://127.0.0.1:9'])
     expect(nowhere.out).toContain('does not answer')
   })
 
-  test.each(['bash', 'zsh', 'fish'])('completion of %s', async (shell) => {
-    const { code, out } = await allclear(['completion', shell])
-    expect(code).toBe(0)
-    expect(out).toContain('doctor')
-    if (shell !== 'bash') return
-    const script = `${out}\nCOMP_WORDS=(allclear incident re) COMP_CWORD=2; _allclear; echo "\${COMPREPLY[@]}"`
-    expect((await promisify(execFile)('bash', ['-c', script])).stdout).toBe('resolve\n')
+  describe('completion', () => {
+    /** Returns bash's completions of lines, from the function that `complete` registered. */
+    async function completed(lines: readonly string[]): Promise<string[][]> {
+      const { out } = await allclear(['completion', 'bash'])
+      const asked = lines.map((line) => {
+        const words = line.split(' ').map((word) => `'${word}'`)
+        return `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; COMPREPLY=(); "$complete"; echo "\${COMPREPLY[*]}"`
+      })
+      const registered = `complete=$(complete -p allclear | sed -E 's/.*-F (\\S+) .*/\\1/')`
+      const { stdout } = await promisify(execFile)('bash', ['-c', [out, registered, ...asked].join('\n')])
+      return stdout
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => line.split(' ').filter((word) => word !== ''))
+    }
+
+    test('bash completes every command with its words and options', async () => {
+      const names = Object.keys(commands)
+      const [first, ...others] = await completed(['allclear ', ...names.map((name) => `allclear ${name} `)])
+      expect(first).toEqual([...names, '--help', '--version'])
+      for (const [index, name] of names.entries()) {
+        const { words = [], options = {} } = commands[name] ?? {}
+        const own = [...Object.keys(options), 'url', 'key', 'profile', 'json', 'help'].map((option) => `--${option}`)
+        expect(others[index]).toEqual([...words, ...own])
+      }
+    })
+
+    test('bash completes partial words and option values, and otherwise file names', async () => {
+      const lines = [
+        'allclear inc',
+        'allclear incident re',
+        'allclear incident open --st',
+        'allclear incident open --status ',
+      ]
+      expect(await completed([...lines, 'allclear import --from uptime', 'allclear nothing --'])).toEqual([
+        ['incident'],
+        ['resolve'],
+        ['--status'],
+        ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED'],
+        ['uptime-kuma', 'uptimerobot'].filter((source) => commands['import']?.values?.['from']?.includes(source)),
+        [],
+      ])
+      const [value, short] = await completed(['allclear incident open --title ', 'allclear incident open -m '])
+      expect([value, short]).toEqual([undefined, undefined].map(() => []))
+    })
+
+    test.each(['zsh', 'fish'] as const)('the script for %s contains every command and option', async (shell) => {
+      const { code, out } = await allclear(['completion', shell])
+      expect(code).toBe(0)
+      for (const [name, { options = {} }] of Object.entries(commands)) {
+        expect(out).toContain(name)
+        for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`(--|-l )${option}\\b`))
+      }
+      if (isInstalled(shell, '--version')) await promisify(execFile)(shell, ['-n', '-c', out])
+    })
+
+    test('refuses an unknown shell', async () => {
+      expect(await allclear(['completion', 'cmd'])).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('bash, zsh, fish'),
+      })
+    })
   })
 
-  test('colours only where a person looks', async () => {
+  test('uses colours only on a terminal', async () => {
     expect((await allclear(['check', '127.0.0.2'])).out).not.toContain('\u001b')
     expect((await allclear(['check', '127.0.0.2'], { hasColours: true })).out).toContain('\u001b[31m')
   })
 
-  test('import says what would come along, makes it, and finds it again', async () => {
+  test('import lists the changes, applies them, and updates them on a second run', async () => {
     const { key } = await newOrganization(baseUrl)
     const monitorOf = (id: number, more: object) => ({
       id,
@@ -317,18 +461,26 @@ describe('allclear', () => {
     expect(again).toMatchObject({ code: 0, said: 'Nothing to do.' })
     await backup([monitorOf(1, { name: 'Renamed' })])
     const later = await rowsOf('--apply')
-    expect(later.rows.sort()).toEqual([
-      'CHANGED monitors Renamed',
-      'CHANGED services Renamed',
-      'RELEASED monitors Site 2',
-      'RELEASED services Site 2',
+    expect(later.rows.sort()).toEqual(['CHANGED monitors Renamed', 'CHANGED services Renamed'])
+    // An object that was missing from one import is found by the next.
+    await backup([monitorOf(1, { name: 'Renamed' }), monitorOf(2, {})])
+    expect((await rowsOf('--apply')).rows).toEqual(['CHANGED monitors Site 2'])
+    // Another installation with the same ids needs a name.
+    await backup([monitorOf(1, { name: 'Wiki' }), monitorOf(2, { name: 'Chat' })])
+    expect((await allclear(given)).said).toContain('looks like another Uptime Kuma')
+    expect((await allclear([...given, '--name', 'An office'])).said).toContain('--name must be')
+    const named = await rowsOf('--name', 'office', '--apply')
+    expect(named.rows.filter((row) => row.startsWith('CREATED services'))).toEqual([
+      'CREATED services Wiki',
+      'CREATED services Chat',
     ])
+    expect((await rowsOf('--name', 'office')).rows).toEqual([])
     expect(await allclear(['import', '--from', 'uptime-kuma', '/nowhere', '--key', key])).toMatchObject({ code: 1 })
     expect((await allclear(['import', '--from', 'gatus', file, '--key', key])).said).toContain('no endpoints')
     expect((await allclear(['import', file])).said).toContain('--from uptime-kuma')
   })
 
-  test('import fetches from a source in its own network', async () => {
+  test('import fetches from a source in the network of the command line', async () => {
     const { key } = await newOrganization(baseUrl)
     const receiver = createServer((request, response) => {
       const isFound = request.url?.startsWith('/api/components') ?? false
@@ -342,11 +494,11 @@ describe('allclear', () => {
     const { code, out } = await from('--fetch', `http://127.0.0.1:${port}`)
     expect([code, JSON.parse(out).changeCount]).toEqual([2, 1])
     expect((await from('--fetch', 'http://127.0.0.1:1')).said).toContain('address: the source does not answer')
-    expect((await from('--fetch')).said).toContain('Name the page')
-    expect((await allclear(['import', '--from', 'gatus', '--fetch', '--key', key])).said).toContain('cannot be fetched')
+    expect((await from('--fetch')).said).toContain('Give the address of the page')
+    expect((await allclear(['import', '--from', 'gatus', '--fetch', '--key', key])).said).toContain('cannot fetch')
   })
 
-  test('import takes 500 monitors in one request, which is compressed', async () => {
+  test('import sends 500 monitors in one compressed request', async () => {
     const { id: organizationId, key } = await newOrganization(baseUrl)
     await mutate(baseUrl, operatorToken, 'setTier', 'Organization', { organizationId, tier: 'TEAM' })
     const file = join(home.path, 'many.json')
@@ -359,9 +511,12 @@ describe('allclear', () => {
     }))
     await writeFile(file, JSON.stringify({ monitorList: monitorList.slice(0, 500) }))
     const given = ['import', '--from', 'uptime-kuma', file, '--key', key, '--json']
+    const dry = JSON.parse((await allclear(given)).out)
+    // The plan lists 500 changes.
+    expect(dry.rows.slice(500)).toMatchObject([{ outcome: 'CREATED', section: 'monitors', name: '500 more' }])
     expect(JSON.parse((await allclear([...given, '--apply'])).out)).toMatchObject({ applied: true, changeCount: 1000 })
     expect(JSON.parse((await allclear(given)).out)).toMatchObject({ changeCount: 0, rows: [] })
     await writeFile(file, JSON.stringify({ monitorList }))
-    expect((await allclear(given)).said).toContain('This makes 3000 objects')
+    expect((await allclear(given)).said).toContain('This has 3000 objects')
   })
 })

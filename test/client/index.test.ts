@@ -3,14 +3,18 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { buildSchema, parse, validate } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient, ORGANIZATION_EVENTS, PAGE_EVENTS, RequestError } from '../../src/client/index.ts'
+import { createClient, ORGANIZATION_EVENTS, PAGE_EVENTS, POSITION, RequestError } from '../../src/client/index.ts'
 import { testApp } from '../support/app.ts'
+import { atTheEnd } from '../support/at-the-end.ts'
+import { borrowDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 
 const dns = await startDnsServer()
-const app = await testApp({ dns })
+const { database, release } = await borrowDatabase()
+atTheEnd(release)
+const app = await testApp({ dns, database })
 
 /** Passes requests on, and cuts all connections when told to. */
 const open = new Set<ServerResponse>()
@@ -52,7 +56,7 @@ const createService = (key: string, name: string) => mutate(app.baseUrl, key, 'c
 describe('the client library', () => {
   test('asks for what the schema has', async () => {
     const schema = buildSchema(await readFile('schema.graphql', 'utf8'))
-    for (const query of [PAGE_EVENTS, ORGANIZATION_EVENTS]) expect(validate(schema, parse(query))).toEqual([])
+    for (const query of [PAGE_EVENTS, ORGANIZATION_EVENTS, POSITION]) expect(validate(schema, parse(query))).toEqual([])
   })
 
   test('gives each event once, also when the connection is lost and things happen meanwhile', async () => {
@@ -79,6 +83,38 @@ describe('the client library', () => {
     const last = events.next()
     ending.abort()
     expect(await last).toEqual({ value: undefined, done: true })
+  })
+
+  test('misses nothing of an organization without events when the connection is lost before the first one', async () => {
+    const { slug, key } = await newOrganization(app.baseUrl)
+    const { prisma } = database
+    const { id } = await prisma.organization.findUniqueOrThrow({ where: { slug } })
+    await prisma.event.deleteMany({ where: { organizationId: id } })
+    await prisma.organization.update({ where: { id }, data: { lastSeq: 0 } })
+    const ending = new AbortController()
+    const onReconnect = () => {
+      isDown = false
+    }
+    const events = createClient({ url, key }).organizationEvents({ signal: ending.signal, onReconnect })
+    const before = streams
+    const first = events.next()
+    await expect.poll(() => streams).toBe(before + 1)
+    isDown = true
+    cut()
+    await createService(key, 'one')
+    expect((await first).value).toMatchObject({ event: { kind: 'SERVICE_CREATED', subjectName: 'one' } })
+    ending.abort()
+  })
+
+  test('gives a request up that is not answered in time', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
+    const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const request = createClient({ url: address, timeoutMs: 20 }).request('{ __typename }')
+    await expect(request).rejects.toMatchObject({ code: 'UNREACHABLE', isTemporary: true })
+    await expect(request).rejects.toThrow('did not answer within 0.02 s')
+    silent.closeAllConnections()
+    silent.close()
   })
 
   test('continues after a cursor that it is given', async () => {

@@ -3,8 +3,8 @@ import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { Conflict, Forbidden } from '../../src/core/errors.ts'
-import { openOptions } from '../../src/monitoring/options.ts'
-import { createService, deleteService, updateService } from '../../src/status/service.ts'
+import { openOptions } from '../../src/monitoring/monitor/options.ts'
+import { createService, deleteService, updateService } from '../../src/status/service/service.ts'
 import { seal } from '../notification/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { statementsOf } from '../support/statements.ts'
@@ -56,7 +56,39 @@ async function withFile() {
 }
 
 describe('a file', () => {
-  test('creates what it names with one transaction and is then empty', async () => {
+  test('refers to the monitors of a group by key, in any order', async () => {
+    const tenant = await configured.tenant()
+    const groups = `allclear: 1
+monitors:
+  all: { name: All, group: { monitors: [api, pool] } }
+  pool: { name: Pool, group: { monitors: [web, api], require: AT_LEAST, count: 1 } }
+  api: { name: API, http: { url: "https://api.example.com" } }
+  web: { name: Web, http: { url: "https://www.example.com" } }
+`
+    await configured.apply(tenant, groups)
+    expect(short(await configured.plan(tenant, groups))).toEqual([])
+    const stored = await prisma.monitor.findMany({ where: { organizationId: tenant.id } })
+    const idOf = (name: string) => stored.find((monitor) => monitor.name === name)?.id
+    const optionsOf = (name: string) => stored.find((monitor) => monitor.name === name)?.options
+    expect(optionsOf('All')).toEqual({ monitorIds: [idOf('API'), idOf('Pool')], require: 'ALL' })
+    expect(optionsOf('Pool')).toEqual({ monitorIds: [idOf('Web'), idOf('API')], require: 'AT_LEAST', count: 1 })
+    const exported = await configured.export(tenant)
+    expect(exported).toContain('require: AT_LEAST')
+    expect(short(await configured.plan(tenant, exported))).toEqual([])
+
+    const turned = groups.replace('[api, pool]', '[api]').replace('[web, api]', '[web, all]')
+    await configured.apply(tenant, turned)
+    expect(short(await configured.plan(tenant, turned))).toEqual([])
+    const other = await configured.tenant()
+    for (const [from, to, problem] of [
+      ['[web, api]', '[web, all]', '3 monitors.all.group.monitors: must not contain a group that contains this one'],
+      ['[web, api]', '[web, none]', '4 monitors.pool.group.monitors.1: must be a key of monitors; there is no none'],
+      ['count: 1', 'count: 3', '4 monitors.pool.group.count: must be at most 2'],
+    ] as const)
+      expect(await refusal(configured.plan(other, groups.replace(from, to)))).toContainEqual(problem)
+  })
+
+  test('creates its objects in one transaction, after which the plan is empty', async () => {
     const { tenant, yaml } = await withFile()
     const before = await tenant.news()
     const plan = await configured.plan(tenant, yaml, { variables })
@@ -96,25 +128,25 @@ describe('a file', () => {
     expect(again).toMatchObject({ changes: [], drift: [], takenOver: 0 })
   })
 
-  test('changes secrets only when they differ, and never shows them', async () => {
+  test('changes secrets only if they differ, and never shows them', async () => {
     const { tenant, yaml } = await withFile()
     await configured.apply(tenant, yaml, { variables })
     const changed = [{ name: 'TOKEN', value: 'another-sesame-of-the-api' }, ...variables.slice(1)]
     const plan = await configured.plan(tenant, yaml, { variables: changed })
-    expect(short(plan)).toEqual(['UPDATE monitors.api http'])
+    expect(short(plan)).toEqual(['UPDATE monitors.api http.headers.0.value'])
     expect(JSON.stringify(plan)).not.toMatch(/sesame-of/)
     await configured.apply(tenant, yaml, { variables: changed })
     expect(short(await configured.plan(tenant, yaml, { variables: changed }))).toEqual([])
   })
 
-  test('says what has drifted, and who changed it', async () => {
+  test('reports drift and who caused it', async () => {
     const { tenant, yaml } = await withFile()
     await configured.apply(tenant, yaml, { variables })
     const api = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'API' } })
     await unlockManagedObject(configured.ctx(tenant), api.id)
     await updateService(configured.ctx(tenant), { id: api.id, name: 'Interface' })
     const router = await prisma.monitor.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Router' } })
-    // What the file does not say is left alone.
+    // Members that the file does not set stay unchanged.
     await prisma.monitor.update({ where: { id: router.id }, data: { intervalSeconds: 120 } })
     const web = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id, name: 'Website' } })
     await unlockManagedObject(configured.ctx(tenant), web.id)
@@ -132,7 +164,7 @@ describe('a file', () => {
     expect(await configured.plan(tenant, yaml, { variables })).toMatchObject({ changes: [], drift: [] })
   })
 
-  test('is refused when it would do something else than was planned, and changes nothing', async () => {
+  test('is refused and changes nothing if it no longer matches its plan', async () => {
     const tenant = await configured.tenant()
     const yaml = 'allclear: 1\nservices: { api: { name: API } }'
     const { hash } = await configured.plan(tenant, yaml)
@@ -140,13 +172,13 @@ describe('a file', () => {
     const attempt = applyConfiguration(configured.ctx(tenant), { yaml, planHash: hash })
     await expect(attempt).rejects.toThrow(Conflict)
     expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'Api' }])
-    // It has its key, so it is taken over.
+    // The object has the same key, so the file takes it over.
     const [change] = (await configured.apply(tenant, yaml)).changes
     expect(change).toMatchObject({ action: 'UPDATE', takenOver: true, members: [{ name: 'name', from: '"Api"' }] })
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(1)
   })
 
-  test('releases what it no longer names, and deletes it only when told, within a limit', async () => {
+  test('releases objects that it no longer names, and deletes them only on request, within a limit', async () => {
     const tenant = await configured.tenant()
     const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
     const yaml = `allclear: 1\nservices:\n${names.map((name) => `  ${name}: { name: ${name} }`).join('\n')}`
@@ -155,21 +187,139 @@ describe('a file', () => {
     const rest = 'allclear: 1\nservices: { s0: { name: s0 } }'
     const released = await configured.plan(tenant, rest)
     expect(released.changes.map(({ action }) => action)).toEqual(Array(11).fill('RELEASE'))
-    await expect(configured.apply(tenant, rest, { delete: true })).rejects.toThrow('deletes 11 objects')
+    await expect(configured.apply(tenant, rest, { delete: true })).rejects.toThrow('deletes 11 of the 12 objects')
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(13)
     const { hash } = await configured.plan(tenant, rest, { delete: true })
     const input = { yaml: rest, delete: true, planHash: hash, maxDeletions: 11 }
     await applyConfiguration(configured.ctx(tenant), input)
     const left = await prisma.service.findMany({ where: { organizationId: tenant.id }, orderBy: { name: 'asc' } })
     expect(left.map(({ name }) => name)).toEqual(['Own', 's0'])
-    // What no file manages is never touched.
+    // Unmanaged objects are never changed.
     expect(left[0]?.id).toBe(own)
     await configured.apply(tenant, 'allclear: 1')
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(2)
     expect(await prisma.managedObject.count({ where: { organizationId: tenant.id } })).toBe(0)
   })
 
-  test('renames keys, and leaves alone what another file manages', async () => {
+  test('refuses literal secrets with their name and line, except in imports', async () => {
+    const tenant = await configured.tenant()
+    const yaml = `allclear: 1
+monitors:
+  api:
+    name: API
+    http:
+      url: https://api.example.com
+      headers:
+        - { name: Authorization, value: Bearer sesame }
+        - { name: Accept, value: text/html }
+`
+    const refused = await refusal(configured.plan(tenant, yaml))
+    expect(refused).toEqual([
+      `8 monitors.api.http.headers.0.value: is a secret: replace it with \${API_AUTHORIZATION} and set API_AUTHORIZATION in the environment`,
+    ])
+    const attempt = applyConfiguration(configured.ctx(tenant), { yaml, planHash: '' })
+    await expect(attempt).rejects.toThrow('is a secret')
+    const imported = { allowLiteralSecrets: true }
+    expect(short(await configured.apply(tenant, yaml, imported))).toEqual(['CREATE monitors.api'])
+    // The same secret from the environment changes nothing.
+    const outside = yaml.replace('Bearer sesame', `"\${TOKEN}"`)
+    const variables = [{ name: 'TOKEN', value: 'Bearer sesame' }]
+    expect(short(await configured.plan(tenant, outside, { variables }))).toEqual([])
+  })
+
+  test('lists each changed member, also within options and lists of objects', async () => {
+    const { tenant, yaml } = await withFile()
+    await configured.apply(tenant, yaml, { variables })
+    const edited = yaml
+      .replace('/health', '/ready')
+      .replace('name: Router', 'name: Core router')
+      .replace('services: [web]', 'services: [api, web]')
+    const changed = [{ name: 'TOKEN', value: 'another' }, ...variables.slice(1)]
+    const { changes } = await configured.plan(tenant, edited, { variables: changed })
+    expect(changes.flatMap(({ key, members }) => members.map(({ name, from, to }) => [key, name, from, to]))).toEqual([
+      ['api', 'http.url', '"https://api.example.com/health"', '"https://api.example.com/ready"'],
+      ['api', 'http.headers.0.value', '"(secret)"', '"(new secret)"'],
+      ['router', 'name', '"Router"', '"Core router"'],
+      ['shop', 'services', '["web"]', '["api","web"]'],
+    ])
+  })
+
+  test('needs permission to delete more than a fifth of its objects, or the last monitor', async () => {
+    const tenant = await configured.tenant()
+    const ping = (key: string, service: string) =>
+      `  ${key}: { name: ${key}, service: ${service}, ping: { host: a.example } }`
+    const fileOf = (services: readonly string[], monitors: readonly string[]) =>
+      [
+        'allclear: 1',
+        'services:',
+        ...services.map((key) => `  ${key}: { name: ${key} }`),
+        'monitors:',
+        ...monitors,
+      ].join('\n')
+    const services = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    const monitors = [ping('a1', 'a'), ping('a2', 'a'), ping('b1', 'b')]
+    await configured.apply(tenant, fileOf(services, monitors))
+    const plan = (yaml: string) => configured.plan(tenant, yaml, { delete: true })
+    const apply = async (yaml: string, more: object = {}) => {
+      const { hash } = await plan(yaml)
+      return applyConfiguration(configured.ctx(tenant), { yaml, delete: true, planHash: hash, ...more })
+    }
+    // Three of eleven.
+    const less = fileOf(services.slice(0, 5), monitors)
+    expect(await plan(less)).toMatchObject({ brake: 'It deletes 3 of the 11 objects that the file manages.' })
+    await expect(apply(less)).rejects.toThrow('To allow this, set maxDeletions: 3.')
+    await expect(apply(less, { maxDeletions: 2 })).rejects.toThrow('but maxDeletions is 2')
+    // Deleting the last monitor of a remaining service needs permission; one of two, or together with the service, does not.
+    expect((await plan(fileOf(services, monitors.slice(0, 2)))).brake).toBe('It deletes the last monitor of b.')
+    expect((await plan(fileOf(services, monitors.slice(1)))).brake).toBeNull()
+    expect(
+      (
+        await plan(
+          fileOf(
+            services.filter((key) => key !== 'b'),
+            monitors.slice(0, 2),
+          ),
+        )
+      ).brake,
+    ).toBeNull()
+    expect((await plan(fileOf(services, ['  {}']))).brake).toBe('It deletes the last monitor.')
+    expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(8)
+    expect((await apply(less, { maxDeletions: 3 })).changes).toHaveLength(3)
+    // Without deletion, no permission is needed.
+    expect(await configured.plan(tenant, 'allclear: 1')).toMatchObject({ brake: null })
+  })
+
+  test('keeps managing objects that one import does not name, so that the next import finds them', async () => {
+    const tenant = await configured.tenant()
+    const file = { file: 'import from x', keepAbsent: true }
+    const service = (name: string) => `${name.toLowerCase()}: { name: ${name} }`
+    const both = `allclear: 1\nservices: { ${service('A')}, ${service('B')} }\nmonitors: { b: { name: B, service: b, ping: { host: b.example } } }`
+    const paused = { pausedMonitors: ['b', 'other'] }
+    const { hash: planHash } = await configured.plan(tenant, both, file)
+    await applyConfiguration(configured.ctx(tenant), { yaml: both, ...file, planHash, ...paused })
+    const services = () => prisma.service.findMany({ where: { organizationId: tenant.id }, orderBy: { name: 'asc' } })
+    const before = await services()
+    // The monitor is paused before its first probe.
+    expect(await prisma.monitor.findFirst({ where: { organizationId: tenant.id } })).toMatchObject({
+      state: 'PAUSED',
+      pausedBy: 'OWNER',
+    })
+    const one = `allclear: 1\nservices: { ${service('A')} }`
+    expect(short(await configured.plan(tenant, one, { file: 'import from x' }))).toEqual([
+      'RELEASE monitors.b',
+      'RELEASE services.b',
+    ])
+    expect(short(await configured.apply(tenant, one, file))).toEqual([])
+    expect((await configured.plan(tenant, both, file)).changes).toEqual([])
+    expect((await configured.apply(tenant, both, file)).drift).toEqual([])
+    expect(await services()).toEqual(before)
+    // Deleting an object that the file does not name is no drift.
+    await prisma.service.deleteMany({ where: { organizationId: tenant.id, name: 'B' } })
+    expect((await configured.plan(tenant, one, file)).drift).toEqual([])
+    await expect(configured.plan(tenant, one, { ...file, delete: true })).rejects.toThrow('keepAbsent')
+  })
+
+  test('renames keys, and does not change objects that another file manages', async () => {
     const tenant = await configured.tenant()
     await configured.apply(tenant, 'allclear: 1\nservices: { api: { name: API } }', { file: 'a.yaml' })
     const { id } = await prisma.service.findFirstOrThrow({ where: { organizationId: tenant.id } })
@@ -178,13 +328,24 @@ describe('a file', () => {
       '3 services.api: is managed by a.yaml',
     ])
     expect(short(await configured.plan(tenant, 'allclear: 1'))).toEqual([])
-    expect(short(await configured.apply(tenant, moved, { file: 'a.yaml' }))).toEqual(['UPDATE services.v2 name'])
+    const plan = await configured.apply(tenant, moved, { file: 'a.yaml' })
+    expect(short(plan)).toEqual(['UPDATE services.v2 name'])
+    expect(plan.moved).toEqual([{ section: 'services', from: 'api', to: 'v2' }])
     expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'V2' }])
-    // Once it is done, it says nothing.
-    expect(short(await configured.plan(tenant, moved, { file: 'a.yaml' }))).toEqual([])
+    // Once done, the plan is empty.
+    expect(await configured.plan(tenant, moved, { file: 'a.yaml' })).toMatchObject({ changes: [], moved: [] })
+    // Moves to taken keys, or of objects of another file, have no effect.
+    const taken = 'allclear: 1\nservices: { v2: { name: V2 } }\nmoved: [{ from: services.v1, to: services.v2 }]'
+    expect(await configured.plan(tenant, taken, { file: 'a.yaml' })).toMatchObject({ changes: [], moved: [] })
+    // A renamed key counts as a change, so the hash differs.
+    const only = 'allclear: 1\nservices: { v3: { name: V2 } }\nmoved: [{ from: services.v2, to: services.v3 }]'
+    const renamed = await configured.apply(tenant, only, { file: 'a.yaml' })
+    expect(renamed).toMatchObject({ changes: [], moved: [{ from: 'v2', to: 'v3' }] })
+    expect((await configured.plan(tenant, only, { file: 'a.yaml' })).hash).not.toBe(renamed.hash)
+    expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'V2' }])
   })
 
-  test('gives templates and objectives what it says, and replaces their lists', async () => {
+  test('sets the members of templates and objectives, and replaces their lists', async () => {
     const tenant = await configured.tenant()
     const yaml = `allclear: 1
 services: { api: { name: API }, web: { name: Web } }
@@ -225,14 +386,14 @@ objectives:
       .replace('status: MAJOR_OUTAGE', 'status: UNDER_MAINTENANCE')
       .replace('{ service: api, target', '{ service: web, target')
     expect(await refusal(configured.plan(tenant, other))).toEqual([
-      '5 templates.slow.kind: must stay INCIDENT: write another object under a key of its own',
-      '12 objectives.api.service: must stay API: write another object under a key of its own',
+      '5 templates.slow.kind: must stay INCIDENT. Use another key for another object',
+      '12 objectives.api.service: must stay API. Use another key for another object',
     ])
     expect(await refusal(configured.plan(tenant, edited.replace('MAJOR_OUTAGE', 'UNDER_MAINTENANCE')))).toEqual([
       expect.stringMatching(/^9 templates\.slow\.services\.0\.status: must be/),
     ])
     const gone = 'allclear: 1\nservices: { web: { name: Web } }'
-    expect(short(await configured.apply(tenant, gone, { delete: true }))).toEqual([
+    expect(short(await configured.apply(tenant, gone, { delete: true, maxDeletions: 4 }))).toEqual([
       'DELETE objectives.api',
       'DELETE templates.slow',
       'DELETE templates.work',
@@ -240,7 +401,7 @@ objectives:
     ])
   })
 
-  test('updates many with a few statements, each as alone', async () => {
+  test('updates many objects with a few statements, with the same result as one by one', async () => {
     const tenant = await configured.tenant()
     const count = 30
     const fileOf = (suffix: string, interval: number, timeout: string) => {
@@ -270,18 +431,18 @@ objectives:
     const news = (await tenant.news()).slice(before.length).map((line) => line.split(' ')[0])
     expect([...new Set(news)]).toEqual(['SERVICE_UPDATED', 'MONITOR_UPDATED'])
     expect(news).toHaveLength(2 * count)
-    // One that is refused changes nothing of the others, and all problems are told.
+    // If one object is refused, no object changes, and all problems are reported.
     const bad = fileOf('three', 600, '9000').replace(/(m[37]:.*timeoutMs: )9000/g, '$1700000')
     expect((await refusal(configured.plan(tenant, bad))).map((line) => line.split(':')[0])).toEqual([
       '37 monitors.m3.timeoutMs',
       '41 monitors.m7.timeoutMs',
     ])
-    // Other probes begin anew.
+    // Monitors with other settings start over as pending.
     const elsewhere = next.replace('https://example.com/5"', 'https://example.org/5"')
-    expect(short(await configured.apply(tenant, elsewhere))).toEqual(['UPDATE monitors.m5 http'])
+    expect(short(await configured.apply(tenant, elsewhere))).toEqual(['UPDATE monitors.m5 http.url'])
   })
 
-  test('names every problem with its line, and changes nothing', async () => {
+  test('reports every problem with its line, and changes nothing', async () => {
     const tenant = await configured.tenant()
     const yaml = `allclear: 1
 services:
@@ -311,7 +472,7 @@ pages:
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(0)
   })
 
-  test('is for keys with scope ADMIN', async () => {
+  test('requires a key with scope ADMIN', async () => {
     const tenant = await configured.tenant()
     const ctx = { ...configured.ctx(tenant), actor: tenant.as('WRITE').actor }
     await expect(applyConfiguration(ctx, { yaml: 'allclear: 1', planHash: '' })).rejects.toThrow(Forbidden)

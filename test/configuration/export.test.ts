@@ -1,13 +1,13 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files have such texts.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files contain such placeholders.
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
-import { createMonitor } from '../../src/monitoring/monitor.ts'
+import { createMonitor } from '../../src/monitoring/monitor/monitor.ts'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
-import { createPage } from '../../src/status/page.ts'
-import { createService } from '../../src/status/service.ts'
-import { createServiceGroup } from '../../src/status/service-group.ts'
+import { createPage } from '../../src/status/page/page.ts'
+import { createService } from '../../src/status/service/service.ts'
+import { createServiceGroup } from '../../src/status/service/service-group.ts'
 import { createTemplate } from '../../src/status/template.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
@@ -18,7 +18,7 @@ const database = await testDatabase()
 const configured = configuredIn(database)
 afterAll(closeYamlThread)
 
-/** Names that clash, are no keys, or mean something else in YAML. */
+/** Names that clash, are not valid keys, or have another meaning in YAML. */
 const name = fc.constantFrom(
   'API',
   'Api',
@@ -97,6 +97,15 @@ const organization = fc.record({
     }),
     { maxLength: 5 },
   ),
+  pools: fc.array(
+    fc.record({
+      name,
+      service: fc.option(index),
+      members: fc.uniqueArray(index, { minLength: 1, maxLength: 3 }),
+      rule: fc.constantFrom<object[]>({ require: 'ALL' }, { require: 'ANY' }, { require: 'AT_LEAST', count: 1 }, {}),
+    }),
+    { maxLength: 3 },
+  ),
   pages: fc.array(
     fc.record({
       name,
@@ -117,7 +126,11 @@ const organization = fc.record({
       when: fc.constantFrom(undefined, ['DOWN']),
       monitor: index,
       boss: index,
-      quietHours: fc.constantFrom(null, { from: '22:00', to: '06:30' }),
+      quiet: fc.constantFrom<object[]>(
+        { quietHours: null },
+        { quietHours: { from: '22:00', to: '06:30' } },
+        { quietTimes: { windows: [{ days: ['SATURDAY', 'SUNDAY'], from: '00:00', to: '24:00' }] } },
+      ),
     }),
     { maxLength: 3 },
   ),
@@ -155,8 +168,25 @@ const organization = fc.record({
 
 type Given = typeof organization extends fc.Arbitrary<infer T> ? T : never
 
-/** The id at an index as a list, which is empty if there are none. */
+/** Returns a list of the id at an index, empty if there are no ids. */
 const listed = (ids: readonly string[], at: number) => ids.slice(at % Math.max(1, ids.length)).slice(0, 1)
+
+/** Creates group monitors, which may contain earlier ones. Returns their ids. */
+async function addPools(
+  ctx: ReturnType<typeof configured.ctx>,
+  pools: Given['pools'],
+  known: { readonly services: readonly string[]; readonly monitors: readonly string[] },
+): Promise<string[]> {
+  const made: string[] = []
+  for (const { service, members, rule, ...pool } of pools) {
+    const ids = [...known.monitors, ...made]
+    const monitorIds = [...new Set(members.flatMap((member) => listed(ids, member)))]
+    const serviceId = service === null ? null : listed(known.services, service)[0]
+    if (monitorIds.length > 0)
+      made.push((await createMonitor(ctx, { ...pool, serviceId, group: { monitorIds, ...rule } })).id)
+  }
+  return made
+}
 
 async function fill(tenant: Tenant, given: Given) {
   const ctx = configured.ctx(tenant)
@@ -171,14 +201,15 @@ async function fill(tenant: Tenant, given: Given) {
     const more = { serviceId: listed(services, service)[0], dependsOnIds: listed(monitors, parent) }
     monitors.push((await createMonitor(ctx, { ...monitor, ...own, ...more })).id)
   }
+  monitors.push(...(await addPools(ctx, given.pools, { services, monitors })))
   for (const [number, { service, ...page }] of given.pages.entries()) {
     const serviceIds = service === null ? null : listed(services, service)
     await createPage(ctx, { ...page, slug: `${tenant.slug}-p${number}`, serviceIds })
   }
-  for (const { address, monitor, boss, ...channel } of given.channels) {
+  for (const { address, monitor, boss, quiet, ...channel } of given.channels) {
     const [escalate = null] = listed(channels, boss).map((channelId) => ({ channelId, afterMinutes: 5 }))
     const more = { monitorIds: listed(monitors, monitor), escalate }
-    channels.push((await createAlertChannel(ctx, { ...channel, ...address, ...more })).id)
+    channels.push((await createAlertChannel(ctx, { ...channel, ...address, ...quiet, ...more })).id)
   }
   for (const { service, status, choice, ...template } of given.templates) {
     const serviceIds = service === null ? [] : listed(services, service)
@@ -194,7 +225,7 @@ async function fill(tenant: Tenant, given: Given) {
 }
 
 describe('an export', () => {
-  test('has an empty plan, whatever the organization, and stays the same once it is applied', async () => {
+  test('of any organization has an empty plan, and stays the same after it is applied', async () => {
     await fc.assert(
       fc.asyncProperty(organization, async (given) => {
         const tenant = await configured.tenant()

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files have such texts.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files contain such placeholders.
 import { describe, expect, test } from 'vitest'
 import type { Existing } from '../../src/configuration/current.ts'
 import { readConfiguration } from '../../src/configuration/format.ts'
@@ -15,9 +15,11 @@ function read(text: string): YamlText {
   throw new Invalid('INVALID_INPUT', 'Not read', found)
 }
 
-function problems(text: string): string[] {
+const configurationOf = async (text: string) => readConfiguration('org', read(text), values)
+
+async function problems(text: string): Promise<string[]> {
   try {
-    readConfiguration(read(text), values)
+    await configurationOf(text)
     return []
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
@@ -25,10 +27,10 @@ function problems(text: string): string[] {
   }
 }
 
-const service = (text: string) =>
-  readConfiguration(read(`allclear: 1\nservices:\n  api:\n    name: ${text}`), values).objects.services.get('api')?.[
-    'name'
-  ]
+async function service(text: string): Promise<unknown> {
+  const { objects } = await configurationOf(`allclear: 1\nservices:\n  api:\n    name: ${text}`)
+  return objects.services.get('api')?.['name']
+}
 
 describe('a configuration file', () => {
   test.each([
@@ -57,11 +59,11 @@ describe('a configuration file', () => {
     ],
     ['a: *b', [expect.stringContaining('- :')]],
     ['a: [', [expect.stringMatching(/^1 : /)]],
-  ])('refuses %j', (text, expected) => {
-    expect(problems(text)).toEqual(expected)
+  ])('refuses %j', async (text, expected) => {
+    expect(await problems(text)).toEqual(expected)
   })
 
-  test('is bounded: aliases of aliases, lists in lists, documents after documents', () => {
+  test('has limits on aliases, nesting and documents', async () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) => `l${level + 1}: &l${level + 1} [${Array(10).fill(`*l${level}`)}]`,
@@ -74,17 +76,17 @@ describe('a configuration file', () => {
       `a: ${'{ b: '.repeat(20_000)}`,
       'a: 1\n---\na: 2',
     ]
-    for (const text of hostile) expect(problems(text)).toEqual(expect.arrayContaining([expect.any(String)]))
+    for (const text of hostile) expect(await problems(text)).toEqual(expect.arrayContaining([expect.any(String)]))
     const wide = `a: &a [${Array(2000).fill('x')}]\nb: [${Array(90).fill('*a')}]`
-    expect(problems(wide)).toEqual(['- : is too large or nested too deeply'])
-    expect(problems('['.repeat(25) + ']'.repeat(25))).toEqual(['- : is too large or nested too deeply'])
+    expect(await problems(wide)).toEqual(['- : is too large or nested too deeply'])
+    expect(await problems('['.repeat(25) + ']'.repeat(25))).toEqual(['- : is too large or nested too deeply'])
   })
 
-  test('takes values from the environment as texts, whatever they hold, and once', () => {
-    expect(service('"x ${TOKEN}"')).toBe('x a"b\n${TOKEN}')
-    expect(service('"$${TOKEN}"')).toBe('${TOKEN}')
+  test('inserts values from the environment as plain text, without further substitution', async () => {
+    expect(await service('"x ${TOKEN}"')).toBe('x a"b\n${TOKEN}')
+    expect(await service('"$${TOKEN}"')).toBe('${TOKEN}')
     for (const text of ['${', '$${A}', '$$', '${A}${', '$$$${B']) {
-      expect(service(JSON.stringify(escapeText(text)))).toBe(text)
+      expect(await service(JSON.stringify(escapeText(text)))).toBe(text)
     }
   })
 })
@@ -95,7 +97,7 @@ describe('keys', () => {
     members: { name },
   })
 
-  test('come from names, once each, and stay with what is managed', () => {
+  test('are derived from names, are unique, and stay with managed objects', () => {
     const all = [
       existing('API'),
       existing('Api'),

@@ -11,7 +11,7 @@ afterAll(closeYamlThread)
 
 const validate = new Ajv2020({ strict: true, strictTypes: false }).compile(configurationSchema())
 
-/** Where a file is not as the schema says. */
+/** Returns where a file violates the schema. */
 const problems = (yaml: string) =>
   validate(parse(yaml)) ? [] : (validate.errors ?? []).map(({ instancePath }) => instancePath).sort()
 
@@ -19,7 +19,7 @@ const yaml = `allclear: 1
 groups: { core: { name: Core } }
 services: { api: { name: API, group: core } }
 monitors:
-  http: { name: H, service: api, http: { url: "https://\${HOST}/", headers: [{ name: A, value: "\${TOKEN}" }], body: x, method: POST } }
+  http: { name: H, service: api, http: { url: "https://\${HOST}/", headers: [{ name: A, value: "\${TOKEN}" }, { name: Accept, value: text/html }], body: x, method: POST } }
   tcp: { name: T, dependsOn: [http], tcp: { host: example.com, port: 5432, send: "EHLO" } }
   dns: { name: D, dns: { name: example.com, recordType: MX, expected: [10 mail.example.com.] } }
   ping: { name: P, ping: { host: example.com } }
@@ -28,7 +28,7 @@ monitors:
 channels:
   boss: { name: Boss, mail: { address: boss@example.com } }
   team: { name: Team, ntfy: { topic: "\${TOKEN}" }, when: [DOWN], escalate: { channel: boss, afterMinutes: 5 } }
-  hook: { name: Hook, webhook: { url: https://hooks.example.com/x }, quietHours: { from: "22:00", to: "06:00" } }
+  hook: { name: Hook, webhook: { url: "https://hooks.example.com/\${TOKEN}" }, quietHours: { from: "22:00", to: "06:00" } }
 templates:
   slow: { kind: INCIDENT, name: Slow, message: "{{service}} is slow.", impact: MINOR, services: [{ service: api, status: DEGRADED_PERFORMANCE }] }
   work: { kind: MAINTENANCE, name: Work, message: Soon., services: [api], translations: [{ language: DE, message: Bald. }] }
@@ -40,7 +40,7 @@ const variables = [
   { name: 'TOKEN', value: 'abc' },
 ]
 
-test('a file and its export are as the JSON Schema says, which the export names for editors', async () => {
+test('a file and its export conform to the JSON Schema, which the export names for editors', async () => {
   expect(problems(yaml)).toEqual([])
   const tenant = await configured.tenant()
   await configured.apply(tenant, yaml, { variables })
@@ -60,6 +60,6 @@ test.each([
   ['allclear: 1\nchannels: { a: { name: A, when: [SOON] } }', '/channels/a/when/0'],
   ['allclear: 1\ntemplates: { a: { kind: NOTE, name: A, message: b } }', '/templates/a/kind'],
   ['allclear: 1\nobjectives: { a: { service: a, target: high } }', '/objectives/a/target'],
-])('an editor marks what is wrong in %j', (text, place) => {
+])('the schema rejects %j', (text, place) => {
   expect(problems(text)).toContain(place)
 })

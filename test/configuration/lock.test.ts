@@ -5,18 +5,18 @@ import {
   requireUnlocked,
   unlockManagedObject,
 } from '../../src/account/managed-object.ts'
-import { updateOrganization } from '../../src/account/organization.ts'
+import { updateOrganization } from '../../src/account/organization/organization.ts'
 import { deleteAlertChannel, updateAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { ManagedByFile, NotFound } from '../../src/core/errors.ts'
-import { deleteMonitor, updateMonitor } from '../../src/monitoring/monitor.ts'
+import { deleteMonitor, updateMonitor } from '../../src/monitoring/monitor/monitor.ts'
+import { pauseMonitor } from '../../src/monitoring/monitor/pause.ts'
 import { deleteObjective, updateObjective } from '../../src/monitoring/objective/objective.ts'
-import { pauseMonitor } from '../../src/monitoring/pause.ts'
-import { deletePage, updatePage } from '../../src/status/page.ts'
-import { deleteService, updateService } from '../../src/status/service.ts'
-import { deleteServiceGroup, updateServiceGroup } from '../../src/status/service-group.ts'
+import { deletePage, updatePage } from '../../src/status/page/page.ts'
+import { deleteService, updateService } from '../../src/status/service/service.ts'
+import { deleteServiceGroup, updateServiceGroup } from '../../src/status/service/service-group.ts'
 import { deleteTemplate, updateTemplate } from '../../src/status/template.ts'
 import { testDatabase } from '../support/database.ts'
 import { configuredIn, short } from './setup.ts'
@@ -37,18 +37,20 @@ pages:
   SLUG: { slug: SLUG, name: Acme }
   shop: { slug: SLUG-shop, name: Shop, services: [api] }
 channels:
-  team: { name: Team, webhook: { url: https://hooks.example.com/a }, when: [DOWN], quietHours: { from: "22:00", to: "06:00" } }
+  team: { name: Team, webhook: { url: "https://hooks.example.com/\${HOOK}" }, when: [DOWN], quietHours: { from: "22:00", to: "06:00" } }
 templates:
   slow: { kind: INCIDENT, name: Slow, message: It is slow., services: [{ service: api, status: MAJOR_OUTAGE }] }
 objectives:
   api: { service: api, target: 99.9 }
 `
 
-/** An organization with an applied file, and the ids of its objects by key. */
+const variables = [{ name: 'HOOK', value: 'a' }]
+
+/** Sets up an organization with an applied file. Returns the ids of its objects by key. */
 async function withFile() {
   const tenant = await configured.tenant()
   const yaml = file.replaceAll('SLUG', tenant.slug)
-  await configured.apply(tenant, yaml)
+  await configured.apply(tenant, yaml, { variables })
   const rows = await prisma.managedObject.findMany({ where: { organizationId: tenant.id } })
   const ids = new Map(rows.map(({ section, key, objectId }) => [`${section}.${key}`, objectId]))
   return { tenant, yaml, ctx: configured.ctx(tenant), id: (place: string) => ids.get(place) ?? '' }
@@ -58,9 +60,9 @@ type Edit = (ctx: AlertingContext, id: string) => Promise<unknown>
 
 interface Kind {
   readonly place: string
-  /** Edits of what the file gives, by the members that are refused. */
+  /** Edits of members that the file sets, by the refused members. */
   readonly refused: Readonly<Record<string, Edit>>
-  /** Edits that change nothing, or nothing that the file gives. */
+  /** Edits that change nothing, or nothing that the file sets. */
   readonly allowed: readonly Edit[]
   readonly remove: Edit
 }
@@ -134,7 +136,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-describe('what a file manages', () => {
+describe('a managed object', () => {
   const applied = withFile()
 
   test.each(kinds)('is locked: $place', async ({ place, refused, allowed, remove }) => {
@@ -148,12 +150,12 @@ describe('what a file manages', () => {
       expect(error).toMatchObject({ file: 'allclear.yaml', section, key, members: members.split(', ') })
     }
     await expect(remove(ctx, id(place))).rejects.toThrow(`allclear.yaml manages ${place}.`)
-    // Nothing of a refused edit stays, not even what the file does not give.
+    // A refused edit changes nothing, not even members that the file does not set.
     expect(await tenant.news()).toEqual(before)
     expect(await readManagedObject(ctx, tenant.id, id(place))).not.toBeNull()
   })
 
-  test('is locked on the first page through the settings of the organization too', async () => {
+  test('is locked in the settings of the organization too, for the first page', async () => {
     const { tenant, ctx, id } = await applied
     const first = id(`pages.${tenant.slug}`)
     await expect(updateOrganization(ctx, { name: 'Other' })).rejects.toThrow(ManagedByFile)
@@ -165,20 +167,20 @@ describe('what a file manages', () => {
     const { tenant, yaml, ctx, id } = await withFile()
     await unlockManagedObject(ctx, id(place))
     for (const edit of Object.values(refused)) await edit(ctx, id(place))
-    const plan = await configured.plan(tenant, yaml)
+    const plan = await configured.plan(tenant, yaml, { variables })
     const members = Object.keys(refused).join(', ').split(', ')
     expect(plan.drift.map((each) => [`${each.section}.${each.key}`, each.members.toSorted()])).toEqual([
       [place, members.toSorted()],
     ])
     expect(short(plan).map((line) => line.split(' ')[1])).toEqual([place])
-    // A plan is no apply.
+    // A plan does not lock it.
     expect(await readManagedObject(ctx, tenant.id, id(place))).toMatchObject({ unlockedAt: expect.any(Date) })
-    await configured.apply(tenant, yaml)
+    await configured.apply(tenant, yaml, { variables })
     const [edit] = Object.values(refused)
     await expect(edit?.(ctx, id(place))).rejects.toThrow(ManagedByFile)
   })
 
-  test('is unlocked and locked once, with an event that says who', async () => {
+  test('is unlocked and locked once, with an event that names the actor', async () => {
     const { tenant, ctx, id } = await withFile()
     const api = id('services.api')
     await Promise.all([unlockManagedObject(ctx, api), unlockManagedObject(ctx, api)])
@@ -197,7 +199,7 @@ describe('what a file manages', () => {
     await expect(unlockManagedObject({ ...ctx, actor: tenant.as('READ').actor }, api)).rejects.toThrow('scope WRITE')
   })
 
-  test('is not locked once the file releases it, nor by a file that does not lock', async () => {
+  test('is not locked after the file releases it, or by a file applied without locks', async () => {
     const { tenant, ctx, id } = await withFile()
     await configured.apply(tenant, 'allclear: 1')
     await updateService(ctx, { id: id('services.api'), name: 'Free' })
@@ -209,17 +211,17 @@ describe('what a file manages', () => {
     await updateService(ctx, { id: managed.objectId, name: 'Loose' })
   })
 
-  test('is as the file says after an apply, whichever of it and edits come first', async () => {
+  test('matches the file after an apply, in any order with concurrent edits', async () => {
     const { tenant, ctx, id, yaml } = await withFile()
     const api = id('services.api')
     await unlockManagedObject(ctx, api)
     const nameOf = (error: Error) => error.name
     const edit = (name: string) => updateService(ctx, { id: api, name }).then(() => 'saved', nameOf)
-    const apply = configured.apply(tenant, yaml).then(() => 'applied', nameOf)
+    const apply = configured.apply(tenant, yaml, { variables }).then(() => 'applied', nameOf)
     const edits = await Promise.all([edit('One'), edit('Two'), edit('Three')])
     expect(edits.filter((each) => !['saved', 'ManagedByFile'].includes(each))).toEqual([])
-    // It is refused when an edit came between its plan and it.
-    if ((await apply) === 'Conflict') await configured.apply(tenant, yaml)
+    // The apply is refused if an edit came after its plan.
+    if ((await apply) === 'Conflict') await configured.apply(tenant, yaml, { variables })
     expect(await edit('Four')).toBe('ManagedByFile')
     expect(await prisma.service.findUniqueOrThrow({ where: { id: api } })).toMatchObject({ name: 'API' })
   })

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files have such texts.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: files contain such placeholders.
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { openMountedFile } from '../../src/configuration/mounted-file.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { otherVariables } from '../../src/core/config.ts'
 import { MINUTE } from '../../src/core/time.ts'
-import { updateService } from '../../src/status/service.ts'
+import { updateService } from '../../src/status/service/service.ts'
 import type { Tenant } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -27,7 +27,7 @@ let [time, count] = [noon, 0]
 const names = async ({ id }: Tenant) =>
   (await prisma.service.findMany({ where: { organizationId: id }, orderBy: { name: 'asc' } })).map(({ name }) => name)
 
-/** An organization with a file, and instances of the service that have it mounted. */
+/** Sets up an organization with a file, and instances that mount it. */
 async function mounted(slug?: string) {
   const tenant = await configured.tenant()
   const path = join(directory, `${++count}.yaml`)
@@ -42,12 +42,12 @@ async function mounted(slug?: string) {
   return { tenant, path, instance }
 }
 
-test('there is none without the setting', async () => {
+test('is null without the setting', async () => {
   const tenant = await configured.tenant()
   expect(openMountedFile(configured.ctx(tenant), {})).toBe(null)
 })
 
-test('a file is applied at the start, and again only when it changes', async () => {
+test('applies the file at the start, and again only when it changes', async () => {
   const { tenant, path, instance } = await mounted()
   await writeFile(path, 'allclear: 1\nservices: { api: { name: API, description: "${TOKEN}" } }')
   const file = instance()
@@ -58,7 +58,7 @@ test('a file is applied at the start, and again only when it changes', async () 
   expect(await prisma.managedObject.findMany({ where: { organizationId: tenant.id } })).toMatchObject([
     { file: `${count}.yaml`, key: 'api' },
   ])
-  // What somebody changes stays until the file changes, or the service starts again.
+  // A manual change stays until the file changes or the service restarts.
   await unlockManagedObject(configured.ctx(tenant), api.id)
   await updateService(configured.ctx(tenant), { id: api.id, name: 'Interface' })
   await file.run()
@@ -70,7 +70,7 @@ test('a file is applied at the start, and again only when it changes', async () 
   expect(await names(tenant)).toEqual(['API', 'Web'])
 })
 
-test('a file behind links that are swapped, as Kubernetes does, is seen', async () => {
+test('detects a file replaced by swapping links, as Kubernetes does', async () => {
   const { tenant, instance } = await mounted()
   const mount = join(directory, 'mount')
   const version = async (name: string, yaml: string) => {
@@ -89,7 +89,7 @@ test('a file behind links that are swapped, as Kubernetes does, is seen', async 
   expect(await names(tenant)).toEqual(['Two'])
 })
 
-test('a file that is refused or missing changes nothing, is said, and is tried again', async () => {
+test('a refused or missing file changes nothing, is logged, and is retried', async () => {
   const { tenant, path, instance } = await mounted()
   const file = instance()
   await file.run()
@@ -114,7 +114,7 @@ test('a file that is refused or missing changes nothing, is said, and is tried a
   expect(file.state()).toEqual({ appliedAt: time, failure: null })
 })
 
-test('several instances apply it once, and one with an earlier file does not undo it again and again', async () => {
+test('several instances apply a file once, and one with an older file does not keep reverting it', async () => {
   const { tenant, path, instance } = await mounted()
   const services = Array.from({ length: 5 }, (_, index) => `s${index}: { name: S${index} }`).join(', ')
   await writeFile(path, `allclear: 1\nservices: { ${services} }`)
@@ -129,12 +129,12 @@ test('several instances apply it once, and one with an earlier file does not und
   expect(await tenant.news()).toEqual(news)
 })
 
-test('it is for one organization', async () => {
+test('requires a slug if there are several organizations', async () => {
   const { path, instance } = await mounted('nobody')
   await writeFile(path, 'allclear: 1')
   const file = instance()
   await file.run()
-  expect(file.state().failure?.message).toBe('There is no organization nobody.')
+  expect(file.state().failure?.message).toBe('There is no organization “nobody”.')
   const [one, other] = [await configured.tenant(), await configured.tenant()]
   const { CONFIG_ORGANIZATION: _, ...config } = { ...configured.ctx(one).config, CONFIG_FILE: path }
   const unclear = openMountedFile(
@@ -142,5 +142,5 @@ test('it is for one organization', async () => {
     {},
   )
   await unclear?.run()
-  expect(unclear?.state().failure?.message).toContain('set CONFIG_ORGANIZATION')
+  expect(unclear?.state().failure?.message).toContain('Set CONFIG_ORGANIZATION')
 })

@@ -9,7 +9,7 @@ import { alertedIn } from '../alerting/setup.ts'
 import { outbound } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 
-/** Organizations with files. */
+/** Sets up organizations that use configuration files. */
 export interface Configured {
   tenant(): Promise<Tenant>
   ctx(tenant: Tenant): AlertingContext
@@ -35,13 +35,13 @@ export function configuredIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>):
   }
 }
 
-/** A plan in few words. */
+/** Returns the changes of a plan, such as `CREATE services.api`. */
 export const short = ({ changes }: Plan) =>
   changes.map(({ action, section, key, members }) =>
     [action, `${section}.${key}`, ...(action === 'UPDATE' ? members.map(({ name }) => name) : [])].join(' '),
   )
 
-/** What is refused, as `line path: message`. */
+/** Returns the issues of a refusal as `line path: message`. */
 export async function refusal(attempt: Promise<unknown>): Promise<string[]> {
   const error = await attempt.then(
     () => null,

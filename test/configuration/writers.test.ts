@@ -3,9 +3,9 @@ import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration, planConfiguration } from '../../src/configuration/apply.ts'
 import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
 import { Conflict, ManagedByFile } from '../../src/core/errors.ts'
-import { unavailability } from '../../src/database/unavailable.ts'
-import { updateMonitor } from '../../src/monitoring/monitor.ts'
-import { createService, updateService } from '../../src/status/service.ts'
+import { unavailability } from '../../src/database/connection/unavailable.ts'
+import { updateMonitor } from '../../src/monitoring/monitor/monitor.ts'
+import { createService, updateService } from '../../src/status/service/service.ts'
 import { testDatabase } from '../support/database.ts'
 import { configuredIn } from './setup.ts'
 
@@ -16,7 +16,7 @@ afterAll(closeYamlThread)
 const COUNT = 6
 const ROUNDS = 2
 
-/** A file whose objects all carry its version. */
+/** Returns a file whose objects all contain its version. */
 function fileOf(version: string) {
   const all = Array.from({ length: COUNT }, (_, index) => index)
   const services = all.map((index) => `  s${index}: { name: S${index} ${version} }`)
@@ -27,7 +27,7 @@ function fileOf(version: string) {
   return ['allclear: 1', 'services:', ...services, 'monitors:', ...monitors].join('\n')
 }
 
-test('several applies and editors at once: each apply is what its plan said, or refused whole', async () => {
+test('concurrent applies and edits: each apply matches its plan or is refused completely', async () => {
   const tenant = await configured.tenant()
   const ctx = configured.ctx(tenant)
   await configured.apply(tenant, fileOf('v0'))
@@ -35,7 +35,7 @@ test('several applies and editors at once: each apply is what its plan said, or 
   const idOf = (key: string) => rows.find((row) => row.key === key)?.objectId ?? ''
   const where = { organizationId: tenant.id }
 
-  /** The versions that a reader sees in one statement; the edited service apart. */
+  /** Reads all versions in one statement, except that of the edited service. */
   async function versions() {
     const found = await prisma.$queryRaw<{ name: string }[]>`
       SELECT name FROM "Service" WHERE "organizationId" = ${tenant.id} AND id <> ${idOf('s0')}
@@ -54,19 +54,19 @@ test('several applies and editors at once: each apply is what its plan said, or 
       outcomes.push('applied')
       newest = version
     } catch (error) {
-      // A server that is busy may give up waiting for the others.
+      // A busy server may time out while waiting for the others.
       if (unavailability(error) === null) expect(error).toBeInstanceOf(Conflict)
       outcomes.push('refused')
     }
   }
-  /** Edits what the file does not give, and what it gives, which somebody unlocks time and again. */
+  /** Edits members that the file does not set, and unlocks and edits members that it sets. */
   async function edit(round: string) {
     await updateService(ctx, { id: idOf('s1'), description: round })
     await updateMonitor(ctx, { id: idOf('m1'), failureThreshold: 2 + (round.charCodeAt(1) % 3) })
     await createService(ctx, { name: `Own Free ${round}` })
     await unlockManagedObject(ctx, idOf('s0'))
     await updateService(ctx, { id: idOf('s0'), name: `Edited ${round}` }).catch((error: unknown) =>
-      // An apply came between.
+      // An apply came in between.
       expect(error).toBeInstanceOf(ManagedByFile),
     )
   }
@@ -84,7 +84,7 @@ test('several applies and editors at once: each apply is what its plan said, or 
     expect(await prisma.managedObject.count({ where })).toBe(2 * COUNT)
   }
   expect(outcomes).toHaveLength(3 * ROUNDS)
-  // Once the others are quiet, a plan holds.
+  // Without concurrent changes, the plan is applied.
   await configured.apply(tenant, fileOf('last'))
   expect(await configured.plan(tenant, fileOf('last'))).toMatchObject({ changes: [], drift: [] })
   const names = await prisma.service.findMany({ where, select: { name: true } })

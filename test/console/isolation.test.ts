@@ -6,6 +6,7 @@ import { testConsole } from '../support/console.ts'
 import { consoleRoutes } from '../support/console-routes.ts'
 import { tablesOf } from '../support/database.ts'
 import { dispatched, filledOrganization, mutate } from '../support/filled-organization.ts'
+import { newOrganization } from '../support/graphql-client.ts'
 import { rowsNaming } from '../support/rows.ts'
 
 const { app, database, signIn } = await testConsole()
@@ -180,7 +181,7 @@ const rank = Object.values(Role)
 
 describe.each(rank)('a person with the role %s', (role) => {
   test.each(Object.entries(least))('may use %s exactly if it is at least %s', async (path, needed) => {
-    const own = await fill()
+    const own = await newOrganization(app.baseUrl)
     const person = await signIn(own, role)
     const { status, html } = await person.post(at(path, own.slug), { ...fields, expiresAt: '', slug: 'not-the-slug' })
     const isRefused = status === 403 || /requires the role|Only an owner may/.test(html)

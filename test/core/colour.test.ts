@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { contrast, readableAccents } from '../../src/core/colour.ts'
-import { themeStylesheet } from '../../src/http/theme.ts'
+import { themeStylesheet } from '../../src/http/assets/theme.ts'
 
 const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`)
 

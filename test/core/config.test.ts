@@ -164,7 +164,7 @@ describe('an invalid value', () => {
     ['STRIPE_TEAM_AMOUNT', '29.00', wholeNumber(1, 99_999_999)],
     ['STRIPE_CURRENCY', 'euro', 'a currency code of three lowercase letters, such as eur'],
     ['LOG_LEVEL', 'verbose', 'one of info, trace, debug, warn, error, fatal, silent'],
-  ])('of %s is %s, and the message says what it must be', (name, value, expected) => {
+  ])('of %s is %s, and the message describes what it must be', (name, value, expected) => {
     expect(complaint({ [name]: value })).toBe(`${name} is ${JSON.stringify(value)}, but must be ${expected}.`)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createApiKey } from '../../src/account/api-key.ts'
+import { createApiKey } from '../../src/account/api-key/api-key.ts'
 import { keySerializer } from '../../src/account/idempotent-answers.ts'
 import type { Context } from '../../src/core/context.ts'
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/core/errors.ts'
@@ -14,7 +14,7 @@ import { DAY, HOUR } from '../../src/core/time.ts'
 import { bulk } from '../../src/event-log/bulk.ts'
 import { change } from '../../src/event-log/change.ts'
 import type { Service } from '../../src/generated/prisma/client.ts'
-import { createService, deleteService } from '../../src/status/service.ts'
+import { createService, deleteService } from '../../src/status/service/service.ts'
 import { seal } from '../monitoring/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf, together } from '../status/setup.ts'
@@ -208,17 +208,17 @@ describe('a bulk call in EACH mode', () => {
       },
       createService,
     )
-  const told = (outcomes: Awaited<ReturnType<typeof ask>>) =>
+  const reported = (outcomes: Awaited<ReturnType<typeof ask>>) =>
     outcomes.map((each) => ('value' in each ? each.value.name : each.error.code))
 
   test('repeats the errors of all items even if they would succeed now', async () => {
     const own = await tenant()
     const ids = await own.services(...Array.from({ length: 10 }, (_, index) => `${index}`))
     const items = [{ name: 'One' }, { name: 'Two' }]
-    const first = told(await ask(own, items))
+    const first = reported(await ask(own, items))
     expect(first).toEqual(['TIER_LIMIT_REACHED', 'TIER_LIMIT_REACHED'])
     for (const id of ids) await deleteService(own.ctx, id)
-    expect(told(await ask(own, items))).toEqual(first)
+    expect(reported(await ask(own, items))).toEqual(first)
     expect(await services(own)).toBe(0)
   })
 
@@ -227,7 +227,7 @@ describe('a bulk call in EACH mode', () => {
     const items = [{ name: 'One' }, { name: 'Two' }, { name: ' ' }]
     const [first] = await ask(own, items)
     if (first && 'value' in first) await deleteService(own.ctx, first.value.id)
-    expect(told(await ask(own, items))).toEqual(['NOT_FOUND', 'Two', 'INVALID_INPUT'])
+    expect(reported(await ask(own, items))).toEqual(['NOT_FOUND', 'Two', 'INVALID_INPUT'])
   })
 })
 

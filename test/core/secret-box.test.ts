@@ -86,7 +86,7 @@ describe('the secret box of an installation', () => {
     expect(await readdir(elsewhere)).toEqual([])
   })
 
-  test('refuses to start with another key and says what to do', async () => {
+  test('refuses to start with another key and describes what to do', async () => {
     await start({ SECRET_KEY: long })
     const another = start({ SECRET_KEY: `${long}!` })
     await expect(another).rejects.toThrow(StartError)

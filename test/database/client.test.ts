@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test, vi } from 'vitest'
 import { newId, randomText } from '../../src/core/id.ts'
-import { difference } from '../../src/database/schema-engine.ts'
+import { difference } from '../../src/database/migration/schema-engine.ts'
 import { testDatabase } from '../support/database.ts'
 
 // The database is to be in UTC wherever the process is.

@@ -26,10 +26,10 @@ test('a process killed while writing loses no acknowledged write', async () => {
   let written = -1
   for (const rows of [40, 300, 1]) {
     const { child, found } = await startWriter(where)
-    // It starts to count at what it finds; one more than was told may have been written, when it was killed before it told.
+    // It starts to count at what it finds; one more than was notified may have been written, when it was killed before it told.
     expect(found).toBeGreaterThan(written)
     expect(found).toBeLessThanOrEqual(written + 2)
-    for (let told = 0; told < rows; told++) written = Number(await child.line())
+    for (let reported = 0; reported < rows; reported++) written = Number(await child.line())
     await child.kill()
     for (let line = await child.line(); line !== null; line = await child.line()) written = Number(line)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
+import { migrationsDirectory, readMigrations } from '../../src/database/migration/migrate.ts'
 import { migrationsOf, releases } from './upgrades/fixtures.ts'
 
 /**
@@ -35,7 +35,7 @@ function statementsOf(sql: string): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Says what in a migration the version before would not survive. A table that the same migration creates is not in use. */
+/** Describes what in a migration the version before would not survive. A table that the same migration creates is not in use. */
 function breaksOf(sql: string): string[] {
   const statements = statementsOf(sql)
   const own = new Set(statements.flatMap((statement) => /^CREATE (?:TABLE|TYPE) (\S+)/.exec(statement)?.[1] ?? []))
@@ -72,7 +72,7 @@ test.each([
 
 test('migrations since the last release leave that version running; otherwise say why in the exceptions', async () => {
   const [last] = releases.slice(-1)
-  // Before the first release nobody runs two versions at once.
+  // Before the first release no one runs two versions at once.
   const applied = last === undefined ? migrations.map(({ name }) => name) : await migrationsOf(last)
   const added = migrations.filter(({ name }) => !applied.includes(name) && exceptions[name] === undefined)
   expect(added.map(({ name, sql }) => [name, breaksOf(sql)]).filter(([, breaks]) => breaks?.length !== 0)).toEqual([])

@@ -2,7 +2,7 @@ import pino from 'pino'
 import { afterAll, afterEach, describe, expect, inject, test, vi } from 'vitest'
 import type { Context } from '../../src/core/context.ts'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'
-import { LONG_DEADLINE, withLongDeadline } from '../../src/database/statement-deadline.ts'
+import { LONG_DEADLINE, withLongDeadline } from '../../src/database/connection/statement-deadline.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 
@@ -58,7 +58,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     expect(lines).toEqual([])
   })
 
-  test('long work has a deadline of its own', async () => {
+  test('long work has its own deadline', async () => {
     const ctx = { db: prisma } as unknown as Context
     const slow = (tx: Pick<Context, 'db'>) => tx.db.$queryRaw`SELECT pg_sleep(1.2)::text`
     await expect(slow(ctx)).rejects.toThrow()

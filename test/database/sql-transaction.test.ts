@@ -16,13 +16,13 @@ const insert = (id: string) => Prisma.sql`
 const isKept = async (id: string) => (await prisma.idempotencyKey.count({ where: { id } })) === 1
 const send = (db: SqlContext['db'], statement: Prisma.Sql) => db.$sendRaw?.(statement)
 
-test('a statement that nobody waits for is part of the transaction', async () => {
+test('a statement that no one waits for is part of the transaction', async () => {
   const id = newId('Incident')
   await sqlTransaction(ctx, async ({ db }) => send(db, insert(id)))
   expect(await isKept(id)).toBe(true)
 })
 
-test('a statement that nobody waits for fails the transaction with its error', async () => {
+test('a statement that no one waits for fails the transaction with its error', async () => {
   const [id, other] = [newId('Incident'), newId('Incident')]
   const failing = sqlTransaction(ctx, async ({ db }) => {
     await db.$queryRaw(insert(id))

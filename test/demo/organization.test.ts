@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { authenticate } from '../../src/account/authenticate.ts'
+import { authenticate } from '../../src/account/api-key/authenticate.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { type Demo, prepareDemo } from '../../src/demo/organization.ts'
-import { signInByPassword } from '../../src/people/sign-in.ts'
-import { deleteIncident } from '../../src/status/incident-edits.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
-import { readPageState } from '../../src/status/page-state.ts'
+import { signInByPassword } from '../../src/people/sign-in/sign-in.ts'
+import { deleteIncident } from '../../src/status/incident/incident-edits.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { readPageState } from '../../src/status/page/page-state.ts'
 import { joinHistories, readMeasured } from '../../src/status-page/service-history.ts'
 import { readServiceRange } from '../../src/status-page/service-range.ts'
 import { peopleContext } from '../people/setup.ts'
@@ -67,6 +67,33 @@ describe('prepareDemo', () => {
     })
     expect(memberships).toMatchObject([{ role: 'OWNER', organization: { slug: again.slug } }])
     demo = again
+  })
+
+  test('has a group of monitors, whose past is the worst of its members’', async () => {
+    const { id: organizationId } = await prisma.organization.findUniqueOrThrow(bySlug)
+    const [group, ...others] = await prisma.monitor.findMany({
+      where: { organizationId, kind: 'GROUP' },
+      include: { intervals: { orderBy: { startedAt: 'asc' } } },
+    })
+    if (group === undefined) throw new Error('There is a group.')
+    expect(others).toEqual([])
+    const { monitorIds } = group.options as { readonly monitorIds: string[] }
+    const members = await prisma.monitor.findMany({
+      where: { organizationId, id: { in: monitorIds } },
+      include: { intervals: true },
+    })
+    expect(members).toHaveLength(3)
+    const order = ['UP', 'DEGRADED', 'DOWN', 'PENDING']
+    const stateAt = (at: Date, intervals: readonly { startedAt: Date; endedAt: Date | null; state: string }[]) =>
+      intervals.find(({ startedAt, endedAt }) => startedAt <= at && (endedAt === null || at < endedAt))?.state ?? ''
+    for (const { startedAt, state, endedAt } of group.intervals) {
+      const worst = Math.max(...members.map(({ intervals }) => order.indexOf(stateAt(startedAt, intervals))))
+      expect(state).toBe(order[worst])
+      const next = endedAt && group.intervals.find((each) => each.startedAt.getTime() === endedAt.getTime())
+      expect(endedAt === null || next !== undefined).toBe(true)
+    }
+    expect(new Set(group.intervals.map(({ state }) => state)).size).toBeGreaterThan(2)
+    expect(group.state).toBe(order[Math.max(...members.map(({ state }) => order.indexOf(state)))])
   })
 
   test('has 90 days of history, an open incident and planned maintenance', async () => {
@@ -148,7 +175,7 @@ describe('prepareDemo after an earlier demo', () => {
     [{ PORT: '4711', HOST: '::1' }, 'http://[::1]:4711/healthz'],
   ])('probes its current address with %j, after any earlier address', async (settings, url) => {
     await prepare(noon, settings)
-    const monitors = await prisma.monitor.findMany()
+    const monitors = await prisma.monitor.findMany({ where: { kind: 'HTTP' } })
     expect(monitors).toHaveLength(18)
     expect(monitors.filter(({ options }) => (options as { url: string }).url !== url)).toEqual([])
   })

@@ -1,11 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settingNames } from '../../src/core/config.ts'
+import { interpolate } from '../support/compose.ts'
+import { goMissing, type KubernetesObject, renderChart } from '../support/helm.ts'
+import { isInstalled } from '../support/installed.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 
 const run = promisify(execFile)
@@ -22,14 +24,6 @@ interface Container {
   readonly volumes?: readonly string[]
   readonly tmpfs?: readonly string[]
 }
-
-/** Replaces `${NAME}`, `${NAME:-default}` and `${NAME:?message}` as Compose does. */
-const interpolate = (text: string, values: Readonly<Record<string, string>>) =>
-  text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
-    const value = values[name]
-    if (value === undefined && kind !== '-') throw new Error(`${name}: ${rest}`)
-    return value ?? rest
-  })
 
 describe('the compose files', () => {
   const values = { SITE: 'status.example.com', POSTGRES_PASSWORD: 'p', SECRET_KEY: 'k'.repeat(64) }
@@ -49,6 +43,18 @@ describe('the compose files', () => {
       }
     },
   )
+
+  test.each([
+    [{}, 'http://localhost:4000'],
+    [{ PORT: '8080' }, 'http://localhost:8080'],
+    [{ PORT: '8080', BASE_URL: 'https://status.example.com' }, 'https://status.example.com'],
+  ])('with %j, links lead to %s', async (values, baseUrl) => {
+    const { services } = parse(interpolate(await read('compose.yaml'), values)) as Compose
+    expect(services['allclear']).toMatchObject({
+      environment: { BASE_URL: baseUrl },
+      ports: [`${'PORT' in values ? values.PORT : 4000}:4000`],
+    })
+  })
 
   test('several instances need a secret key and a password', async () => {
     const text = await read('compose.postgres.yaml')
@@ -80,10 +86,15 @@ describe('the unit of systemd', () => {
     expect(assignments.filter((name) => !name.startsWith('MALLOC_') && !settings.includes(name))).toEqual([])
   })
 
+  test.runIf(process.env['CI'])('systemd is installed', () => expect(missing).toBeNull())
+
   test.skipIf(missing !== null)('is valid and well confined', async () => {
     const directory = await temporaryDirectory()
     const file = join(directory.path, 'allclear.service')
-    await writeFile(file, (await read('allclear.service')).replace('/usr/local/bin/allclear', process.execPath))
+    await writeFile(
+      file,
+      (await read('allclear.service')).replace('ExecStart=allclear', `ExecStart=${process.execPath}`),
+    )
     const { stderr } = await run('systemd-analyze', ['verify', file])
     expect(stderr.split('\n').filter((line) => line.includes('allclear.service'))).toEqual([])
     // Of 100, where less is better.
@@ -92,40 +103,95 @@ describe('the unit of systemd', () => {
   })
 })
 
-describe('the Helm chart', () => {
-  test('has valid values, a schema of them, and a check before anything else', async () => {
-    const [values, schema, chart] = [
-      parse(await read('helm/values.yaml')),
-      JSON.parse(await read('helm/values.schema.json')),
-      parse(await read('helm/Chart.yaml')),
-    ]
-    expect(Object.keys(values)).toEqual(expect.arrayContaining(Object.keys(schema.properties)))
-    const { version } = JSON.parse(await readFile('package.json', 'utf8'))
-    expect(chart).toMatchObject({ version, appVersion: version })
-    expect(await read('helm/templates/deployment.yaml')).toMatch(/^\{\{- include "allclear\.validate" \. -\}\}\n/)
-  })
+describe('the resolver of deploy/compose.postgres.yaml', () => {
+  const missing = isInstalled('unbound', '-V') ? null : 'unbound is not installed'
+  test.runIf(process.env['CI'])('unbound is installed', () => expect(missing).toBeNull())
 
-  test('uses values that exist, and closes what it opens', async () => {
-    const values = parse(await read('helm/values.yaml'))
-    for (const name of readdirSync('deploy/helm/templates')) {
-      const text = await read(`helm/templates/${name}`)
-      for (const [, path = ''] of text.matchAll(/\.Values\.([\w.]+)/g)) {
-        expect(
-          path.split('.').reduce((found, key) => found?.[key], values),
-          `${name}: ${path}`,
-        ).toBeDefined()
-      }
-      const openings = text.match(/\{\{-? (if|with|range|define)\b/g) ?? []
-      expect(text.match(/\{\{-? end /g) ?? [], name).toHaveLength(openings.length)
-    }
+  test.skipIf(missing !== null)('has a valid configuration, which answers the network of the instances', async () => {
+    const { stdout } = await run('unbound-checkconf', ['deploy/unbound/unbound.conf'])
+    expect(stdout).toContain('no errors')
+    const { networks } = parse(await read('compose.postgres.yaml'), { merge: true })
+    expect(networks.default.ipam.config).toEqual([{ subnet: '172.31.253.0/24' }])
+    expect(await read('unbound/unbound.conf')).toContain('access-control: 172.16.0.0/12 allow')
   })
 })
 
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+describe('the Helm chart', () => {
+  const object = (objects: readonly KubernetesObject[], kind: string) => objects.find((each) => each.kind === kind)
+  const server = { databaseServer: true, existingSecret: 'allclear' }
+
+  test('has the version of the package, and a schema of its values', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'))
+    expect(parse(await read('helm/Chart.yaml'))).toMatchObject({ name: 'allclear', version, appVersion: version })
+    const schema = JSON.parse(await read('helm/values.schema.json'))
+    expect(Object.keys(parse(await read('helm/values.yaml')))).toEqual(
+      expect.arrayContaining(Object.keys(schema.properties)),
+    )
+  })
+
+  test.runIf(process.env['CI'])('Go and Sprig are installed', () => expect(goMissing).toBeNull())
+
+  describe.skipIf(goMissing !== null)('rendered', () => {
+    test('as it is, is one confined instance with a volume that survives it', () => {
+      const { objects, notes } = renderChart({})
+      expect(objects.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'PersistentVolumeClaim', 'Service'])
+      const { spec } = object(objects, 'Deployment') ?? { spec: null }
+      expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
+      const pod = spec.template.spec
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, fsGroup: 10001 })
+      expect(pod.containers[0].securityContext).toEqual({
+        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      })
+      expect(pod.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'status' } })
+      expect(object(objects, 'PersistentVolumeClaim')?.metadata.annotations).toEqual({
+        'helm.sh/resource-policy': 'keep',
+      })
+      expect(notes).toContain('kubectl --namespace web logs deployment/status | grep /setup')
+      expect(notes).toContain('port-forward service/status 4000:80')
+    })
+
+    test('refuses several instances without a database server, a server without a secret, and other values', () => {
+      expect(() => renderChart({ replicas: 2 })).toThrow('replicas is more than 1, which needs a PostgreSQL server')
+      expect(() => renderChart({ replicas: 2, existingSecret: 'allclear' })).toThrow('needs a PostgreSQL server')
+      expect(() => renderChart({ databaseServer: true })).toThrow('databaseServer needs existingSecret')
+      expect(() => renderChart({ replicas: 0 })).toThrow('must be >= 1')
+      expect(() => renderChart({ baseUrl: 'status.example.com' })).toThrow('must match pattern')
+    })
+
+    test('with a database server, replaces instances one by one, unless all are to stop', () => {
+      const { objects } = renderChart({ ...server, replicas: 3 })
+      expect(objects.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'PodDisruptionBudget', 'Service'])
+      const { spec } = object(objects, 'Deployment') ?? { spec: null }
+      expect(spec).toMatchObject({
+        replicas: 3,
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      })
+      expect(spec.template.spec.volumes).toContainEqual({ name: 'data', emptyDir: {} })
+      expect(spec.template.spec.containers[0].envFrom).toEqual([{ secretRef: { name: 'allclear' } }])
+      const stopped = renderChart({ ...server, replicas: 3, stopForUpgrade: true }).objects
+      expect(object(stopped, 'Deployment')?.spec.strategy).toEqual({ type: 'Recreate' })
+    })
+
+    test('gives the instance settings that it takes', () => {
+      const given = { TRUST_PROXY: '10.0.0.0/8', EVENT_RETENTION_DAYS: 1_000_000, ALLOW_PRIVATE_NETWORKS: true }
+      const { objects } = renderChart({ baseUrl: 'https://status.example.com', settings: given })
+      const [container] = object(objects, 'Deployment')?.spec.template.spec.containers ?? []
+      const env: { name: string; value: string }[] = container.env
+      expect(Object.fromEntries(env.map(({ name, value }) => [name, value]))).toEqual({
+        ...{ BASE_URL: 'https://status.example.com', TRUST_PROXY: '10.0.0.0/8' },
+        ...{ EVENT_RETENTION_DAYS: '1000000', ALLOW_PRIVATE_NETWORKS: 'true' },
+      })
+      expect(env.filter(({ name }) => !settings.includes(name))).toEqual([])
+    })
+
+    test('publishes it where an ingress is wanted', () => {
+      const values = { 'ingress.enabled': true, 'ingress.host': 'a.example', 'ingress.tlsSecret': 'a-tls' }
+      const ingress = object(renderChart(values).objects, 'Ingress')
+      expect(ingress?.spec.tls).toEqual([{ hosts: ['a.example'], secretName: 'a-tls' }])
+      expect(ingress?.spec.rules[0]).toMatchObject({
+        host: 'a.example',
+        http: { paths: [{ backend: { service: { name: 'status', port: { name: 'http' } } } }] },
+      })
+    })
+  })
+})

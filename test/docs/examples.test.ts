@@ -6,6 +6,7 @@ import { getOperationAST, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { readConfig, settingNames } from '../../src/core/config.ts'
 import { HOUR } from '../../src/core/time.ts'
+import { findingCodes } from '../../src/diagnosis/finding.ts'
 import { testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization, mutate, succeed } from '../support/filled-organization.ts'
@@ -34,6 +35,8 @@ const elsewhere: readonly RegExp[] = [
   /^npm install --global allclear\n/,
   // test/cli.
   /^allclear (import|incident|plan) /,
+  /^source <\(allclear completion /,
+  /^ALLCLEAR_KEY=\S+ allclear doctor /,
   // test/backup.
   /^allclear (backup|restore|move) /,
 ]
@@ -114,11 +117,18 @@ const failure = /"(errors|error)":\s*[[{]|"code":\s*"[A-Z]/
 describe('every example works', () => {
   // Before the operations: one of them closes the page to visitors.
   test.each(sent)('$place', async ({ code }) => {
-    expect(code).toMatch(/^(curl|node) /m)
+    expect(code).toMatch(/^(echo .* \| )?(curl|node) /m)
     const command = code
       .replaceAll('localhost:4000', `127.0.0.1:${port}`)
       .replaceAll('/status/example', `/status/${slug}`)
-    const env = { ...process.env, KEY: key, OPERATOR: operatorToken, ORGANIZATION: id, HEARTBEAT_URL: heartbeatUrl }
+    const env = {
+      ...process.env,
+      KEY: key,
+      OPERATOR: operatorToken,
+      ORGANIZATION: id,
+      INCIDENT: ids.Incident,
+      HEARTBEAT_URL: heartbeatUrl,
+    }
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', command], { env })
     expect(stdout).not.toBe('')
     expect(stdout).not.toMatch(failure)
@@ -175,7 +185,8 @@ describe('every name in the guides exists', async () => {
   const schema = await readFile('schema.graphql', 'utf8')
   const guides = [...documentation()].filter(([file]) => file !== 'CHANGELOG.md')
   /** Names of other protocols, and of rules that stand in no enum. */
-  const others = new Set([
+  const others = new Set<string>([
+    ...findingCodes,
     'connectionParams',
     'errorId',
     'OPERATION_TOO_LARGE',
@@ -194,6 +205,7 @@ describe('every name in the guides exists', async () => {
     'POSTGRES_PASSWORD',
     'ALLCLEAR_URL',
     'ALLCLEAR_KEY',
+    'ALLCLEAR_PROFILE',
     'ALLCLEAR_BACKUP_PASSPHRASE',
     'NO_COLOR',
     'OTEL_RESOURCE_ATTRIBUTES',
@@ -206,6 +218,7 @@ describe('every name in the guides exists', async () => {
     'statusPageEvents',
     'existingSecret',
     'databaseServer',
+    'stopForUpgrade',
   ])
 
   test.each(guides)('%s', (_, text) => {

@@ -39,6 +39,12 @@ test('a table can be scrolled', () => {
   expect(guide('| a |\n|---|\n| b |').html).toMatch(/<div class="table" role="region"[^>]* tabindex="0"><table>/)
 })
 
+test('a column without a name fails', () => {
+  expect(() => guide('| | a |\n|---|---|\n| b | c |')).toThrow(
+    'docs/monitors.md has a table with a column without a name.',
+  )
+})
+
 test('HTML stays text, and comments are omitted', () => {
   expect(guide('<script>x</script> <!-- y -->').html).toMatch(/&lt;script&gt;x&lt;\/script&gt;(?!.*y)/)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sections } from '../../src/docs/contents.ts'
 import { docsPages, docsSheet } from '../../src/docs/html/routes.tsx'
-import { loadAssets } from '../../src/http/assets.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
 
 const slugs = sections.flatMap((section) => section.slugs)

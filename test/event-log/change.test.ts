@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { createApiKey, revokeApiKey } from '../../src/account/api-key.ts'
-import { updateOrganization } from '../../src/account/organization.ts'
-import { setTier } from '../../src/billing/tier.ts'
+import { createApiKey, revokeApiKey } from '../../src/account/api-key/api-key.ts'
+import { updateOrganization } from '../../src/account/organization/organization.ts'
+import { setTier } from '../../src/billing/subscription/tier.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import { HOUR } from '../../src/core/time.ts'
 import { change } from '../../src/event-log/change.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { scheduleMaintenance } from '../../src/status/maintenance.ts'
-import { runDueMaintenance } from '../../src/status/maintenance-job.ts'
-import { createService, reorderServices, updateService } from '../../src/status/service.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
+import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.ts'
+import { createService, reorderServices, updateService } from '../../src/status/service/service.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -57,11 +57,22 @@ test('concurrent changes of every kind never deadlock, and their events are in o
   ]).flat()
   await Promise.all<unknown>(everything)
   await runDueMaintenance(due)
-  const told = await events()
-  expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 3))
+  const reported = await events()
+  expect(reported.map(({ seq }) => seq)).toEqual(reported.map((_, index) => index + 3))
   // Two services and a group; then eight rounds: three mutations with one event each, a key with two and a maintenance with three.
-  const always = told.filter(({ kind }) => kind !== 'SERVICES_REORDERED')
+  const always = reported.filter(({ kind }) => kind !== 'SERVICES_REORDERED')
   expect(always).toHaveLength(3 + 8 * 8)
   // Reordering to the existing order appends no event; the sequence of the reorderings is random.
-  expect(told.length).toBeGreaterThan(always.length)
+  expect(reported.length).toBeGreaterThan(always.length)
+})
+
+test('a change reports the events of all its parts after the commit, and a failed one none', async () => {
+  const { id, ctx, news } = await tenant()
+  const reports: unknown[] = []
+  const onChanged = async (organizationId: string, events: readonly { readonly kind: string }[]) =>
+    reports.push([organizationId, events.map(({ kind }) => kind), (await news()).length])
+  const watched = { ...ctx, onChanged }
+  await change(watched, id, async (tx) => [await createService(tx, { name: 'API' }), event])
+  await change(watched, id, async () => Promise.reject(new Error('enough'))).catch(() => {})
+  await expect.poll(() => reports).toEqual([[id, ['SERVICE_CREATED', 'PAGE_UPDATED'], 2]])
 })

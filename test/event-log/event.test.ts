@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { transaction } from '../../src/core/context.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { appendEvents, decodeCursor, encodeCursor, isPublicKind, readEventsAfter } from '../../src/event-log/event.ts'
+import { appendEvents, decodeCursor, encodeCursor, readEventsAfter } from '../../src/event-log/event.ts'
 import { startChild } from '../support/child.ts'
 import { noon, testContext } from '../support/context.ts'
 import { copyDataDir, serverDatabase, serverUrl, testDatabase } from '../support/database.ts'
@@ -78,12 +78,6 @@ describe('cursors', () => {
   test.each(['', ' 1', '-1', 'zzzzzzz', '1.5', 'A', '0000000001', '１'])('%j is invalid', (text) => {
     expect(decodeCursor(text)).toBeNull()
   })
-
-  test('access and billing are not public', () => {
-    expect(isPublicKind('INCIDENT_CREATED')).toBe(true)
-    expect(isPublicKind('API_KEY_CREATED')).toBe(false)
-    expect(isPublicKind('TIER_CHANGED')).toBe(false)
-  })
 })
 
 describe('a process that is killed while 50 writers append 1000 events', () => {
@@ -116,13 +110,13 @@ describe('a process that is killed while 50 writers append 1000 events', () => {
     const id = await newTenant(before.prisma)
     await before.close()
 
-    const told: string[] = []
+    const reported: string[] = []
     for (const [run, enough] of [300, 1].entries()) {
       const child = startChild('log-child', [where, id, `run${run}`, '50', '20'])
       expect(await child.line()).toBe('open')
-      for (let count = 0; count < enough; count++) told.push((await child.line()) ?? '')
+      for (let count = 0; count < enough; count++) reported.push((await child.line()) ?? '')
       await child.kill()
-      for (let line = await child.line(); line !== null; line = await child.line()) told.push(line)
+      for (let line = await child.line(); line !== null; line = await child.line()) reported.push(line)
     }
 
     const after = await open()
@@ -133,7 +127,7 @@ describe('a process that is killed while 50 writers append 1000 events', () => {
     expect(events.map(({ seq }) => seq)).toEqual(Array.from(events, (_, index) => index + 1))
     expect(organization?.lastSeq).toBe(events.length)
     expect(new Set(written).size).toBe(written.length)
-    expect(told.filter((subject) => !written.includes(subject))).toEqual([])
+    expect(reported.filter((subject) => !written.includes(subject))).toEqual([])
     expectInOrder(written)
   })
 })

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
-import { setCheckPlan, updateOrganization } from '../../src/account/organization.ts'
+import { setCheckPlan, updateOrganization } from '../../src/account/organization/organization.ts'
 import type { Context } from '../../src/core/context.ts'
 import { HOUR } from '../../src/core/time.ts'
-import { createMonitor, updateMonitor } from '../../src/monitoring/monitor.ts'
-import { updateIncident } from '../../src/status/incident-edits.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { updateIncidentServices } from '../../src/status/incident-services.ts'
-import { editIncidentUpdate } from '../../src/status/incident-updates.ts'
-import { editMaintenanceUpdate, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
-import { createService, reorderServices, updateService } from '../../src/status/service.ts'
-import { createServiceGroup, reorderServiceGroups, updateServiceGroup } from '../../src/status/service-group.ts'
+import { createMonitor, updateMonitor } from '../../src/monitoring/monitor/monitor.ts'
+import { updateIncident } from '../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { updateIncidentServices } from '../../src/status/incident/incident-services.ts'
+import { editIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import {
+  editMaintenanceUpdate,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../src/status/maintenance/maintenance.ts'
+import { createService, reorderServices, updateService } from '../../src/status/service/service.ts'
+import { createServiceGroup, reorderServiceGroups, updateServiceGroup } from '../../src/status/service/service-group.ts'
 import { seal } from '../monitoring/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
@@ -85,7 +89,7 @@ test.each<[string, Record<string, unknown>, (ctx: Context, input: unknown) => Pr
     (_ctx, input) => updateMonitor(sealing, input),
   ],
   ['nothing that is given', { id: service.id }, updateService],
-])('an edit of %s that changes nothing raises no version and is told to nobody', async (_what, input, edit) => {
+])('an edit of %s that changes nothing raises no version and appends no event', async (_what, input, edit) => {
   const [before, dump] = [await news(), await versions()]
   await edit(ctx, input)
   expect(await news()).toEqual(before)

@@ -1,10 +1,12 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { IntegrationKind } from '../../src/generated/prisma/enums.ts'
+import { samples } from '../integration/samples.ts'
+import { doorsOf } from '../support/runs.ts'
+import { bomb } from './bomb.ts'
 import type { HostileCase, Sent, Target } from './case.ts'
 import { ask, mutate, query, requesting } from './case.ts'
-
-type Kind = 'GENERIC' | 'ALERTMANAGER' | 'SENTRY' | 'SNS' | 'PAGERDUTY_EVENTS'
+import { mutation } from './inputs.ts'
 
 /** How long a body that says a lot is waited for until it is read. */
 const PATIENCE = 20_000
@@ -15,18 +17,18 @@ interface Address {
   readonly secret: string
 }
 
-const made = new WeakMap<Target, Map<Kind, Promise<Address>>>()
+const made = new WeakMap<Target, Map<IntegrationKind, Promise<Address>>>()
 
 /** The address of the attacker's own integration of a kind, which is made once. */
-function addressOf(target: Target, kind: Kind): Promise<Address> {
-  const known = made.get(target) ?? new Map<Kind, Promise<Address>>()
+function addressOf(target: Target, kind: IntegrationKind): Promise<Address> {
+  const known = made.get(target) ?? new Map<IntegrationKind, Promise<Address>>()
   made.set(target, known)
   const address = known.get(kind) ?? create(target, kind)
   known.set(kind, address)
   return address
 }
 
-async function create(target: Target, kind: Kind): Promise<Address> {
+async function create(target: Target, kind: IntegrationKind): Promise<Address> {
   const input = { name: `Hostile ${kind}`, kind }
   const { id, url } = await mutate<{ id: string; url: string }>(
     target,
@@ -48,7 +50,7 @@ const posted = (body: string | Buffer, headers: Readonly<Record<string, string>>
 /** A case of what is sent to an integration; what it accepts is waited for until it is read, and must become `read`. */
 function incoming(
   name: string,
-  kind: Kind,
+  kind: IntegrationKind,
   body: string | Buffer | ((secret: string) => string),
   {
     statuses = [202],
@@ -71,18 +73,18 @@ function incoming(
   }
 }
 
-/** Returns what became of the last body of an integration, once it is read. */
+/** Returns the status of an integration's last body once it was read: pending if it is to be read again. */
 async function outcomeOf(target: Target, id: string): Promise<string> {
-  const document = '{ organization { integrations { id received { status } } } }'
+  const document = '{ organization { integrations { id received { status note } } } }'
   const end = Date.now() + PATIENCE
   for (;;) {
-    const { organization } = await query<{
-      organization: { integrations: { id: string; received: { status: string }[] }[] }
-    }>(target, document)
-    const status = organization.integrations.find((each) => each.id === id)?.received[0]?.status
-    if (status !== undefined && status !== 'PENDING') return status
-    if (Date.now() > end) throw new Error('Nobody has read it.')
     await sleep(20)
+    const { organization } = await query<{
+      organization: { integrations: { id: string; received: { status: string; note: string }[] }[] }
+    }>(target, document)
+    const last = organization.integrations.find((each) => each.id === id)?.received[0]
+    if (last && (last.status !== 'PENDING' || last.note !== '')) return last.status
+    if (Date.now() > end) throw new Error('The body was not read in time.')
   }
 }
 
@@ -147,6 +149,90 @@ const textless = '{"toString":1,"valueOf":1}'
 const enqueue = '/v2/enqueue'
 const alertmanager = (alert: string) => `{"version":"4","groupKey":"g","status":"firing","alerts":[${alert}]}`
 
+/** The bytes that strange values of a body have together; a body may have 256 KiB, and that of SNS is quoted in another. */
+const ROOM = 100_000
+
+/** What stands in place of each value of a body, by what is strange about it; given is how many bytes each may have. */
+const strangeValues: Readonly<Record<string, (room: number) => string>> = {
+  'are objects of which no text can be made': () => textless,
+  'nest as deep as there is room for': (room) => deep('[', ']', Math.floor(room / 2)),
+  'nest in objects': (room) => deep('{"a":', '}', Math.floor(room / 6)).replace(':}', ':1}'),
+  'are lists of lists': (room) =>
+    `[${Array(Math.floor(room / 3))
+      .fill('[]')
+      .join()}]`,
+  'are long texts': (room) => JSON.stringify('*_[](\u202e'.repeat(Math.floor(room / 14))),
+  'are blanks': (room) => JSON.stringify(' '.repeat(Math.floor(room))),
+  'are dates that almost are': (room) => JSON.stringify(`2026-11-20T11:59:00.${'0'.repeat(Math.floor(room))}`),
+  'are numbers that are none': () => '-1e999',
+  'are named as what objects inherit': () =>
+    '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"hasOwnProperty":1,"then":1,"length":1e9}',
+}
+
+/** Writes a body as JSON with a text in place of each value that is no object. */
+function written(value: unknown, leaf: string): string {
+  if (Array.isArray(value)) return `[${value.map((each) => written(each, leaf)).join()}]`
+  if (typeof value !== 'object' || value === null) return leaf
+  const members = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}:${written(each, leaf)}`)
+  return `{${members.join()}}`
+}
+
+const leavesOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((sum: number, each) => sum + leavesOf(each), 0)
+    : 1
+
+/** Makes a body of a sender strange by a value. */
+type Distortion = (sample: object) => string
+
+/** All values, each in place of all that a sample says, and where a member says what it is, of the others only. */
+const distortions = Object.values(strangeValues).flatMap((value): Distortion[] => [
+  (sample) => written(sample, value(ROOM / leavesOf(sample))),
+  (sample) => {
+    const members = Object.entries(sample).map(([name, each]) => {
+      const isTold = ['version', 'groupKey', 'event_action', 'transition', 'action', 'state', 'status'].includes(name)
+      return `${JSON.stringify(name)}:${isTold ? JSON.stringify(each) : written(each, value(ROOM / leavesOf(sample)))}`
+    })
+    return `{${members.join()}}`
+  },
+])
+const sentDistortions = doorsOf(distortions, Object.values(IntegrationKind))
+
+/** A case of the bodies of a sender with strange values in place of its own, one after the other. All must be read. */
+function strangeBodies(kind: IntegrationKind): HostileCase {
+  const bodies = sentDistortions.filter(([, kinds]) => kinds.includes(kind)).map(([distort]) => distort(samples[kind]))
+  const cases = bodies.map((body) => incoming('', kind, kind === 'SNS' ? sns('', { Message: body }) : body))
+  return {
+    name: `alerts that come in: ${kind} with strange values`,
+    statuses: [202],
+    async send(target) {
+      for (const each of cases) {
+        const status = await each.send(target)
+        if (status !== 202) return status
+      }
+      return 202
+    },
+  }
+}
+
+/** Patterns of labels that a regular expression would run away with. */
+const patterns: HostileCase = {
+  name: 'an alert for 20 rules of patterns that almost match',
+  statuses: [202],
+  async send(target) {
+    const value = `${'*a'.repeat(149)}*b`
+    const rules = Array.from({ length: 20 }, () => ({ labels: Array(10).fill({ name: 'a', value }) }))
+    const selection = '... on Integration { id url }'
+    const input = { name: 'Patterns', kind: 'GENERIC', rules }
+    const { id, url } = await mutate<{ id: string; url: string }>(target, 'createIntegration', input, selection)
+    const body = JSON.stringify({ title: 'a', labels: { a: 'a'.repeat(300) } })
+    const status = await ask(target.url, new URL(url).pathname, posted(body))
+    if (status === 202 && (await outcomeOf(target, id)) !== 'IGNORED') throw new Error('It matched.')
+    await query(target, 'mutation ($id: ID!) { deleteIntegration(id: $id) { __typename } }', { id })
+    return status
+  },
+}
+
 /** What other tools, or whoever has an address, send as alerts; and links that acknowledge alerts. */
 export const alerts: readonly HostileCase[] = [
   atOnce(
@@ -199,7 +285,7 @@ export const alerts: readonly HostileCase[] = [
     },
   ),
   // Nothing is decompressed here.
-  incoming('a gzip bomb', 'GENERIC', gzipSync(Buffer.alloc(200_000_000, 0x5b)).subarray(0, 250_000), {
+  incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },
     read: 'REFUSED',
   }),
@@ -207,8 +293,22 @@ export const alerts: readonly HostileCase[] = [
     read: 'DONE',
   }),
   incoming('starts that are no times', 'ALERTMANAGER', alertmanager(`{"startsAt":${textless}},{"startsAt":1}`), {
-    read: 'REFUSED',
+    read: 'DONE',
   }),
+  incoming(
+    '80,000 starts of one alert',
+    'ALERTMANAGER',
+    alertmanager(`{"startsAt":[${Array(80_000).fill('[]').join()}]}`),
+    { read: 'DONE' },
+  ),
+  ...(['ALERTMANAGER', 'GRAFANA'] as const).map((kind) =>
+    incoming(
+      `1,000 alerts of ${kind} that have 10,000 labels in common`,
+      kind,
+      JSON.stringify({ ...samples[kind], commonLabels: labels, alerts: Array(1000).fill({}) }),
+      { read: 'DONE' },
+    ),
+  ),
   incoming(
     'an id of which no text can be made',
     'SENTRY',
@@ -243,10 +343,48 @@ export const alerts: readonly HostileCase[] = [
     read: 'REFUSED',
   }),
   incoming('a certificate of SNS that cannot be had', 'SNS', sns('https://sns.eu-west-1.amazonaws.com/a.pem'), {
-    read: 'REFUSED',
+    read: 'PENDING',
   }),
   incoming('a message of SNS that nests', 'SNS', sns('', { Message: JSON.parse(deep('[', ']', 500)) }), {
     read: 'REFUSED',
   }),
   slowBodies(200),
+  ...Object.values(IntegrationKind).map(strangeBodies),
+  mutation('an integration with paths into what objects inherit', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'GENERIC' },
+    paths: { title: '__proto__.constructor.name', labels: 'constructor.prototype', resolvedValues: ['toString'] },
+  })),
+  mutation('an integration with a path of 100 kB', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: 'a.'.repeat(50_000), text: `a${'[0]'.repeat(30_000)}` } },
+  })),
+  mutation('an integration with a path that almost is one', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: `$.${'a-a.'.repeat(50)}!` } },
+  })),
+  mutation('an integration with 10,000 rules', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'DATADOG', rules: Array(10_000).fill({ labels: [{ name: 'a', value: '*' }] }) },
+  })),
+  mutation('an integration whose rule has 10,000 labels', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'DATADOG', rules: [{ labels: Array(10_000).fill({ name: '__proto__', value: '*' }) }] },
+  })),
+  mutation('an integration with a signing secret of 200 kB', 'createIntegration', () => ({
+    ...{ name: 'Hostile', kind: 'GENERIC', signingSecret: `whsec_${'A'.repeat(200_000)}` },
+  })),
+  patterns,
+  mutation('a channel with 10,000 monitors', 'createAlertChannel', () => ({
+    ...{ name: 'Hostile', ntfy: { topic: 'ops' }, monitorIds: Array(10_000).fill('mon_none') },
+  })),
+  mutation('a channel with 10,000 quiet times', 'createAlertChannel', () => ({
+    ...{ name: 'Hostile', ntfy: { topic: 'ops' } },
+    quietTimes: { windows: Array(10_000).fill({ days: ['MONDAY'], from: '00:00', to: '24:00' }) },
+  })),
+  mutation('a channel in a zone of 100 kB', 'createAlertChannel', () => ({
+    ...{ name: 'Hostile', ntfy: { topic: 'ops' } },
+    quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/'.repeat(15_000) },
+  })),
+  mutation('a channel at a URL of 100 kB', 'createAlertChannel', () => ({
+    ...{ name: 'Hostile', webhook: { url: `https://a.example/${'a/'.repeat(50_000)}` } },
+  })),
+  mutation('a channel with a mail address of 100 kB', 'createAlertChannel', () => ({
+    ...{ name: 'Hostile', mail: { address: `${'a.'.repeat(50_000)}a@b.example` } },
+  })),
 ]

@@ -15,6 +15,8 @@ export interface HostileCase {
   readonly statuses: readonly number[]
   /** What is missing: without it, it is not sent. */
   readonly awaits?: string
+  /** Whether it waits for most of its time, so that it is sent together with others that do. */
+  readonly waits?: boolean
   /** Sends it, after making what it takes, and gives the status. May be called more than once. */
   send(target: Target): Promise<number>
 }

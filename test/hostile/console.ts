@@ -50,11 +50,21 @@ function atOnce(
   }
 }
 
+/** As long as a browser's: a short one is found within files. */
+const BOUNDARY = '----WebKitFormBoundaryhostile7MA4YWxkTrZu'
+
 /** A form with a chosen file, as a browser sends it. */
 export function upload(name: string, content: Uint8Array): Sent {
-  const head = `--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`
-  const body = Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--x--\r\n')])
-  return form(body, { ...own, 'content-type': 'multipart/form-data; boundary=x' })
+  return multipart([[name, content]])
+}
+
+/** A form with files, as a browser sends it. */
+export function multipart(files: readonly (readonly [name: string, content: Uint8Array])[]): Sent {
+  const headOf = (name: string) =>
+    `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n`
+  const parts = files.flatMap(([name, content]) => [Buffer.from(headOf(name)), content, Buffer.from('\r\n')])
+  const body = Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)])
+  return form(body, { ...own, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` })
 }
 
 /** A file of 256 kB that begins like another. */

@@ -1,15 +1,21 @@
 import { alerts } from './alerts.ts'
 import { bodies } from './bodies.ts'
 import type { HostileCase } from './case.ts'
+import { configurations } from './configurations.ts'
 import { consoleForms } from './console.ts'
 import { documents } from './documents.ts'
 import { domains } from './domains.ts'
+import { files } from './files.ts'
 import { guides } from './guides.ts'
 import { imports } from './imports.ts'
+import { incidentWork } from './incident-work.ts'
 import { inputs } from './inputs.ts'
 import { names } from './names.ts'
 import { pages } from './pages.ts'
 import { probes } from './probes.ts'
+import { providers } from './providers.ts'
+import { reports } from './reports.ts'
+import { servers } from './servers.ts'
 import { severalPages } from './several-pages.ts'
 import { sockets } from './sockets.ts'
 import { streams } from './streams.ts'
@@ -20,6 +26,6 @@ import { streams } from './streams.ts'
  * service would deliver all that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams, consoleForms, imports, severalPages, alerts],
-  ...[pages, guides, probes, names, domains, bodies],
+  ...[documents, inputs, sockets, streams, consoleForms, imports, configurations, severalPages, alerts, files],
+  ...[providers, pages, reports, incidentWork, guides, probes, servers, names, domains, bodies],
 ].flat()

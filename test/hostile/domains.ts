@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { bomb } from './bomb.ts'
 import type { HostileCase, Target } from './case.ts'
 import { mutate, query } from './case.ts'
 import { hostileAddress, nameIn } from './zone.ts'
@@ -14,6 +14,7 @@ function proving(name: string, kind: Parameters<typeof nameIn>[0], answer: Reque
     name: `the proof of a custom domain: ${name}`,
     // A proof that cannot be read is none, and the check none either.
     statuses: [200, 408],
+    waits: true,
     ...(!isPossible && { awaits: 'port 80, on which only root may listen' }),
     async send(target) {
       const server = createServer(answer ?? undefined)
@@ -70,13 +71,6 @@ export const domains: readonly HostileCase[] = [
     response.writeHead(302, { location: `${url}?` }).end()
   }),
   proving('a file that unpacks to 100 MB', 'one address', (_, response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb())
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(100))
   }),
 ]
-
-let packed: Buffer | null = null
-/** 100 MB in 100 kB. */
-function bomb(): Buffer {
-  packed ??= gzipSync(Buffer.alloc(100 * 2 ** 20))
-  return packed
-}

@@ -1,9 +1,10 @@
-import { ask, asNewVisitor, type HostileCase, mutate, type Sent, type Target } from './case.ts'
+import { doorsOf } from '../support/runs.ts'
+import { ask, asNewVisitor, type HostileCase, mutate, query, type Sent, type Target } from './case.ts'
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => `svc_${String(n).padStart(24, '0')}`)
 
 /** A case of a mutation of the organization's, or of a query that needs its key. */
-function owned(
+export function owned(
   name: string,
   statuses: readonly number[],
   body: (target: Target) => { readonly query: string; readonly variables?: object },
@@ -21,7 +22,8 @@ function owned(
   }
 }
 
-function mutation(name: string, field: string, input: (target: Target) => object): HostileCase {
+/** A case of a mutation of the organization's with one input. */
+export function mutation(name: string, field: string, input: (target: Target) => object): HostileCase {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`
   const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`
   return owned(name, [200, 400, 413], (target) => ({ query, variables: { input: input(target) } }))
@@ -35,6 +37,56 @@ async function createMonitors(target: Target, mode: string): Promise<number> {
   const ids = results.map(({ result }) => result.id)
   await mutate(target, 'deleteMonitors', { mode, ids }, '__typename')
   return 200
+}
+
+/** Mutations of a hundred objects, in a mode. */
+const bulks = [
+  (mode: string): HostileCase => ({
+    name: `${mode}: 100 monitors, created and deleted`,
+    statuses: [200],
+    send: (target) => createMonitors(target, mode),
+  }),
+  (mode: string) => mutation(`${mode}: 100 services that are none`, 'deleteServices', () => ({ mode, ids: ids(100) })),
+  (mode: string) =>
+    mutation(`${mode}: 100 names of 1,000 letters`, 'createMonitors', () => ({
+      mode,
+      items: monitors(100, () => 'x'.repeat(1000)),
+    })),
+]
+
+/** Schedules whose next date is far away, or never comes. */
+const hostileSchedules = [
+  '0 0 30 2 *',
+  '0 0 29 2 1',
+  '59 23 31 */11 5',
+  `${'0-59,'.repeat(15)}0 0 29 2 *`,
+  '*'.repeat(100_000),
+]
+
+/** Makes a hundred groups, each in all later ones; pauses and resumes the monitor in all of them, and refuses a cycle. */
+async function nestGroups(target: Target): Promise<number> {
+  const made: string[] = []
+  const create = async (input: object) => {
+    const { id } = await mutate<{ id: string }>(
+      target,
+      'createMonitor',
+      { name: 'Hostile', ...input },
+      '... on Monitor { id }',
+    )
+    made.push(id)
+    return id
+  }
+  const leaf = await create({ heartbeat: {} })
+  for (let n = 0; n < 100; n++)
+    await create({ group: { monitorIds: [...made].reverse().slice(0, 99), require: 'ANY' } })
+  const pause = 'mutation ($id: ID!) { pauseMonitor(id: $id) { __typename } resumeMonitor(id: $id) { __typename } }'
+  await query(target, pause, { id: leaf })
+  const cycle = { id: made[1], group: { monitorIds: made.slice(-99) } }
+  const refused = 'mutation ($input: UpdateMonitorInput!) { updateMonitor(input: $input) { __typename } }'
+  const { updateMonitor } = await query<{ updateMonitor: { __typename: string } }>(target, refused, { input: cycle })
+  for (let from = 0; from < made.length; from += 100)
+    await mutate(target, 'deleteMonitors', { ids: made.slice(from, from + 100) }, '__typename')
+  return updateMonitor.__typename === 'ValidationError' ? 200 : 500
 }
 
 interface Created {
@@ -69,18 +121,21 @@ const days = 'services { id name days(n: 90) { date percentage } }'
 
 /** Inputs of mutations, credentials, and what is asked of the largest organization there may be. */
 export const inputs: readonly HostileCase[] = [
-  ...['ATOMIC', 'EACH'].flatMap((mode) => [
-    {
-      name: `${mode}: 100 monitors, created and deleted`,
-      statuses: [200],
-      send: (target: Target) => createMonitors(target, mode),
-    },
-    mutation(`${mode}: 100 services that are none`, 'deleteServices', () => ({ mode, ids: ids(100) })),
-    mutation(`${mode}: 100 names of 1,000 letters`, 'createMonitors', () => ({
-      mode,
-      items: monitors(100, () => 'x'.repeat(1000)),
+  ...doorsOf(bulks, ['ATOMIC', 'EACH']).flatMap(([bulk, modes]) => modes.map(bulk)),
+  ...hostileSchedules.map((schedule) =>
+    mutation(`a heartbeat with the schedule ${schedule.slice(0, 30)}`, 'createMonitor', () => ({
+      ...{ name: 'Hostile', heartbeat: { schedule, timeZone: 'Europe/Berlin' } },
     })),
-  ]),
+  ),
+  mutation('a group of 100,000 monitors', 'createMonitor', () => ({
+    name: 'Hostile',
+    group: { monitorIds: Array.from({ length: 100_000 }, (_, n) => `mon_${n}`) },
+  })),
+  {
+    name: 'a hundred groups in each other follow a monitor, and may not follow themselves',
+    statuses: [200],
+    send: nestGroups,
+  },
   mutation('101 items', 'createMonitors', () => ({ items: monitors(101, (n) => `Hostile ${n}`) })),
   mutation('an idempotency key of 100 kB', 'createIncident', () => incident('Hostile', { idempotencyKey: unicode })),
   mutation('origins of 100 kB, and a thousand', 'updatePageEmbedding', ({ organizationId }) => ({
@@ -119,11 +174,29 @@ export const inputs: readonly HostileCase[] = [
     ...{ incidentId: incidentIds[1], message: '*a_['.repeat(2500) },
   })),
   mutation('a post-mortem that is none, published', 'publishPostmortem', () => ({ incidentId: `inc_${unicode}` })),
+  // No key may.
+  owned('a post-mortem approved in a version that no number has', [200, 400, 403], ({ incidentIds }) => ({
+    query: 'mutation ($input: ApprovePostmortemInput!) { approvePostmortem(input: $input) { __typename } }',
+    variables: { input: { incidentId: incidentIds[1], version: -2_147_483_648 } },
+  })),
   mutation('a note of 100 kB', 'createIncidentNote', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], message: unicode },
   })),
   mutation('a note that is hard to render', 'createIncidentNote', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], message: '[*a_'.repeat(2500) },
+  })),
+  mutation('1,000 files of a note that are none', 'createIncidentNote', ({ incidentIds }) => ({
+    ...{ incidentId: incidentIds[1], message: 'x', fileIds: ids(1000) },
+  })),
+  mutation('a service moved amid five hundred updates', 'moveIncidentService', ({ incidentIds, serviceId }) => ({
+    ...{ serviceId, fromId: incidentIds[2], intoId: incidentIds[1], message: '*a_'.repeat(3000) },
+  })),
+  mutation('a service that is none, moved with 100 kB', 'moveIncidentService', ({ incidentIds }) => ({
+    ...{ serviceId: unicode, fromId: unicode, intoId: incidentIds[1], message: unicode },
+  })),
+  mutation('reports of a page that is none', 'updatePageReports', () => ({ pageId: unicode, published: true })),
+  mutation('reports of a page, published', 'updatePageReports', ({ organizationId }) => ({
+    ...{ pageId: organizationId, published: true },
   })),
   mutation('a lead of 100 kB', 'setIncidentLead', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], userId: unicode },

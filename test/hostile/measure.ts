@@ -46,12 +46,23 @@ export async function targetOf(url: string, filled: Filled): Promise<Target & { 
 
 /** Sends a case once, and reads from the service's own metrics what it did. */
 export async function measure(hostile: HostileCase, target: Target): Promise<Measured> {
+  const [measured] = await measureTogether([hostile], target)
+  if (measured?.status === 'fulfilled') return measured.value
+  throw measured?.reason
+}
+
+/** Sends cases at once. Each is held to account for what all of them did together, which is no less than what it did itself. */
+export async function measureTogether(
+  cases: readonly HostileCase[],
+  target: Target,
+): Promise<readonly PromiseSettledResult<Measured>[]> {
   const before = await metrics(target.url)
-  const status = await hostile.send(target)
+  const sent = await Promise.allSettled(cases.map((hostile) => hostile.send(target)))
   // What goes on after the answer counts as well.
   await sleep(20)
   const after = await metrics(target.url)
-  return { status, stalledMs: after.lag, grownBy: after.memory - before.memory }
+  const did = { stalledMs: after.lag, grownBy: after.memory - before.memory }
+  return sent.map((each) => (each.status === 'fulfilled' ? { ...each, value: { status: each.value, ...did } } : each))
 }
 
 /** The longest delay since these were asked for last, and the memory. */

@@ -8,6 +8,7 @@ type Kind = (typeof zoneKinds)[number]
 const check = (kind: Kind): HostileCase => ({
   name: `a check of a domain: ${kind}`,
   statuses: [200],
+  waits: true,
   send: ({ url }) => ask(url, `/api/blacklist-monitor/domain?target=${nameIn(kind)}`, { headers: asNewVisitor() }),
 })
 const monitorOf =
@@ -15,6 +16,7 @@ const monitorOf =
   (kind: Kind): HostileCase => ({
     name: `a DNS monitor of ${recordType} records: ${kind}`,
     statuses: [200],
+    waits: true,
     send: (target) => watch(target, { timeoutMs: 1000, dns: { name: nameIn(kind), recordType } }),
   })
 

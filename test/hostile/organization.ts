@@ -1,11 +1,12 @@
-import { createOrganization } from '../../src/account/organization.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
 import { transaction } from '../../src/core/context.ts'
+import { DAY } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { insertMembership } from '../../src/people/membership.ts'
-import { startSession } from '../../src/people/session.ts'
+import { startSession } from '../../src/people/sign-in/session.ts'
 import { insertUser } from '../../src/people/user.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { createService } from '../../src/status/service.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { createService } from '../../src/status/service/service.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { fillLarge, type Large } from './large.ts'
@@ -62,7 +63,13 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
       FROM unnest(${incidentIds}::text[]) AS incident, generate_series(1, 480) AS n`
     const other = { name: 'Large', slug: `large-${Date.now()}`, contactEmail: 'ops@large.example' }
     const second = await createOrganization(operator, other)
-    await prisma.organization.update({ where: { id: second.organization.id }, data: { tier: 'TEAM' } })
+    // Old enough for reports of all months that the tier has.
+    const createdAt = new Date(Date.now() - 800 * DAY)
+    await prisma.organization.update({ where: { id: second.organization.id }, data: { tier: 'TEAM', createdAt } })
+    await prisma.page.updateMany({
+      where: { organizationId: second.organization.id },
+      data: { publishesReports: true },
+    })
     const large = { ...(await fillLarge(prisma, second.organization, new Date())), key: second.apiKey.secret }
     const probers: string[] = []
     for (let n = 0; n < PROBERS; n++) {

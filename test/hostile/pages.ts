@@ -1,3 +1,4 @@
+import { doorsOf } from '../support/runs.ts'
 import { ask, type HostileCase, mutate, requesting } from './case.ts'
 
 const paths = [
@@ -15,6 +16,7 @@ const paths = [
 ]
 
 const length = 9960
+/** Messages that are hard to render. */
 const messages = {
   stars: '*a_'.repeat(length / 3),
   brackets: '![[[]()'.repeat(length / 7),
@@ -27,8 +29,28 @@ const messages = {
   definitions: '[a]:\n'.repeat(length / 5),
 } as const
 
+const doors = ['incident', 'post-mortem'] as const
+
+/** The messages that are hard to render, and where each is sent. */
+const sentMessages = doorsOf(Object.entries(messages), doors)
+/** The messages that are sent there, by name. */
+export const messagesOf = (door: (typeof doors)[number]): (readonly [name: string, message: string])[] =>
+  sentMessages.filter(([, sent]) => sent.includes(door)).map(([message]) => message)
+
 /** A page on which as much is said as there is room for, in every form, and messages that are hard to render. */
 export const pages: readonly HostileCase[] = [
+  ...[
+    '',
+    '/2026-10',
+    '/0001-01',
+    '/9999-12',
+    '/2026-13',
+    `/${'9'.repeat(8000)}-01`,
+    '/%00',
+    '/2026-10?language=%00',
+  ].map((path) =>
+    requesting(`reports${path.slice(0, 30)}`, [200, 400, 404], ({ slug }) => `/status/${slug}/reports${path}`),
+  ),
   ...paths.map(
     (path): HostileCase => ({
       name: `500 updates of three incidents: ${path || 'the page'}`,
@@ -83,7 +105,7 @@ export const pages: readonly HostileCase[] = [
     [404],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}?before=${'x'.repeat(5000)}`,
   ),
-  ...Object.entries(messages).map(
+  ...messagesOf('incident').map(
     ([name, message]): HostileCase => ({
       name: `markdown: ${name}`,
       statuses: [200],

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { bomb } from './bomb.ts'
 import { type HostileCase, mutate, query, type Target } from './case.ts'
 
 const MIB = 2 ** 20
@@ -13,6 +13,7 @@ function answering(
   return {
     name: `a monitor reads ${name}`,
     statuses: [200],
+    waits: true,
     async send(target) {
       const url = await target.serve(body(), headers)
       return watch(target, { http: { url, ...options } })
@@ -27,9 +28,8 @@ export async function watch({ probers, ...given }: Target, options: object): Pro
   const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
   const monitor = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
   const { id } = await mutate<{ id: string }>(target, 'createMonitor', monitor, '... on Monitor { id }')
-  const testing = 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } }'
+  const testing = 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } deleteMonitor(id: $id) { __typename } }'
   const { testMonitor } = await query<{ testMonitor: { __typename: string } }>(target, testing, { id })
-  await query(target, 'mutation ($id: ID!) { deleteMonitor(id: $id) { __typename } }', { id })
   return testMonitor.__typename === 'TestMonitorPayload' ? 200 : 429
 }
 
@@ -67,7 +67,7 @@ export const probes: readonly HostileCase[] = [
       return watch(target, { mongodb: { host: '127.0.0.1', port: Number(port) } })
     },
   },
-  answering('what unpacks to 500 MB', () => gzipSync(Buffer.alloc(500 * MIB), { level: 1 }), keyword, {
+  answering('what unpacks to 500 MB', () => bomb(500), keyword, {
     'content-encoding': 'gzip',
   }),
   answering(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { buildSchema, parse, validate } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { tabs } from '../../src/http/graphiql-tabs.ts'
+import { tabs } from '../../src/http/api-tools/graphiql-tabs.ts'
 import { testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { newOrganization } from '../support/graphql-client.ts'

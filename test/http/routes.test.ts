@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRoutes, type RouterOptions, servedPaths } from '../../src/app/router.ts'
-import { loadAssets } from '../../src/http/assets.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
 
 /** The routes with stubs, which no test calls. */
 async function routesServed(): Promise<{ method: string; path: string }[]> {

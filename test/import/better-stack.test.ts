@@ -59,15 +59,15 @@ describe('monitors of Better Stack', () => {
         },
       },
     ],
+    [{ proxy_host: 'p.example', proxy_port: 3128 }, { http: { proxy: { url: 'http://p.example:3128' } } }],
   ])('%j is %j', (given, expected) => {
     expect(translated(given).monitors?.['betterstack-258338']).toMatchObject(expected)
   })
 
   test.each([
-    [{ paused_at: '2026-01-01T00:00:00Z' }, 'SKIPPED monitors Site: It is paused. Resume it first.'],
+    [{ paused_at: '2026-01-01T00:00:00Z' }, 'PARTLY monitors Site: It is paused there, and will be paused here.'],
     [{ monitor_type: 'playwright' }, 'SKIPPED monitors Site: Allclear has no monitors of kind playwright.'],
-    [{ monitor_type: 'imap', port: '993' }, 'PARTLY monitors Site: Only its port is checked.'],
-    [{ proxy_host: 'p.example' }, 'PARTLY monitors Site: It is checked directly, not by its proxy.'],
+    [{ monitor_type: 'imap', port: '993' }, 'PARTLY monitors Site: Only its port is probed.'],
   ])('%j is said', (given, note) => {
     expect(translated(given).notes).toEqual([note])
   })
@@ -80,4 +80,81 @@ describe('monitors of Better Stack', () => {
   test.each(['', '[]', '{"errors":"Invalid token"}'])('%j is refused', (text) => {
     expect(() => translateBetterStack(text)).toThrow(Unreadable)
   })
+})
+
+test('pages, reports and subscribers of Better Stack', () => {
+  const item = (id: string | number, attributes: object) => ({ id: String(id), attributes })
+  const { objects, records, notes } = translateBetterStack(
+    JSON.stringify({
+      data: [item(1, { url: 'https://a.example', pronounceable_name: 'API', monitor_type: 'status' })],
+      status_pages: [
+        item(10, { company_name: 'Acme', subdomain: 'acme', custom_domain: 'status.a.example' }),
+        item(11, { company_name: 'Empty', subdomain: 'empty' }),
+      ],
+      sections: [item(20, { name: 'Core', position: 0, status_page_id: 10 })],
+      resources: [
+        item(30, { status_page_section_id: 20, resource_id: 1, resource_type: 'Monitor', public_name: 'Public API' }),
+        item(31, { status_page_section_id: 20, resource_id: 5, resource_type: 'Heartbeat', public_name: 'Jobs' }),
+      ],
+      status_reports: [
+        item(40, {
+          ...{ title: 'Slow', report_type: 'manual', status_page_id: 10, starts_at: '2026-11-01T10:00:00Z' },
+          ...{
+            ends_at: '2026-11-01T11:00:00Z',
+            affected_resources: [{ status_page_resource_id: '30', status: 'resolved' }],
+          },
+        }),
+        item(41, {
+          ...{
+            title: 'Upgrade',
+            report_type: 'maintenance',
+            starts_at: '2026-12-01T10:00:00Z',
+            ends_at: '2026-12-01T11:00:00Z',
+          },
+          affected_resources: [{ status_page_resource_id: '31', status: 'maintenance' }],
+        }),
+        item(42, {
+          title: 'Now',
+          report_type: 'manual',
+          starts_at: '2026-11-02T10:00:00Z',
+          affected_resources: [{ status_page_resource_id: '30', status: 'downtime' }],
+        }),
+      ],
+      status_updates: [
+        item(51, {
+          ...{ message: 'Fixed', published_at: '2026-11-01T11:00:00Z', status_report_id: 40 },
+          affected_resources: [{ status_page_resource_id: '30', status: 'resolved' }],
+        }),
+        item(50, {
+          ...{ message: 'We look', published_at: '2026-11-01T10:00:00Z', status_report_id: 40 },
+          affected_resources: [{ status_page_resource_id: '30', status: 'degraded' }],
+        }),
+      ],
+      subscribers: [
+        item(60, { email: 'ana@a.example', confirmed_at: '2026-01-01T00:00:00Z', status_page_resource_ids: [31] }),
+        item(61, { email: 'eve@a.example', confirmed_at: null }),
+      ],
+    }),
+  )
+  const [api = '', jobs = ''] = [...objects.services.keys()]
+  expect([...objects.services.values()]).toMatchObject([{ name: 'Public API' }, { name: 'Jobs' }])
+  expect([...objects.groups.values()]).toEqual([{ name: 'Core' }])
+  expect([...objects.pages.values()]).toEqual([{ slug: 'acme', name: 'Acme', services: [api, jobs] }])
+  expect(records.incidents).toMatchObject([
+    {
+      ...{ id: '40', impact: 'MINOR', resolvedAt: '2026-11-01T11:00:00.000Z' },
+      updates: [
+        { status: 'INVESTIGATING', message: 'We look', services: [{ key: api, status: 'DEGRADED_PERFORMANCE' }] },
+        { status: 'RESOLVED', message: 'Fixed', services: [] },
+      ],
+    },
+    { id: '42', impact: 'CRITICAL', resolvedAt: null, updates: [{ services: [{ key: api, status: 'MAJOR_OUTAGE' }] }] },
+  ])
+  expect(records.maintenances).toMatchObject([{ id: '41', services: [jobs], endsAt: '2026-12-01T11:00:00.000Z' }])
+  expect(records.subscribers).toEqual([{ address: 'ana@a.example', services: [jobs] }])
+  expect(notes.map(({ section, name, reason }) => `${section} ${name}: ${reason}`)).toEqual([
+    'pages Acme: Set up its domain here.',
+    'pages Empty: None of its resources is imported.',
+    'subscribers eve@a.example: It has not confirmed its subscription there.',
+  ])
 })

@@ -14,11 +14,7 @@ describe('components of Cachet', () => {
       { id: 3, name: 'Old', status: 1, group_id: 0, enabled: false },
       { id: 4, name: 'Site', status: '3', group_id: 0, enabled: 1, link: 'https://a.example' },
     ]
-    const notes = [
-      'SKIPPED services Old: It is not enabled.',
-      'PARTLY services Site: It comes without its link.',
-      'PARTLY services Site: Its status there does not come along.',
-    ]
+    const notes = ['SKIPPED services Old: It is not enabled.', 'PARTLY services Site: Its link is not imported.']
     const services = { 'cachet-1': { name: 'API', description: 'For apps' }, 'cachet-4': { name: 'Site' } }
     expect(plainOf(read(translateCachet, { meta: {}, data }))).toEqual({ services, notes })
     const file = {
@@ -29,7 +25,7 @@ describe('components of Cachet', () => {
     expect(plainOf(read(translateCachet, file))).toEqual({
       groups: { 'cachet-2': { name: 'Core' } },
       services: { ...services, 'cachet-1': { ...services['cachet-1'], group: 'cachet-2' } },
-      notes: [...notes, 'SKIPPED incidents Slow: It does not come along.'],
+      notes: [...notes, 'SKIPPED incidents Slow: It has no id or time.'],
     })
   })
 
@@ -70,13 +66,67 @@ test('components of Instatus become services, with their groups', () => {
       'instatus-ck2': { name: 'API', description: 'For apps', group: 'instatus-ck1' },
       'instatus-ck3': { name: 'Site' },
     },
-    notes: [
-      'PARTLY services Site: Its status there (partialoutage) does not come along.',
-      'SKIPPED services Nothing: It has no id.',
-    ],
+    notes: ['SKIPPED services Nothing: It has no id.'],
   }
   expect(plainOf(read(translateInstatus, components))).toEqual(expected)
   expect(plainOf(read(translateInstatus, { components }))).toEqual(expected)
+})
+
+test('incidents, maintenance, subscribers and the page of Instatus', () => {
+  const { objects, records, notes } = read(translateInstatus, {
+    page_id: 'p1',
+    pages: [
+      { id: 'p0', name: 'Other', subdomain: 'other' },
+      { id: 'p1', name: { default: 'Acme' }, subdomain: 'acme' },
+    ],
+    components: [{ id: 'c1', name: 'API' }],
+    incidents: [
+      {
+        ...{ id: 'i1', name: 'Slow', status: 'RESOLVED', impact: 'PARTIALOUTAGE', components: [{ id: 'c1' }] },
+        ...{ started: '2026-11-01T10:00:00.000Z', resolved: '2026-11-01T11:00:00.000Z' },
+        updates: [
+          { status: 'INVESTIGATING', message: 'We look', started: '2026-11-01T10:00:00.000Z' },
+          { status: 'RESOLVED', messageHtml: '<p>Fixed</p>', started: '2026-11-01T11:00:00.000Z' },
+        ],
+      },
+    ],
+    maintenances: [
+      {
+        id: 'm1',
+        name: 'Upgrade',
+        status: 'NOTSTARTEDYET',
+        start: '2026-12-01T10:00:00.000Z',
+        duration: 30,
+        components: ['c1'],
+      },
+    ],
+    subscribers: [
+      { id: 's1', email: 'ana@a.example', confirmed: true, all: true },
+      { id: 's2', email: 'bob@a.example', confirmed: true, all: false, components: ['c1'] },
+      { id: 's3', email: 'eve@a.example', confirmed: false, all: true },
+      { id: 's4', phone: '+1', confirmed: true },
+      { id: 's5', webhook: 'https://a.example', confirmed: true },
+    ],
+  })
+  expect([...objects.pages.values()]).toEqual([{ slug: 'acme', name: 'Acme', services: ['instatus-c1'] }])
+  expect(records.incidents).toMatchObject([
+    {
+      ...{ id: 'i1', impact: 'MAJOR', resolvedAt: '2026-11-01T11:00:00.000Z' },
+      updates: [
+        { status: 'INVESTIGATING', services: [{ key: 'instatus-c1', status: 'PARTIAL_OUTAGE' }] },
+        { status: 'RESOLVED', message: 'Fixed', services: [] },
+      ],
+    },
+  ])
+  expect(records.maintenances).toMatchObject([
+    { id: 'm1', status: 'SCHEDULED', services: ['instatus-c1'], endsAt: '2026-12-01T10:30:00.000Z' },
+  ])
+  expect(records.subscribers.map(({ address }) => address)).toEqual(['ana@a.example', 'bob@a.example'])
+  expect(notes.map(({ reason }) => reason.slice(0, 20))).toEqual([
+    'It has not confirmed',
+    'SMS is not supported',
+    'Webhooks are not imp',
+  ])
 })
 
 test('targets of HetrixTools become blacklist monitors without services', () => {
@@ -92,7 +142,7 @@ test('targets of HetrixTools become blacklist monitors without services', () => 
       'hetrixtools-b2': { name: 'example.com', blacklist: { target: 'example.com' } },
     },
     notes: [
-      'SKIPPED monitors Net: It is a network. A monitor watches one address.',
+      'SKIPPED monitors Net: It is a network, but a monitor here watches one address.',
       'SKIPPED monitors Empty: It has no target.',
     ],
   }

@@ -77,10 +77,11 @@ external-endpoints:
       { name: 'socket', websocket: { host: 'example.org', port: 443, path: '/live' } },
       { name: 'health', grpc: { host: 'example.org', port: 8443, tls: true, verifyCertificate: false } },
       { name: 'question', udp: { host: 'example.org', port: 53, send: '?\\\\' } },
+      { name: 'off', http: { url: 'https://example.org' } },
       { name: 'job', intervalSeconds: 1800, heartbeat: {} },
     ])
     expect([...objects.groups.values()]).toEqual([{ name: 'core' }])
-    expect(objects.services.size).toBe(11)
+    expect(objects.services.size).toBe(12)
     const [key] = objects.monitors.keys()
     expect(key).toMatch(/^gatus-core-front-end-[0-9a-f]{8}$/)
     expect([...objects.channels]).toEqual([
@@ -88,10 +89,10 @@ external-endpoints:
     ])
     expect(hasVariables).toBe(true)
     expect(notes.map(noteOf)).toEqual([
-      'SKIPPED monitors datagram: It sends nothing, so that nothing would answer.',
-      'SKIPPED monitors off: It is not enabled.',
-      'PARTLY monitors job: It gets a new address: have the job report there.',
-      'SKIPPED monitors pushed: It has no heartbeat interval: nothing says when it would be late.',
+      'SKIPPED monitors datagram: It sends no data, so no reply is expected.',
+      'PARTLY monitors off: It is paused there, and will be paused here.',
+      'PARTLY monitors job: It gets a new address. Change the job to report there.',
+      'SKIPPED monitors pushed: It has no heartbeat interval.',
     ])
   })
 
@@ -134,13 +135,13 @@ external-endpoints:
   test.each([
     ['', 'no endpoints'],
     ['endpoints: 3', 'no endpoints'],
-    ['a: &a [*a]', 'no endpoints|cannot be read'],
+    ['a: &a [*a]', 'no endpoints|Cannot read'],
     [
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
         .split('')
         .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index]},`.repeat(9)}]`)
         .join('\n')}`,
-      'cannot be read',
+      'Cannot read',
     ],
     ['__proto__: { endpoints: [{ name: x, url: "https://x.example" }] }', 'no endpoints'],
   ])('refuses %.30s', (text, message) => {

@@ -62,13 +62,16 @@ describe('monitors of OpenStatus', () => {
   })
 
   test.each([
-    [{ active: false }, 'SKIPPED monitors API: It is not active.'],
+    [{ active: false }, 'PARTLY monitors API: It is paused there, and will be paused here.'],
     [{ kind: 'icmp' }, 'SKIPPED monitors API: Allclear has no monitors of kind icmp.'],
-    [{ regions: ['fra', 'iad'] }, 'PARTLY monitors API: Its regions do not come along: workers here have their own.'],
-    [{ openTelemetry: {} }, 'PARTLY monitors API: It sends no OpenTelemetry.'],
+    [
+      { regions: ['fra', 'iad'] },
+      'PARTLY monitors API: Its regions are not imported. It is probed from the regions here.',
+    ],
+    [{ openTelemetry: {} }, 'PARTLY monitors API: OpenTelemetry is not supported.'],
     [
       { assertions: [{ kind: 'header', compare: 'eq', key: 'x', target: 'y' }] },
-      'PARTLY monitors API: It is checked without the assertion header eq y.',
+      'PARTLY monitors API: It is probed without the assertion header eq y.',
     ],
   ])('%j is said', (given, note) => {
     expect(translated(given).notes).toEqual([note])

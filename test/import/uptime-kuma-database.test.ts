@@ -1,43 +1,23 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { withPrivateCopy } from '../../src/import/private-copy.ts'
-import { translateDatabase } from '../../src/import/sources.ts'
+import { translateDatabase as translateNamed } from '../../src/import/sources.ts'
 import { Unreadable } from '../../src/import/translation.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
+import {
+  uptimeKuma1 as schema,
+  uptimeKumaPast,
+  uptimeKuma2 as version2,
+  writeDatabase,
+} from '../support/uptime-kuma.ts'
 import { plainOf } from './setup.ts'
 
-const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as typeof import('node-sqlite3-wasm')
 const home = await temporaryDirectory()
 afterAll(home.remove)
 let files = 0
+const translateDatabase = (path: string) => translateNamed({ source: 'uptime-kuma', name: '' }, path)
 
-/** The columns of version 1, of those that matter. */
-const schema = `
-  CREATE TABLE monitor (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name VARCHAR(150), active BOOLEAN DEFAULT 1 NOT NULL,
-    user_id INTEGER, interval INTEGER DEFAULT 20 NOT NULL, url TEXT, type VARCHAR(20), weight INTEGER DEFAULT 2000,
-    hostname VARCHAR(255), port INTEGER, created_date DATETIME, keyword VARCHAR(255), maxretries INTEGER NOT NULL DEFAULT 0,
-    ignore_tls BOOLEAN DEFAULT 0 NOT NULL, upside_down BOOLEAN DEFAULT 0 NOT NULL, maxredirects INTEGER DEFAULT 10 NOT NULL,
-    accepted_statuscodes_json TEXT DEFAULT '["200-299"]' NOT NULL, dns_resolve_type VARCHAR(5), dns_resolve_server VARCHAR(255),
-    retry_interval INTEGER DEFAULT 0, push_token VARCHAR(20), method TEXT DEFAULT 'GET' NOT NULL, body TEXT, headers TEXT,
-    basic_auth_user TEXT, basic_auth_pass TEXT, proxy_id INTEGER, auth_method VARCHAR(250), http_body_encoding VARCHAR(25),
-    description TEXT, parent INTEGER, invert_keyword BOOLEAN DEFAULT 0 NOT NULL, json_path TEXT, expected_value VARCHAR(255),
-    timeout DOUBLE DEFAULT 0 NOT NULL);
-  CREATE TABLE notification (id INTEGER PRIMARY KEY, name TEXT, active BOOLEAN, is_default BOOLEAN, config TEXT);
-  CREATE TABLE monitor_notification (id INTEGER PRIMARY KEY, monitor_id INTEGER, notification_id INTEGER);
-  CREATE TABLE status_page (id INTEGER PRIMARY KEY, slug TEXT, title TEXT, description TEXT, published BOOLEAN DEFAULT 1,
-    password TEXT, custom_css TEXT);
-  CREATE TABLE status_page_cname (id INTEGER PRIMARY KEY, status_page_id INTEGER, domain TEXT);
-  CREATE TABLE "group" (id INTEGER PRIMARY KEY, name TEXT, public BOOLEAN, active BOOLEAN, weight INTEGER, status_page_id INTEGER);
-  CREATE TABLE monitor_group (id INTEGER PRIMARY KEY, monitor_id INTEGER, group_id INTEGER, weight INTEGER, send_url BOOLEAN);
-  CREATE TABLE maintenance (id INTEGER PRIMARY KEY, title TEXT, description TEXT, active BOOLEAN, strategy TEXT);
-  CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, important BOOLEAN, monitor_id INTEGER, status SMALLINT, time DATETIME);`
-/** What version 2 adds. */
-const version2 = `
-  ALTER TABLE monitor ADD COLUMN json_path_operator VARCHAR(255);
-  CREATE TABLE stat_daily (id INTEGER PRIMARY KEY, monitor_id INTEGER, timestamp INTEGER, ping FLOAT, up SMALLINT, down SMALLINT,
-    extras TEXT);`
 const monitors = `
   INSERT INTO monitor (id, name, type, interval) VALUES (1, 'Core', 'group', 60);
   INSERT INTO monitor (id, name, type, url, interval, timeout, maxretries, parent, accepted_statuscodes_json)
@@ -46,9 +26,7 @@ const monitors = `
 
 async function databaseOf(...statements: string[]): Promise<string> {
   const path = join(home.path, `kuma-${++files}.db`)
-  const database = new Database(path)
-  for (const each of statements) database.exec(each)
-  database.close()
+  writeDatabase(path, statements)
   return path
 }
 
@@ -80,7 +58,7 @@ describe('the database of Uptime Kuma', () => {
        VALUES (${id}, 'Q${id}', 'json-query', 'https://a.example', 'a.b', '1', '${operator}', 0);`
     const { monitors: made, notes } = await translated(schema, version2, insert(1, '=='), insert(2, 'near'))
     expect(made?.['uptime-kuma-1']).toMatchObject({ http: { json: { path: '$.a.b', equals: 1 } } })
-    expect(notes).toEqual(['PARTLY monitors Q2: It is checked without its JSON query a.b near 1.'])
+    expect(notes).toEqual(['PARTLY monitors Q2: It is probed without its JSON query a.b near 1.'])
   })
 
   test('has notifications as channels of the monitors that use them', async () => {
@@ -92,7 +70,7 @@ describe('the database of Uptime Kuma', () => {
     expect(channels).toEqual({
       'uptime-kuma-1': { name: 'Ops', monitors: ['uptime-kuma-2'], when: ['DOWN', 'UP'], ntfy },
     })
-    expect(notes).toEqual(['SKIPPED channels Idle: None of the monitors that come along uses it.'])
+    expect(notes).toEqual(['SKIPPED channels Idle: None of the imported monitors uses it.'])
   })
 
   test('has status pages with their services and groups, but none that only some may read', async () => {
@@ -112,12 +90,68 @@ describe('the database of Uptime Kuma', () => {
     expect(groups?.[String(ofPage)]).toEqual({ name: 'Storage' })
     expect(services?.['uptime-kuma-2']?.['group']).toBe('uptime-kuma-1')
     expect(notes).toEqual([
-      'PARTLY pages Our status: Its domain is to be set up here.',
-      'PARTLY pages Our status: It comes without its own style.',
-      'SKIPPED pages Staff: It has a password. Create it here, and choose who may read it.',
+      'PARTLY pages Our status: Set up its domain here.',
+      'PARTLY pages Our status: Its own style is not imported.',
+      'SKIPPED pages Staff: It has a password. Create the page here and set its access.',
       'SKIPPED pages Draft: It is not published.',
-      'SKIPPED pages None: None of its monitors comes along.',
-      'SKIPPED maintenance Upgrade: Plan it here again.',
+      'SKIPPED pages None: None of its monitors is imported.',
+      'SKIPPED maintenance Upgrade: None of its monitors is imported.',
+      'SKIPPED maintenance Old: None of its monitors is imported.',
+    ])
+  })
+
+  test('has maintenance, once or repeating, and the incidents of its pages', async () => {
+    const zoned = `${uptimeKumaPast}
+      INSERT INTO setting (key, value) VALUES ('serverTimezone', '"Europe/Berlin"');
+      INSERT INTO status_page (id, slug, title) VALUES (1, 'main', 'Main');
+      INSERT INTO "group" (id, name, status_page_id) VALUES (1, 'G', 1);
+      INSERT INTO monitor_group (monitor_id, group_id) VALUES (2, 1), (3, 1);
+      INSERT INTO maintenance (id, title, description, active, strategy, start_date, end_date, start_time, end_time, weekdays, days_of_month,
+        interval_day, cron, timezone, duration) VALUES
+        (1, 'Once', 'All of it', 1, 'single', '2026-12-01 02:00:00', '2026-12-01 04:00:00', NULL, NULL, '[]', '[]', NULL, NULL, 'America/New_York', NULL),
+        (2, 'Nights', '', 1, 'recurring-weekday', '2026-01-01 00:00:00', '2027-01-01 00:00:00', '23:30', '01:00', '[1,0]', '[]', NULL, NULL, 'SAME_AS_SERVER', 5400),
+        (3, 'Days', '', 1, 'recurring-day-of-month', NULL, NULL, '02:00', '03:00', '[]', '[1,"lastDay1"]', NULL, NULL, 'UTC', 3600),
+        (4, 'Each third', '', 1, 'recurring-interval', '2026-01-05 00:00:00', NULL, '02:00', '03:00', '[]', '[]', 3, NULL, 'UTC', 3600),
+        (5, 'Cron', '', 1, 'cron', NULL, NULL, NULL, NULL, '[]', '[]', NULL, '30 3 * * 1-5', 'UTC', 1800),
+        (6, 'Odd', '', 1, 'cron', NULL, NULL, NULL, NULL, '[]', '[]', NULL, '*/5 * * * *', 'UTC', 60),
+        (7, 'By hand', '', 1, 'manual', NULL, NULL, NULL, NULL, '[]', '[]', NULL, NULL, 'UTC', NULL),
+        (8, 'Off', '', 0, 'single', '2026-12-01 02:00:00', '2026-12-01 04:00:00', NULL, NULL, '[]', '[]', NULL, NULL, 'UTC', NULL);
+      INSERT INTO monitor_maintenance (monitor_id, maintenance_id) SELECT 2, id FROM maintenance WHERE id <> 1;
+      INSERT INTO maintenance_status_page (status_page_id, maintenance_id) VALUES (1, 1), (1, 2);
+      INSERT INTO incident VALUES (1, 'Slow', 'We **look**.', 'danger', '2026-11-01 10:00:00', NULL, 1, 1, 1),
+        (2, 'Over', 'Was', 'info', '2026-10-01 10:00:00', '2026-10-02 10:00:00', 0, 1, 1), (3, 'Elsewhere', '', 'info', '2026-10-01 10:00:00', NULL, 1, 1, 9);`
+    const { records, notes } = await withPrivateCopy(await databaseOf(schema, monitors, zoned), translateDatabase)
+    const parsed = (all: readonly { readonly json: string }[]) => all.map(({ json }) => JSON.parse(json))
+    const both = ['uptime-kuma-2', 'uptime-kuma-3']
+    expect(parsed(records.maintenances)).toMatchObject([
+      { title: 'Once', startsAt: '2026-12-01T07:00:00.000Z', endsAt: '2026-12-01T09:00:00.000Z', services: both },
+    ])
+    expect(parsed(records.series)).toMatchObject([
+      {
+        ...{ title: 'Nights', timeZone: 'Europe/Berlin', startsAt: '2026-01-01T22:30:00.000Z', durationMinutes: 90 },
+        ...{ rule: 'FREQ=WEEKLY;BYDAY=MO,SU;UNTIL=20261231T230000Z', services: ['uptime-kuma-2'] },
+      },
+      {
+        title: 'Days',
+        rule: 'FREQ=MONTHLY;BYMONTHDAY=1,-1',
+        durationMinutes: 60,
+        startsAt: '2024-01-07T02:00:00.000Z',
+      },
+      { title: 'Each third', rule: 'FREQ=DAILY;INTERVAL=3', startsAt: '2026-01-05T02:00:00.000Z' },
+      { title: 'Cron', rule: 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', durationMinutes: 30 },
+    ])
+    expect(parsed(records.incidents)).toMatchObject([
+      { title: 'Over', impact: 'NONE', resolvedAt: '2026-10-02T10:00:00.000Z' },
+      {
+        ...{ title: 'Slow', impact: 'MAJOR', startedAt: '2026-11-01T10:00:00.000Z', resolvedAt: null },
+        updates: [{ message: 'We **look**.', services: both.map((key) => ({ key, status: 'OPERATIONAL' })) }],
+      },
+    ])
+    expect(notes.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([
+      'Odd: Its schedule is not supported: */5 * * * *.',
+      'By hand: It is started and ended manually. Schedule it here.',
+      'Off: It is not active.',
+      'Elsewhere: Its status page is not imported.',
     ])
   })
 

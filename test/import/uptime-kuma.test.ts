@@ -4,9 +4,13 @@ import { translateUptimeKuma } from '../../src/import/uptime-kuma.ts'
 
 const monitor = { id: 12, name: 'API', type: 'http', active: 1, interval: 60, timeout: 48, maxretries: 0 }
 
-function translated(monitors: readonly object[], notificationList: readonly object[] = []) {
+function translated(
+  monitors: readonly object[],
+  notificationList: readonly object[] = [],
+  proxyList: readonly object[] = [],
+) {
   const { objects, notes } = translateUptimeKuma(
-    JSON.stringify({ version: '1.23.16', notificationList, monitorList: monitors }),
+    JSON.stringify({ version: '1.23.16', notificationList, proxyList, monitorList: monitors }),
   )
   const plain: Record<string, unknown> = Object.fromEntries(
     Object.entries(objects).map(([section, all]) => [section, Object.fromEntries(all)]),
@@ -36,6 +40,7 @@ describe('a backup of Uptime Kuma', () => {
           failureThreshold: 1,
           http: { url: 'https://api.example.com' },
         },
+        'uptime-kuma-3': { name: 'Core', group: { monitors: ['uptime-kuma-12'] } },
       },
       pages: {},
       channels: {},
@@ -43,6 +48,28 @@ describe('a backup of Uptime Kuma', () => {
       objectives: {},
       notes: [],
     })
+  })
+
+  test('has its groups follow all imported monitors below them', () => {
+    const all = [
+      { id: 3, name: 'All', type: 'group', active: true },
+      { id: 4, name: 'Inner', type: 'group', active: true, parent: 3 },
+      { id: 5, name: 'Empty', type: 'group', active: true, parent: 3 },
+      { id: 6, name: 'Paused', type: 'group', active: false },
+      { ...monitor, id: 12, parent: 3, url: 'https://a.example.com' },
+      { ...monitor, id: 13, parent: 4, url: 'https://b.example.com' },
+      { ...monitor, id: 14, parent: 4, url: 'https://c.example.com', active: false },
+      { ...monitor, id: 15, parent: 6, url: 'https://d.example.com' },
+    ]
+    expect(translated(all)).toMatchObject({
+      monitors: {
+        'uptime-kuma-3': { name: 'All', group: { monitors: ['uptime-kuma-12', 'uptime-kuma-13', 'uptime-kuma-14'] } },
+        'uptime-kuma-4': { name: 'Inner', group: { monitors: ['uptime-kuma-13', 'uptime-kuma-14'] } },
+        'uptime-kuma-6': { name: 'Paused', group: { monitors: ['uptime-kuma-15'] } },
+      },
+      notes: expect.arrayContaining(['PARTLY monitors Paused: It is paused there, and will be paused here.']),
+    })
+    expect(JSON.stringify(translated(all)).match(/"group":\{/g)).toHaveLength(3)
   })
 
   test.each<readonly [own: object, options: object]>([
@@ -121,6 +148,27 @@ describe('a backup of Uptime Kuma', () => {
     [
       { type: 'mongodb', databaseConnectionString: 'mongodb://db.example.com:27018/?tls=true' },
       { mongodb: { host: 'db.example.com', port: 27_018, tls: true } },
+    ],
+    [
+      {
+        ...{ type: 'mongodb', databaseQuery: '{"count": "orders"}' },
+        databaseConnectionString: 'mongodb://ana:p%40ss@db.example.com/shop?authSource=users',
+      },
+      {
+        mongodb: {
+          ...{ host: 'db.example.com', user: 'ana', password: 'p@ss', authDatabase: 'users', database: 'shop' },
+          command: '{"count": "orders"}',
+        },
+      },
+    ],
+    [
+      { type: 'mysql', databaseConnectionString: 'mysql://ana:x@db.example.com/shop?ssl={"rejectUnauthorized":false}' },
+      {
+        mysql: {
+          ...{ host: 'db.example.com', tls: true, verifyCertificate: false, user: 'ana', password: 'x' },
+          ...{ database: 'shop', query: 'SELECT 1' },
+        },
+      },
     ],
     [
       { type: 'mqtt', hostname: 'mqtt://mq.example.com', port: 1883, mqttUsername: 'ana', mqttPassword: 'pass' },
@@ -214,15 +262,44 @@ describe('a backup of Uptime Kuma', () => {
       { type: 'mongodb', databaseConnectionString: 'mongodb+srv://db.example.com/' },
       'Allclear has no monitors of kind mongodb.',
     ],
-    [{ active: false }, 'It is paused. Resume it before the export, or create it here.'],
-    [{ type: 'push', upsideDown: true }, 'It is upside down, which no heartbeat is here.'],
-    [{ authMethod: 'ntlm' }, 'It signs in by ntlm, which no monitor does here.'],
+    [{ type: 'push', upsideDown: true }, 'It is inverted (“upside down”), which heartbeats do not support.'],
+    [{ authMethod: 'ntlm' }, 'Signing in by ntlm is not supported.'],
   ])('leaves out %j, and says why', (own, reason) => {
     expect(translated([{ ...monitor, ...own }])).toMatchObject({
       services: {},
       monitors: {},
       notes: [`SKIPPED monitors API: ${reason}`],
     })
+  })
+
+  test('has monitors that are paused there start paused', () => {
+    const { pausedMonitors, notes } = translateUptimeKuma(
+      JSON.stringify({
+        monitorList: [
+          { ...monitor, active: false },
+          { ...monitor, id: 13, active: 1 },
+        ],
+      }),
+    )
+    expect(pausedMonitors).toEqual(['uptime-kuma-12'])
+    expect(notes).toMatchObject([{ outcome: 'PARTLY', reason: 'It is paused there, and will be paused here.' }])
+  })
+
+  test.each([
+    [{ protocol: 'http', host: 'proxy.example', port: 3128 }, { url: 'http://proxy.example:3128' }],
+    [{ protocol: 'socks5h', host: '2001:db8::1', port: 1080 }, { url: 'socks5://[2001:db8::1]:1080' }],
+    [
+      { protocol: 'https', host: 'proxy.example', port: 443, auth: 1, username: 'ana', password: 'secret' },
+      { url: 'https://proxy.example:443', username: 'ana', password: 'secret' },
+    ],
+    [{ protocol: 'http', host: 'proxy.example', port: 3128, active: 0 }, undefined],
+    [{ protocol: 'socks4', host: 'proxy.example', port: 1080 }, undefined],
+  ])('has the proxy %j', (proxy, expected) => {
+    const monitors = [{ ...monitor, url: 'https://a.example', proxyId: 7 }]
+    const found = translated(monitors, [], [{ id: 7, active: 1, ...proxy }])
+    const { http } =
+      (found as unknown as { monitors: Record<string, { http: object }> }).monitors['uptime-kuma-12'] ?? {}
+    expect(http).toEqual({ url: 'https://a.example', ...(expected && { proxy: expected }) })
   })
 
   test('says what comes only in part', () => {
@@ -232,21 +309,21 @@ describe('a backup of Uptime Kuma', () => {
         { ...monitor, id: 13, name: 'Query', type: 'json-query', jsonPath: '$sum(a)', expectedValue: '3', proxyId: 1 },
         {
           ...{ ...monitor, id: 14, name: 'Shop', type: 'mongodb', databaseQuery: '{ "ping": 1 }' },
-          databaseConnectionString: 'mongodb://ana:pass@db.example.com/shop',
+          databaseConnectionString: 'mongodb://ana@db.example.com/shop',
         },
         {
           ...{ ...monitor, id: 15, name: 'Stats', type: 'mongodb', databaseQuery: '{ "dbStats": 1 }' },
+          ...{ jsonPath: 'ok', expectedValue: '1' },
           databaseConnectionString: 'mongodb://db.example.com/shop',
         },
       ]),
     ).toMatchObject({
       monitors: { 'uptime-kuma-12': { intervalSeconds: 3600, heartbeat: {} } },
       notes: [
-        'PARTLY monitors API: It gets a new address: have the job report there.',
-        'PARTLY monitors Query: It is checked directly, not through its proxy.',
-        'PARTLY monitors Query: It is checked without its JSON query sum(a) == 3.',
-        'PARTLY monitors Shop: It is up while the server answers hello and ping, without signing in.',
-        'PARTLY monitors Stats: It is up while the server answers hello and ping, without signing in.',
+        'PARTLY monitors API: It gets a new address. Change the job to report there.',
+        'PARTLY monitors Query: It is probed directly, without its proxy.',
+        'PARTLY monitors Query: It is probed without its JSON query sum(a) == 3.',
+        'PARTLY monitors Stats: It is up if its command succeeds, regardless of the result.',
       ],
     })
   })
@@ -282,7 +359,7 @@ describe('a backup of Uptime Kuma', () => {
     const used = { ...monitor, notificationIDList: { 4: true } }
     expect(translated([monitor], [notification('slack')])).toMatchObject({
       channels: {},
-      notes: [expect.stringContaining('None of the monitors')],
+      notes: [expect.stringContaining('None of the imported monitors')],
     })
     expect(translated([used], [notification('constructor')])).toMatchObject({
       channels: {},

@@ -29,8 +29,8 @@ describe('without what is refused', () => {
     ])
     expect(left?.notes.map(({ section, name, reason }) => `${section} ${name}: ${reason}`)).toEqual([
       'monitors M1: http.url must be public',
-      'services M1: No monitor of it comes along.',
-      'channels N1: Nothing is left that it is for.',
+      'services M1: None of its monitors is imported.',
+      'channels N1: None of its monitors or services is imported.',
     ])
   })
 

@@ -1,110 +1,90 @@
 import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import type { IntegrationKind } from '../../src/generated/prisma/enums.ts'
-import { DATADOG_TEMPLATE } from '../../src/integration/kind/datadog.ts'
+import { z } from 'zod'
+import { IntegrationKind } from '../../src/generated/prisma/enums.ts'
 import { genericPaths } from '../../src/integration/kind/generic.ts'
 import { readIncoming } from '../../src/integration/kinds.ts'
-import { isSigned } from '../../src/integration/signature.ts'
+import { isSigned, secretProblem } from '../../src/integration/signature.ts'
+import { noon } from '../support/context.ts'
+import { runs } from '../support/runs.ts'
+import {
+  alertmanager,
+  cloudwatch,
+  datadog,
+  event,
+  kuma,
+  pagerduty,
+  samples,
+  sentryEvent,
+  sentryIssue,
+} from './samples.ts'
 
 const read = (kind: IntegrationKind, body: unknown, paths = {}) => readIncoming(kind, JSON.stringify(body), paths)
 const alertOf = (kind: IntegrationKind, body: unknown, paths = {}) => {
   const reading = read(kind, body, paths)
   if (reading.kind !== 'ALERTS') throw new Error(`${reading.kind}: ${reading.reason}`)
   expect(reading.alerts).toHaveLength(1)
-  return reading.alerts[0]
+  const [alert] = reading.alerts
+  // The first member of a group.
+  return alert && { ...alert, severity: null, labels: {}, ...alert.members[0] }
 }
 
-const alertmanager = {
-  version: '4',
-  groupKey: '{}:{alertname="HighLatency"}',
-  truncatedAlerts: 0,
-  status: 'firing',
-  receiver: 'allclear',
-  groupLabels: { alertname: 'HighLatency' },
-  commonLabels: { alertname: 'HighLatency', service: 'shop', severity: 'critical' },
-  commonAnnotations: { summary: 'Checkout is slow', description: 'p99 over 2 s' },
-  externalURL: 'http://alertmanager.example:9093',
-  alerts: [
-    {
-      status: 'firing',
-      labels: { alertname: 'HighLatency', instance: 'a', service: 'shop', severity: 'critical' },
-      annotations: { summary: 'Checkout is slow' },
-      startsAt: '2026-11-20T11:58:00.000Z',
-      endsAt: '0001-01-01T00:00:00Z',
-      generatorURL: 'http://prometheus.example/graph',
-      fingerprint: 'c1',
-    },
-  ],
+/** A text of limited length, without control, format and surrogate characters. */
+const shown = (max: number) => z.string().regex(new RegExp(`^[^\\p{Cc}\\p{Cf}\\p{Cs}]{0,${max}}$`, 'u'))
+const reason = z.string().regex(/^[A-Z].{5,200}\.$/u)
+const members = z.array(
+  z.strictObject({
+    severity: z.enum(['CRITICAL', 'ERROR', 'WARNING', 'INFO']).nullable(),
+    labels: z.record(shown(100), shown(300)).refine((labels) => Object.keys(labels).length <= 50),
+  }),
+)
+/** The valid readings of any body. */
+const bounded = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['NOTHING', 'UNREADABLE']), reason }),
+  z.strictObject({
+    kind: z.literal('ALERTS'),
+    alerts: z
+      .array(
+        z.strictObject({
+          key: shown(512).min(1),
+          state: z.enum(['FIRING', 'RESOLVED']),
+          title: shown(200).min(1),
+          text: z.string().refine((text) => [...text].length <= 2000),
+          members: members.max(1000),
+          resolved: members.max(1000),
+          isTruncated: z.boolean(),
+          at: z.date().nullable(),
+          link: z
+            .string()
+            .regex(/^https?:\/\/[^\s<>"]+$/i)
+            .nullable(),
+        }),
+      )
+      .min(1)
+      .max(100),
+  }),
+])
+
+/** Replaces one value of a body, at any depth: a leaf or a whole part. */
+function withLeaf(value: unknown, at: number, by: unknown): object {
+  const paths: (readonly string[])[] = []
+  const walk = (part: unknown, path: readonly string[]) => {
+    if (path.length > 0) paths.push(path)
+    if (typeof part !== 'object' || part === null) return
+    for (const [name, inner] of Object.entries(part)) walk(inner, [...path, name])
+  }
+  walk(value, [])
+  const path = paths[at % paths.length] ?? []
+  const replaced = (part: unknown, [step, ...rest]: readonly string[]): unknown => {
+    if (step === undefined || typeof part !== 'object' || part === null) return by
+    const copy: Record<string, unknown> = { ...part }
+    copy[step] = replaced(copy[step], rest)
+    return Array.isArray(part) ? Object.values(copy) : copy
+  }
+  return replaced(value, path) as object
 }
-const pagerduty = (type: string) => ({
-  event: {
-    id: '01D',
-    event_type: type,
-    resource_type: 'incident',
-    occurred_at: '2026-11-20T12:00:00.000Z',
-    agent: null,
-    client: null,
-    data: {
-      id: 'PGR0VU2',
-      type: 'incident',
-      self: 'https://api.pagerduty.com/incidents/PGR0VU2',
-      html_url: 'https://acme.pagerduty.com/incidents/PGR0VU2',
-      number: 2,
-      status: 'triggered',
-      incident_key: 'd3640fbd',
-      created_at: '2026-11-20T11:59:00Z',
-      title: 'A little bump in the road',
-      service: {
-        id: 'PF9KMXH',
-        summary: 'API Service',
-        html_url: 'https://acme.pagerduty.com',
-        type: 'service_reference',
-      },
-      assignees: [],
-      priority: { summary: 'P1' },
-      urgency: 'high',
-    },
-  },
-})
-const event = (action: string, payload?: object) => ({ event_action: action, dedup_key: 'srv01/HTTP', payload })
-const datadog = (transition: string) =>
-  JSON.parse(
-    Object.entries({
-      $ALERT_CYCLE_KEY: '4711',
-      $ALERT_ID: '12',
-      $ALERT_TRANSITION: transition,
-      $EVENT_TITLE: '[Triggered] CPU is high',
-      $EVENT_MSG: '%%% over 90 %%%',
-      $ALERT_PRIORITY: 'P2',
-      $ALERT_SCOPE: 'host:a',
-      $HOSTNAME: 'a',
-      $TAGS: 'env:prod,team:shop',
-      $LINK: 'https://app.datadoghq.eu/event/1',
-    }).reduce((text, [name, value]) => text.replace(name, value), DATADOG_TEMPLATE),
-  )
-const sentryIssue = {
-  id: '42',
-  title: 'TypeError',
-  level: 'error',
-  web_url: 'https://sentry.example/42',
-  project: { slug: 'shop' },
-}
-const kuma = (status: number) => ({
-  heartbeat: { monitorID: 1, status, time: '2026-11-20 11:59:00.000', msg: 'connect ECONNREFUSED', ping: null },
-  monitor: { id: 1, name: 'Shop', url: 'https://shop.example', type: 'http', hostname: null },
-  msg: '[Shop] [Down] connect ECONNREFUSED',
-})
-const cloudwatch = (state: string) => ({
-  AlarmName: 'CPU',
-  AlarmDescription: 'CPU over 90',
-  AWSAccountId: '123456789012',
-  NewStateValue: state,
-  NewStateReason: 'Threshold crossed',
-  StateChangeTime: '2026-11-20T11:59:00.000+0000',
-  Region: 'EU (Frankfurt)',
-  AlarmArn: 'arn:aws:cloudwatch:eu-central-1:123456789012:alarm:CPU',
-  Trigger: { MetricName: 'CPUUtilization', Namespace: 'AWS/EC2', Dimensions: [{ name: 'InstanceId', value: 'i-1' }] },
-})
 
 describe('alerts of', () => {
   test.each([
@@ -170,16 +150,7 @@ describe('alerts of', () => {
       'SENTRY',
       {
         action: 'triggered',
-        data: {
-          event: {
-            title: 'TypeError',
-            issue_id: '42',
-            web_url: 'https://sentry.example/42',
-            level: 'error',
-            tags: [['environment', 'prod']],
-          },
-          triggered_rule: 'Many errors',
-        },
+        data: { event: sentryEvent, triggered_rule: 'Many errors' },
       },
       { key: 'issue 42', state: 'FIRING', title: 'TypeError', severity: 'ERROR', labels: { rule: 'Many errors' } },
     ],
@@ -257,9 +228,12 @@ describe('alerts of', () => {
     expect(read('GENERIC', {}, { title: 'constructor.name', key: '__proto__' }).kind).toBe('NOTHING')
   })
 
-  test('that are none say why', () => {
+  test('have a reason if they are not alerts', () => {
     const reasonOf = (kind: IntegrationKind, body: unknown) => read(kind, body).kind
-    expect(readIncoming('GENERIC', '{"a":', {})).toMatchObject({ kind: 'UNREADABLE', reason: 'It is not valid JSON.' })
+    expect(readIncoming('GENERIC', '{"a":', {})).toMatchObject({
+      kind: 'UNREADABLE',
+      reason: 'This is not valid JSON.',
+    })
     for (const kind of [
       'ALERTMANAGER',
       'GRAFANA',
@@ -278,7 +252,7 @@ describe('alerts of', () => {
     expect(reasonOf('UPTIME_KUMA', kuma(2))).toBe('NOTHING')
   })
 
-  test('are bounded, and lose what hides or turns text', () => {
+  test('are bounded, without characters that hide or reverse text', () => {
     const labels = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`l${index}`, 'v'.repeat(1000)]))
     const alert = alertOf('GENERIC', {
       title: `a\u202e\n\u0000b${'x'.repeat(500)}`,
@@ -293,6 +267,71 @@ describe('alerts of', () => {
     expect(Object.values(alert?.labels ?? {})).toHaveLength(50)
     expect(alert?.labels['l0']).toHaveLength(300)
     expect(readIncoming('GENERIC', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, {}).kind).not.toBe('ALERTS')
+  })
+
+  test.each(Object.values(IntegrationKind))(
+    '%s are read or refused, and bounded, whatever their members are',
+    (kind) => {
+      expect(readIncoming(kind, JSON.stringify(samples[kind]), {}).kind).toBe('ALERTS')
+      const strange = fc.oneof(
+        ...[fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary', maxLength: 600 }), fc.double()],
+        fc.constantFrom(
+          ...[{ toString: 1, valueOf: 1 }, { __proto__: null, length: 5 }, JSON.parse('{"__proto__":{"a":{}}}')],
+          ...[
+            -1,
+            1e308,
+            2 ** 53,
+            '',
+            ' ',
+            '0',
+            'null',
+            '__proto__',
+            'constructor',
+            'toString',
+            '9'.repeat(400),
+            '\u202e\u0000\ud800',
+            '2026-13-45T99:99:99Z',
+          ],
+          ...['javascript:alert(1)', 'https://a.example/"onload="', Array(60).fill([]), Array(60).fill({})],
+        ),
+      )
+      fc.assert(
+        fc.property(fc.array(fc.tuple(fc.nat(), strange), { minLength: 1, maxLength: 6 }), (changes) => {
+          const body = changes.reduce((value, [at, by]) => withLeaf(value, at, by), samples[kind])
+          bounded.parse(readIncoming(kind, JSON.stringify(body), {}))
+          expect(({} as Record<string, unknown>)['a']).toBeUndefined()
+        }),
+        runs(100, 1000),
+      )
+    },
+  )
+
+  test('in a group have their own labels and those of the group, which take precedence', () => {
+    const alerts = [
+      { status: 'firing', labels: { alertname: 'Slow', instance: 'a', service: 'old', severity: 'info' } },
+      { status: 'firing', labels: { instance: 'b' }, startsAt: ['2026-11-20T11:00:00Z'] },
+      { status: 'firing', labels: 5, startsAt: '2026-11-20T11:30:00Z' },
+    ]
+    const group = { ...alertmanager, commonAnnotations: {}, groupLabels: {}, alerts }
+    const reading = read('ALERTMANAGER', { ...group, commonLabels: { service: 'shop', severity: 'critical' } })
+    const common = { service: 'shop', severity: 'critical' }
+    expect(reading).toMatchObject({
+      alerts: [
+        {
+          ...{ title: 'Slow', at: new Date('2026-11-20T11:30:00Z') },
+          members: [
+            { severity: 'CRITICAL', labels: { ...common, alertname: 'Slow', instance: 'a' } },
+            { severity: 'CRITICAL', labels: { ...common, instance: 'b' } },
+            { severity: 'CRITICAL', labels: common },
+          ],
+        },
+      ],
+    })
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`l${index}`, 'v']))
+    const crowded = read('ALERTMANAGER', { ...group, commonLabels: many, alerts: Array(1000).fill({}) })
+    const [alert] = crowded.kind === 'ALERTS' ? crowded.alerts : []
+    expect(alert?.members).toHaveLength(1000)
+    expect(Object.keys(alert?.members[999]?.labels ?? {})).toHaveLength(50)
   })
 })
 
@@ -317,17 +356,54 @@ describe('a signature', () => {
     ['GRAFANA', 'x-grafana-alerting-signature', 'zz', false],
     ['DATADOG', 'x-none', '', true],
   ] as const)('of %s in %s: %s', (kind, name, value, expected) => {
-    expect(isSigned(kind, 'right', given(name, value))).toBe(expected)
+    expect(isSigned(kind, 'right', given(name, value), noon)).toBe(expected)
   })
 
-  test('of GRAFANA covers its timestamp where it sends one', () => {
+  test('of GRAFANA covers its timestamp if it sends one', () => {
     const signature = createHmac('sha256', 'right').update(`1795000000:${body}`).digest('hex')
     const signed = (time: string) => ({
       body,
       header: (asked: string) =>
         ({ 'x-grafana-alerting-signature': signature, 'x-grafana-alerting-signature-timestamp': time })[asked],
     })
-    expect(isSigned('GRAFANA', 'right', signed('1795000000'))).toBe(true)
-    expect(isSigned('GRAFANA', 'right', signed('1795000001'))).toBe(false)
+    expect(isSigned('GRAFANA', 'right', signed('1795000000'), noon)).toBe(true)
+    expect(isSigned('GRAFANA', 'right', signed('1795000001'), noon)).toBe(false)
+  })
+
+  test('of GENERIC follows Standard Webhooks, as its library signs, within five minutes', () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+    const signed = (by: string, at: Date, changes: Readonly<Record<string, string>> = {}) => {
+      const headers: Readonly<Record<string, string>> = {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': String(at.getTime() / 1000),
+        'webhook-signature': new Webhook(by).sign('msg_1', at, body.toString()),
+        ...changes,
+      }
+      return { body, header: (name: string) => headers[name] }
+    }
+    const isValid = (request: ReturnType<typeof signed>) => isSigned('GENERIC', secret, request, noon)
+    const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
+    expect(isValid(signed(secret, noon))).toBe(true)
+    expect(isValid(signed(secret, minutes(-5)))).toBe(true)
+    const both = new Webhook(other).sign('msg_1', noon, body.toString())
+    const own = new Webhook(secret).sign('msg_1', noon, body.toString())
+    expect(isValid(signed(secret, noon, { 'webhook-signature': `${both} ${own}` }))).toBe(true)
+    for (const wrong of [
+      signed(other, noon),
+      signed(secret, minutes(-6)),
+      signed(secret, minutes(6)),
+      signed(secret, noon, { 'webhook-id': 'msg_2' }),
+      signed(secret, noon, { 'webhook-id': '' }),
+      signed(secret, noon, { 'webhook-timestamp': 'now' }),
+      signed(secret, noon, { 'webhook-signature': '' }),
+      signed(secret, noon, { 'webhook-signature': own.replace('v1,', 'v1a,') }),
+      signed(secret, noon, { 'webhook-signature': 'v1,' }),
+    ])
+      expect(isValid(wrong)).toBe(false)
+    expect(secretProblem('GENERIC', secret)).toBeNull()
+    for (const text of ['a secret of mine', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(200)}`])
+      expect(secretProblem('GENERIC', text)).toMatch(/Standard Webhooks/)
+    expect(secretProblem('DATADOG', secret)).toMatch(/^is only for/)
   })
 })

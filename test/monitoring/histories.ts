@@ -1,8 +1,8 @@
 import { newId } from '../../src/core/id.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import type { MonitorState } from '../../src/generated/prisma/enums.ts'
-import type { Span } from '../../src/monitoring/uptime.ts'
-import { watchId } from '../../src/monitoring/watch.ts'
+import { watchId } from '../../src/monitoring/schedule/watch.ts'
+import type { Span } from '../../src/monitoring/uptime/uptime.ts'
 
 /** The history of a monitor, as a test writes it. */
 export interface WrittenPast {
@@ -27,30 +27,40 @@ export async function writeMonitors(prisma: PrismaClient, pasts: readonly Writte
     const [state, stateSince] = past.states.at(-1) ?? ['PENDING', new Date(0)]
     return { ...past, id: newId('Monitor'), state, stateSince }
   })
-  await prisma.monitor.createMany({
-    data: written.map(({ id, organizationId, serviceId = null, states, state, stateSince }) => ({
-      ...{ id, organizationId, serviceId, name: 'Front page', kind: 'TCP', options: {} },
-      ...{ intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 2, recoveryThreshold: 1 },
-      ...{ state, stateSince, createdAt: states[0]?.[1] ?? stateSince },
-    })),
-  })
-  await prisma.watch.createMany({
-    data: written.map(({ id: monitorId, state, stateSince, lastKnownAt }) => ({
-      ...{ id: watchId(monitorId, 'local'), monitorId, region: 'local', state, stateSince, lastKnownAt },
-    })),
-  })
-  await prisma.monitorInterval.createMany({
-    data: written.flatMap(({ id: monitorId, states }) =>
-      states.map(([state, startedAt], index) => {
-        const endedAt = states[index + 1]?.[1] ?? null
-        return { monitorId, startedAt, endedAt, state, cause: `${state} it was.` }
-      }),
-    ),
-  })
-  await prisma.monitorGap.createMany({
-    data: written.flatMap(({ id: monitorId, gaps = [] }) =>
-      gaps.map(({ from, to }) => ({ monitorId, startedAt: from, endedAt: to })),
-    ),
-  })
+  // In one transaction: the workers of the application write the watches of monitors that have none.
+  await prisma.$transaction([
+    prisma.monitor.createMany({
+      data: written.map(({ id, organizationId, serviceId = null, states, state, stateSince }) => ({
+        ...{
+          id,
+          organizationId,
+          serviceId,
+          name: 'Front page',
+          kind: 'TCP',
+          options: { host: 'host.example', port: 443 },
+        },
+        ...{ intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 2, recoveryThreshold: 1 },
+        ...{ state, stateSince, createdAt: states[0]?.[1] ?? stateSince },
+      })),
+    }),
+    prisma.watch.createMany({
+      data: written.map(({ id: monitorId, state, stateSince, lastKnownAt }) => ({
+        ...{ id: watchId(monitorId, 'local'), monitorId, region: 'local', state, stateSince, lastKnownAt },
+      })),
+    }),
+    prisma.monitorInterval.createMany({
+      data: written.flatMap(({ id: monitorId, states }) =>
+        states.map(([state, startedAt], index) => {
+          const endedAt = states[index + 1]?.[1] ?? null
+          return { monitorId, startedAt, endedAt, state, cause: `${state} it was.` }
+        }),
+      ),
+    }),
+    prisma.monitorGap.createMany({
+      data: written.flatMap(({ id: monitorId, gaps = [] }) =>
+        gaps.map(({ from, to }) => ({ monitorId, startedAt: from, endedAt: to })),
+      ),
+    }),
+  ])
   return written.map(({ id }) => id)
 }

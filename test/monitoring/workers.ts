@@ -1,19 +1,19 @@
 import type { Logger } from 'pino'
 import { newId } from '../../src/core/id.ts'
-import type { Metrics } from '../../src/core/metrics.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
+import type { Metrics } from '../../src/core/telemetry/metrics.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { SECOND } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import type { LeasedWorker } from '../../src/database/leased-worker.ts'
+import type { LeasedWorker } from '../../src/database/lease/leased-worker.ts'
 import type { Monitor, MonitorInterval, Prisma } from '../../src/generated/prisma/client.ts'
 import type { ProbeOutcome } from '../../src/generated/prisma/enums.ts'
-import type { ProbeResult } from '../../src/monitoring/probe-result.ts'
-import { probeResult } from '../../src/monitoring/probe-result.ts'
-import { reconcileMonitors } from '../../src/monitoring/reconcile-monitors.ts'
-import { createResultWriter, type ResultWriter } from '../../src/monitoring/result-writer.ts'
-import { createScheduler, type RunProbe } from '../../src/monitoring/scheduler.ts'
-import { enterState } from '../../src/monitoring/state-intervals.ts'
-import { resetWatches, watchId } from '../../src/monitoring/watch.ts'
+import type { ProbeResult } from '../../src/monitoring/result/probe-result.ts'
+import { probeResult } from '../../src/monitoring/result/probe-result.ts'
+import { createResultWriter, type ResultWriter } from '../../src/monitoring/result/result-writer.ts'
+import { createScheduler, type RunProbe } from '../../src/monitoring/schedule/scheduler.ts'
+import { resetWatches, watchId } from '../../src/monitoring/schedule/watch.ts'
+import { reconcileMonitors } from '../../src/monitoring/state/reconcile-monitors.ts'
+import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
 import { noon, testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 
@@ -78,7 +78,7 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
       })
       const ctx = testContext(prisma, { now })
       await enterState(ctx, monitor, 'PENDING', now())
-      await resetWatches(ctx, monitor, monitor.kind === 'BLACKLIST' || monitor.kind === 'HEARTBEAT')
+      await resetWatches(ctx, monitor)
       return monitor
     },
     async monitors(organizationId, count) {

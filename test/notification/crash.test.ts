@@ -3,17 +3,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { MAX_CONCURRENT_MAILS } from '../../src/notification/channel/mailer.ts'
-import { LEASE } from '../../src/notification/delivery-worker.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
-import { importSubscribers } from '../../src/notification/subscriber-import.ts'
+import { LEASE } from '../../src/notification/delivery/delivery-worker.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { importSubscribers } from '../../src/notification/subscriber/subscriber-import.ts'
 import { startChild } from '../support/child.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { ownDatabase, using } from '../support/shared-database.ts'
 import { notifiedIn } from './setup.ts'
 
 const COUNT = 450
-/** What may have been under way when a worker was killed: sent, and its answer neither had nor stored. */
-const MOST_TWICE = 2 * 64
+/** How many messages a killed worker may have had in progress: sent, with the response not received or not stored. */
+const MAX_REPEATED = 2 * 64
 
 test('a worker killed while sending loses nothing, and repeated messages keep their id', async () => {
   const place = await ownDatabase()
@@ -39,7 +39,7 @@ test('a worker killed while sending loses nothing, and repeated messages keep th
     expect(seen.size).toBe(COUNT)
     const ids = [...seen.values()]
     expect(ids.filter((each) => new Set(each).size > 1)).toEqual([])
-    expect(ids.filter((each) => each.length > 1).length).toBeLessThan(MOST_TWICE)
+    expect(ids.filter((each) => each.length > 1).length).toBeLessThan(MAX_REPEATED)
     expect(await statuses(place.where)).toEqual([{ status: 'DELIVERED', _count: COUNT }])
   } finally {
     server.close()
@@ -49,10 +49,10 @@ test('a worker killed while sending loses nothing, and repeated messages keep th
 })
 
 const MAILS = 300
-/** After so many mails a worker is killed. */
+/** A worker is killed after this many emails. */
 const KILLS = [60, 140, 220]
 
-test('workers killed while sending mail lose none and repeat only mails in flight', async () => {
+test('workers killed while sending email lose none and repeat only emails in progress', async () => {
   const place = await ownDatabase()
   const server = await startMailServer()
   try {
@@ -83,7 +83,7 @@ test('workers killed while sending mail lose none and repeat only mails in fligh
   }
 }, 240_000)
 
-/** One incident, of which many webhooks are to be told, behind many hosts. */
+/** One incident with many webhooks to notify, behind many hosts. */
 const prepare = (where: string, port: number) =>
   using(where, async (database) => {
     const notified = notifiedIn(database)

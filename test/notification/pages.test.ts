@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { readDeliveries } from '../../src/notification/delivery.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
-import { parsePayload } from '../../src/notification/payload.ts'
-import { subscribe } from '../../src/notification/subscribe.ts'
-import { createPage, deletePage } from '../../src/status/page.ts'
+import { parsePayload } from '../../src/notification/content/payload.ts'
+import { readDeliveries } from '../../src/notification/delivery/delivery.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { subscribe } from '../../src/notification/subscriber/subscribe.ts'
+import { createPage, deletePage } from '../../src/status/page/page.ts'
 import { testDatabase } from '../support/database.ts'
 import { notifiedIn } from './setup.ts'
 
@@ -11,17 +11,17 @@ const database = await testDatabase()
 const { prisma, pool } = database
 const notified = notifiedIn(database)
 
-test('subscribers of a page hear of what concerns it only, and lead back to it', async () => {
+test('subscribers of a page are only notified of its services, with links to it', async () => {
   const tenant = await notified.tenant('PRO')
   const owner = notified.owner(tenant)
   const [secret = '', open = ''] = await tenant.services('Zebra payroll', 'Checkout')
   const slug = `${tenant.slug}-b`
   const page = await createPage(owner, { slug, name: 'For customers', serviceIds: [open] })
   const reader = { email: 'a@reader.example' }
-  // The same address may follow both.
+  // The same address can follow both pages.
   await notified.subscriber(tenant, reader)
   const own = await subscribe(owner, { slug, ...reader })
-  await expect(subscribe(owner, { slug, ...reader })).rejects.toThrow('subscribed already')
+  await expect(subscribe(owner, { slug, ...reader })).rejects.toThrow('already subscribed')
   await expect(subscribe(owner, { slug, email: 'b@reader.example', serviceIds: [secret] })).rejects.toThrow('not found')
   await notified.incident(tenant, 'Zebra fire', [secret])
   await notified.incident(tenant, 'Both are slow', [secret, open])
@@ -32,11 +32,11 @@ test('subscribers of a page hear of what concerns it only, and lead back to it',
     pool,
     rows.map(({ id }) => id),
   )
-  const told = due.filter(({ subscriber }) => subscriber.id === own?.id)
-  expect(told.map(({ payload }) => parsePayload(payload).title).toSorted()).toEqual(['Both are slow', 'Everywhere'])
-  expect(told[0]?.organization).toMatchObject({ slug, name: 'For customers' })
-  expect(JSON.stringify(told)).not.toMatch(/zebra/i)
-  expect(JSON.stringify(told)).toContain('Checkout')
+  const reported = due.filter(({ subscriber }) => subscriber.id === own?.id)
+  expect(reported.map(({ payload }) => parsePayload(payload).title).toSorted()).toEqual(['Both are slow', 'Everywhere'])
+  expect(reported[0]?.organization).toMatchObject({ slug, name: 'For customers' })
+  expect(JSON.stringify(reported)).not.toMatch(/zebra/i)
+  expect(JSON.stringify(reported)).toContain('Checkout')
   expect(due).toHaveLength(5)
   expect(await deletePage(owner, page.id)).toMatchObject({ id: page.id, subscribers: 1 })
   expect(await prisma.subscriber.count({ where: { organizationId: tenant.id } })).toBe(1)

@@ -8,12 +8,12 @@ import type { Receiver } from '../support/receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** The whole service, with somebody to send to. */
+/** The whole service with a receiver. */
 export interface NotifyingService {
   readonly url: string
   readonly mail: MailServer
   readonly receiver: Receiver
-  /** An organization with its key, a service and ways to tell of incidents. */
+  /** An organization with its key, a service and functions that report incidents. */
   page(): Promise<Page>
 }
 
@@ -26,10 +26,10 @@ interface Page {
   update(incidentId: string, message: string, status: 'MONITORING' | 'RESOLVED'): Promise<void>
 }
 
-/** What a field gives, of whatever type. */
+/** The result of a field, of any type. */
 export type Value = Readonly<Record<string, never>>
 
-/** Runs an operation of one field. */
+/** Runs an operation with one field. */
 export async function run(
   url: string,
   key: string | undefined,
@@ -41,7 +41,7 @@ export async function run(
   return Object.values(data ?? {})[0] as unknown as Value
 }
 
-/** Starts it for the test file that calls this at its top. */
+/** Starts the service for the test file that calls this at its top level. */
 export async function notifyingService(settings: NodeJS.ProcessEnv = {}): Promise<NotifyingService> {
   const [mail, receiver] = await Promise.all([startMailServer(), startReceiver()])
   const { baseUrl: url } = await testApp({

@@ -1,25 +1,25 @@
 import { createQuota } from '../../src/account/quota.ts'
 import type { Context } from '../../src/core/context.ts'
 import { newId } from '../../src/core/id.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
 import type { SecretBox } from '../../src/core/secret-box.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { MINUTE } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import type { LeasedWorker } from '../../src/database/leased-worker.ts'
+import type { LeasedWorker } from '../../src/database/lease/leased-worker.ts'
 import type { PrismaClient, Subscriber } from '../../src/generated/prisma/client.ts'
 import type { DnsClient } from '../../src/network/dns/client.ts'
-import { createOutbound } from '../../src/network/outbound.ts'
-import { addressHash } from '../../src/notification/address.ts'
+import { createOutbound } from '../../src/network/outbound/outbound.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
 import { webhook } from '../../src/notification/channel/standard-webhook.ts'
 import type { NotificationContext } from '../../src/notification/context.ts'
-import { createDeliveryWorker } from '../../src/notification/delivery-worker.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
-import { subscribe } from '../../src/notification/subscribe.ts'
-import { startDispatch } from '../../src/notification/subscriber.ts'
-import { newSecret, sealAddress, tokenFields, tokenOf } from '../../src/notification/token.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
+import { createDeliveryWorker } from '../../src/notification/delivery/delivery-worker.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { addressHash } from '../../src/notification/subscriber/address.ts'
+import { subscribe } from '../../src/notification/subscriber/subscribe.ts'
+import { startDispatch } from '../../src/notification/subscriber/subscriber.ts'
+import { newSecret, sealAddress, tokenFields, tokenOf } from '../../src/notification/subscriber/token.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
 import { seal } from '../monitoring/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -27,16 +27,16 @@ import { noon, testContext } from '../support/context.ts'
 
 export { seal }
 
-/** Our public address in these tests. */
+/** Our public URL in these tests. */
 export const site = { baseUrl: 'https://allclear.example' }
 
-/** Addresses are literals in these tests: nothing is looked up. */
+/** Addresses are literals in these tests, so no names are resolved. */
 const noDns = {} as DnsClient
 
-/** The way out, to this machine as well. */
+/** Outbound requests, including requests to this machine. */
 export const outbound = createOutbound({ dns: noDns, allowPrivate: true })
 
-/** Tenants, subscribers and a worker, with a clock that a test sets. */
+/** Tenants, subscribers and a worker, with a clock that the test sets. */
 export interface Notified {
   /** Minutes after noon. */
   time: number
@@ -52,15 +52,15 @@ export interface Notified {
   subscriber(tenant: Tenant, input: object): Promise<Subscriber>
   /** Adds many webhooks at once, all active. */
   webhooks(tenant: Tenant, urls: readonly string[]): Promise<void>
-  /** Tells of an incident; gives its id. */
+  /** Reports an incident and returns its id. */
   incident(tenant: Tenant, title: string, services?: readonly string[]): Promise<string>
-  /** Adds to its timeline. */
+  /** Adds an update to its timeline. */
   update(tenant: Tenant, incidentId: string, message: string, status?: 'MONITORING' | 'RESOLVED'): Promise<void>
-  /** A worker that sends with these. */
+  /** A worker that sends with these tools. */
   worker(tools?: Partial<SendTools>): LeasedWorker
-  /** Turns what has happened into deliveries, and has them sent, until nothing is due. */
+  /** Dispatches and sends everything until nothing is due. */
   tick(tenant: Tenant, worker: LeasedWorker): Promise<void>
-  /** Lets minutes pass, in steps, in each of which the worker looks. */
+  /** Advances the clock step by step; the worker polls in each step. */
   pass(minutes: number, worker: LeasedWorker, step?: number): Promise<void>
   token(subscriber: Subscriber): string
 }
@@ -73,7 +73,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
   const metrics = createMetrics()
   const own = ({ ctx }: Tenant): NotificationContext => ({ ...ctx, config: system.config, now, seal, usage })
 
-  /** Looks as long as that leaves less to do; what then is due waits for what comes before it. */
+  /** Polls as long as that reduces the due deliveries. Those that are still due wait for earlier ones. */
   async function sendAll(worker: LeasedWorker): Promise<void> {
     const due = () => prisma.delivery.count({ where: { dueAt: { lte: now() } } })
     let [before, left] = [Number.POSITIVE_INFINITY, await due()]

@@ -1,13 +1,13 @@
 /**
- * A process that sends what is due, until it is killed or nothing is left to send. Arguments: the database's directory or URL,
- * by how many milliseconds its clock is ahead, and the URL of an SMTP server.
+ * A process that sends due deliveries until it is killed or none is left. Arguments: the database's directory or URL, how far its
+ * clock is ahead, in milliseconds, and the URL of an SMTP server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'
-import { createMetrics } from '../../src/core/metrics.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
-import { createDeliveryWorker } from '../../src/notification/delivery-worker.ts'
+import { createDeliveryWorker } from '../../src/notification/delivery/delivery-worker.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { outbound, seal, site } from './setup.ts'

@@ -1,16 +1,31 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Installed, installPackage, type Running, startConfined, startInstalled } from './install.ts'
+import { parse } from 'yaml'
+import { interpolate } from '../support/compose.ts'
+import { freePort } from '../support/free-port.ts'
+import {
+  type Installed,
+  installPackage,
+  nativeParts,
+  printTime,
+  type Running,
+  startByNpx,
+  startByUnit,
+  startConfined,
+  startInstalled,
+} from './install.ts'
 
 const run = promisify(execFile)
 let installed: Installed
 let service: Running
 let url: string
 beforeAll(async () => {
+  const begun = performance.now()
   installed = await installPackage()
+  printTime(begun, 'to pack and install the package')
   service = startInstalled(installed, [], { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' })
   url = `http://127.0.0.1:${await service.wrote(/listening on \S+ port (\d+)/)}`
   await service.wrote(/ready: open/)
@@ -41,6 +56,10 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(installed.size / 1e6).toBeLessThan(265)
   })
 
+  test('runs on every processor: nothing in it is compiled for one', async () => {
+    expect(await nativeParts(installed)).toEqual([])
+  })
+
   test('serves without a command, and prints the link of the setup', async () => {
     const link = await service.wrote(/http:\/\/localhost:\d+(\/setup\?token=\S+)/)
     const { status, text } = await get(link)
@@ -66,7 +85,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     const check = startInstalled(installed, ['check', 'localhost:80'], settings)
     expect(await check.ended).toBe(1)
     const doctor = startInstalled(installed, ['doctor'], settings)
-    await doctor.wrote(/websocket +pages update live/)
+    await doctor.wrote(/websocket +Websockets work/)
     await writeFile(
       join(directory, 'use.mts'),
       `import { createClient } from 'allclear/client'
@@ -88,13 +107,13 @@ describe('the package, installed without scripts in an empty folder', () => {
   test('backs up while it runs, and restores into an empty place', async () => {
     const env = { ALLCLEAR_BACKUP_PASSPHRASE: 'correct' }
     const backup = startInstalled(installed, ['backup', 'one.backup'], env)
-    await backup.wrote(/Written to one\.backup/)
+    await backup.wrote(/Wrote one\.backup/)
     expect(await backup.ended).toBe(0)
     const refused = startInstalled(installed, ['restore', 'one.backup'], env)
     await refused.wrote(/in use by process/)
     expect(await refused.ended).toBe(1)
     const restore = startInstalled(installed, ['restore', 'one.backup'], { ...env, DATA_DIR: './other' })
-    await restore.wrote(/The secret key came with it/)
+    await restore.wrote(/Restored the secret key too/)
     expect(await restore.ended).toBe(0)
   })
 
@@ -108,6 +127,43 @@ describe('the package, installed without scripts in an empty folder', () => {
     url = `http://127.0.0.1:${await service.wrote(/listening on \S+ port (\d+)/)}`
     expect((await get('/readyz')).text).toContain('"database":"ok"')
   })
+
+  const free = { PORT: '0', DNS_SERVERS: '127.0.0.1:9' }
+  const LINK = /(http:\/\/localhost:\d+\/setup\?token=[\w-]+)/
+
+  /** Expects the link to the first screen, which the service serves, and prints how long it took. */
+  async function expectLink(way: string, start: () => Running | Promise<Running>): Promise<string> {
+    const begun = performance.now()
+    const running = await start()
+    const link = await running.wrote(LINK)
+    printTime(begun, `${way}, to the printed link`)
+    await running.wrote(/ready: open/)
+    expect((await fetch(link)).status).toBe(200)
+    await running.stop()
+    return link
+  }
+
+  test('npx in an empty folder, without scripts, ends in the printed link', async () => {
+    await expectLink('npx in an empty folder', () => startByNpx(installed, free))
+  })
+
+  test('the unit of systemd ends in the printed link', async () => {
+    const DATA_DIR = join(installed.directory, 'data-of-unit')
+    await expectLink('the unit of systemd', () => startByUnit(installed, { ...free, DATA_DIR }))
+  })
+
+  test.runIf(process.getuid?.() === 0)(
+    'the settings of Compose end in the printed link, at the port that it publishes',
+    async () => {
+      const PORT = String(await freePort())
+      const { environment } = parse(interpolate(await readFile('deploy/compose.yaml', 'utf8'), { PORT })).services
+        .allclear
+      // In place of Docker, which passes the published port on.
+      const settings = { ...environment, ...free, PORT }
+      const link = await expectLink('deploy/compose.yaml', () => startConfined(installed, settings))
+      expect(new URL(link).port).toBe(PORT)
+    },
+  )
 
   test.runIf(process.getuid?.() === 0)(
     'runs as a user without rights, where it can write to its data alone',

@@ -1,15 +1,17 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The package, installed in a folder of its own as its user does. */
+/** The package, installed in its own folder as its user does. */
 export interface Installed {
   readonly directory: string
+  /** The file that was installed. */
+  readonly tarball: string
   /** How large `node_modules` is, in bytes. */
   readonly size: number
   /** The packages in it. */
@@ -23,13 +25,15 @@ export async function installPackage(): Promise<Installed> {
   const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', directory])
   // What the scripts print comes before it.
   const [{ filename }] = JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1))
+  const tarball = resolve(directory, filename)
   const home = join(directory, 'home')
-  await run('mkdir', [home])
+  await mkdir(home)
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  await run('npm', ['install', ...flags, resolve(directory, filename)], { cwd: home })
+  await run('npm', ['install', ...flags, tarball], { cwd: home })
   const modules = join(home, 'node_modules')
   return {
     directory: home,
+    tarball,
     size: await sizeOf(modules),
     packages: await packagesOf(modules),
     remove: () => rm(directory, { recursive: true }),
@@ -51,12 +55,40 @@ async function packagesOf(modules: string): Promise<string[]> {
   return (await Promise.all(nested)).flat().sort()
 }
 
+/** Returns what of an installed package belongs to one processor or system: compiled files, and packages for one of them. */
+export async function nativeParts({ directory }: Installed): Promise<string[]> {
+  const entries = await readdir(join(directory, 'node_modules'), { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const found = await Promise.all(files.map(async (file) => ((await isNative(file)) ? [file] : [])))
+  return found.flat()
+}
+
+/** The first bytes of programs of Linux, Windows and macOS. */
+const MAGIC = ['7f454c46', '4d5a9000', 'cffaedfe', 'cafebabe']
+
+async function isNative(file: string): Promise<boolean> {
+  if (file.endsWith('.node')) return true
+  if (basename(file) === 'package.json') {
+    const { os, cpu } = JSON.parse(await readFile(file, 'utf8'))
+    return os !== undefined || cpu !== undefined
+  }
+  const opened = await open(file)
+  try {
+    const { buffer } = await opened.read(Buffer.alloc(4), 0, 4)
+    return MAGIC.includes(buffer.toString('hex'))
+  } finally {
+    await opened.close()
+  }
+}
+
 /** A program of the package that runs. */
 export interface Running {
   readonly child: ChildProcess
   /** Resolves with the match once it has written one. @throws with what it wrote when it ends before. */
   wrote(pattern: RegExp): Promise<string>
   readonly ended: Promise<number | null>
+  /** Sends SIGTERM to it and all that it has started, as a terminal or a container does. Returns the exit code. */
+  stop(): Promise<number | null>
 }
 
 /** Starts `allclear` with these arguments and settings, and no others. */
@@ -82,10 +114,41 @@ export function startConfined(installed: Installed, settings: NodeJS.ProcessEnv)
   return start(installed, ['unshare', '--mount', 'sh', '-ec', steps.join('\n')], { DATA_DIR: data, ...settings })
 }
 
+/**
+ * Runs the package by `npx` in an empty folder, without install scripts and with nothing installed before. What was downloaded
+ * once is not downloaded again.
+ */
+export async function startByNpx(installed: Installed, settings: NodeJS.ProcessEnv): Promise<Running> {
+  const { stdout } = await run('npm', ['config', 'get', 'cache'])
+  const folder = join(dirname(installed.directory), 'npx')
+  const cache = join(dirname(installed.directory), 'npm-cache')
+  await Promise.all([mkdir(folder), mkdir(cache)])
+  await symlink(join(stdout.trim(), '_cacache'), join(cache, '_cacache'))
+  const flags = ['--yes', '--ignore-scripts', '--prefer-offline', `--cache=${cache}`]
+  return start({ directory: folder }, ['npx', ...flags, '--package', installed.tarball, 'allclear'], settings)
+}
+
+/** Starts `allclear` as the unit of systemd does, with its data in a folder of the test. */
+export async function startByUnit(installed: Installed, settings: NodeJS.ProcessEnv): Promise<Running> {
+  const unit = await readFile('deploy/allclear.service', 'utf8')
+  const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
+  const given = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
+  const PATH = `${join(installed.directory, 'node_modules/.bin')}:${process.env['PATH']}`
+  const env = { ...Object.fromEntries(given.map((each) => each.split('='))), PATH, ...settings }
+  return start(installed, command.split(' '), env)
+}
+
 const programOf = ({ directory }: Installed) => join(directory, 'node_modules/.bin/allclear')
 
-function start(
-  { directory }: Installed,
+/** Prints how long something took. @param begun a time of `performance.now()`. */
+export function printTime(begun: number, what: string): void {
+  const seconds = (performance.now() - begun) / 1000
+  process.stdout.write(`${seconds.toFixed(1).padStart(6)} s  ${what}\n`)
+}
+
+/** Starts a program of the package, with these settings and no others. */
+export function start(
+  { directory }: Pick<Installed, 'directory'>,
   [program = '', ...args]: readonly string[],
   settings: NodeJS.ProcessEnv,
 ): Running {
@@ -94,6 +157,8 @@ function start(
     cwd: directory,
     env: { PATH, HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group, so that all of it can be stopped: npx does not pass signals on.
+    detached: true,
   })
   let written = ''
   const readers = new Set<() => void>()
@@ -107,6 +172,10 @@ function start(
   return {
     child,
     ended,
+    stop() {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM')
+      return ended
+    },
     wrote: (pattern) =>
       new Promise((found, reject) => {
         const read = () => {

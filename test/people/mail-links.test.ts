@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../src/core/time.ts'
-import { createResetLink, requestPasswordReset, resetPassword, userOfReset } from '../../src/people/password-reset.ts'
-import { confirmAuthenticator, startAuthenticator } from '../../src/people/second-factor.ts'
-import { userOfSession } from '../../src/people/session.ts'
-import { signInByPassword } from '../../src/people/sign-in.ts'
-import { isSignInLink, requestSignInLink, signInByLink } from '../../src/people/sign-in-link.ts'
-import { emailOfSignUp, requestSignUp, signUp } from '../../src/people/sign-up.ts'
-import { totpCode } from '../../src/people/totp.ts'
+import { confirmAuthenticator, startAuthenticator } from '../../src/people/credential/second-factor.ts'
+import { totpCode } from '../../src/people/credential/totp.ts'
+import {
+  createResetLink,
+  requestPasswordReset,
+  resetPassword,
+  userOfReset,
+} from '../../src/people/sign-in/password-reset.ts'
+import { userOfSession } from '../../src/people/sign-in/session.ts'
+import { signInByPassword } from '../../src/people/sign-in/sign-in.ts'
+import { isSignInLink, requestSignInLink, signInByLink } from '../../src/people/sign-in/sign-in-link.ts'
+import { emailOfSignUp, requestSignUp, signUp } from '../../src/people/sign-in/sign-up.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { newUser, password, peopleContext, signedIn } from './setup.ts'
@@ -26,7 +31,7 @@ async function mailedToken({ mails }: ReturnType<typeof visitor>, path: string):
   return url.slice(url.lastIndexOf('/') + 1)
 }
 
-test('nobody signs up before the service is set up', async () => {
+test('no one signs up before the service is set up', async () => {
   const request = requestSignUp(visitor({ SIGNUP: 'open' }), { email: 'early@example.com' })
   await expect(request).rejects.toMatchObject({ code: 'CONFLICT' })
   await newUser(visitor())
@@ -147,7 +152,7 @@ describe('sign-up', () => {
     expect((await signUp(again, other, input('free'), '')).organization.slug).toBe('free')
   })
 
-  test('tells who has an account by mail alone', async () => {
+  test('shows who has an account by mail alone', async () => {
     const ctx = visitor(open)
     const { email } = await newUser(ctx)
     await requestSignUp(ctx, { email })

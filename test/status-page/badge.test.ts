@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { contrast } from '../../src/core/colour.ts'
-import { createService, updateService } from '../../src/status/service.ts'
+import { createService, updateService } from '../../src/status/service/service.ts'
 import { badgeSvg } from '../../src/status-page/badge.ts'
 import { statusShapes } from '../../src/status-page/status-shapes.ts'
 import { statusColours } from '../../src/status-page/status-tones.ts'

@@ -8,16 +8,16 @@ import {
   deleteMaintenance,
   scheduleMaintenance,
   updateMaintenance,
-} from '../../src/status/maintenance.ts'
+} from '../../src/status/maintenance/maintenance.ts'
 import {
   createMaintenanceSeries,
   endMaintenanceSeries,
   updateMaintenanceSeries,
-} from '../../src/status/maintenance-series.ts'
-import { createPage } from '../../src/status/page.ts'
-import type { PageState } from '../../src/status/page-state.ts'
-import { createService } from '../../src/status/service.ts'
-import type { MaintenanceWithTimeline } from '../../src/status/timeline-reader.ts'
+} from '../../src/status/maintenance/maintenance-series.ts'
+import { createPage } from '../../src/status/page/page.ts'
+import type { PageState } from '../../src/status/page/page-state.ts'
+import { createService } from '../../src/status/service/service.ts'
+import type { MaintenanceWithTimeline } from '../../src/status/timeline/timeline-reader.ts'
 import { maintenanceCalendar } from '../../src/status-page/calendar.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
@@ -245,6 +245,8 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     detached: false,
     endedAt: noon,
     dueAt: null,
+    importedFrom: null,
+    importedAt: null,
     version: 1,
     createdAt: noon,
     services: [],

@@ -121,7 +121,7 @@ describe('a page with chosen services', () => {
     expect(JSON.stringify(first.data)).toMatch(/Zebra payroll.*Zebra fire/)
   })
 
-  test('is told of what concerns it, and of nothing else', async () => {
+  test('is notified of what concerns it, and of nothing else', async () => {
     const acme = await organization()
     const [secret, open] = [await acme.service('Zebra payroll'), await acme.service('Checkout')]
     const slug = `${acme.slug}-b`
@@ -146,10 +146,10 @@ describe('a page with chosen services', () => {
     await acme.run('updateService', { id: secret, name: 'Zebra wages' })
     await acme.run('createIncident', incident('Zebra fire', [secret]))
     const { id } = await acme.run('createIncident', incident('Both are slow', [secret, open]))
-    const told = await first
-    expect(told).toMatchObject({ kind: 'INCIDENT_CREATED', subjectId: id, incident: { title: 'Both are slow' } })
-    expect(JSON.stringify(told)).not.toMatch(/zebra/i)
-    expect(told['page']).toMatchObject({ name: 'For customers', services: [{ name: 'Checkout' }] })
+    const reported = await first
+    expect(reported).toMatchObject({ kind: 'INCIDENT_CREATED', subjectId: id, incident: { title: 'Both are slow' } })
+    expect(JSON.stringify(reported)).not.toMatch(/zebra/i)
+    expect(reported['page']).toMatchObject({ name: 'For customers', services: [{ name: 'Checkout' }] })
     const shown = (await patch).value.data.statusPageChanges.patch
     expect(inflateSync(Buffer.from(shown?.html ?? '', 'base64')).toString()).not.toMatch(/zebra/i)
     expect(await (await fetch(`${url}/status/${slug}?since=${parts}`)).text()).not.toMatch(/zebra/i)
@@ -163,7 +163,7 @@ describe('a page with chosen services', () => {
     expect((await post(url, { query: deletion, key: acme.key })).data).toMatchObject({
       deletePage: { id: pageId, name: 'For customers', customDomain: null },
     })
-    // As for a deleted organization: whoever subscribes again finds no page.
+    // As for a deleted organization: anyone who subscribes again finds no page.
     await expect(events.next()).rejects.toMatchObject({ code: 1013 })
     expect((await fetch(`${url}/status/${slug}`)).status).toBe(404)
     await client.dispose()
@@ -271,14 +271,14 @@ describe('what is taken off a page', () => {
       query: `subscription { statusPageEvents(slug: "${slug}", after: "${after}") {
         kind subjectId incident { title } maintenance { title } page { ${everything} } } }`,
     })
-    const told = []
-    for (const _each of [1, 2, 3]) told.push((await events.next()).value.data.statusPageEvents)
-    expect(told).toMatchObject([
+    const reported = []
+    for (const _each of [1, 2, 3]) reported.push((await events.next()).value.data.statusPageEvents)
+    expect(reported).toMatchObject([
       { kind: 'INCIDENT_UPDATED', subjectId: moved.id, incident: null },
       { kind: 'MAINTENANCE_UPDATED', subjectId: painted.id, maintenance: null },
       { kind: 'INCIDENT_DELETED', subjectId: gone.id, incident: null, page: { incidents: [], maintenances: [] } },
     ])
-    expect(JSON.stringify(told)).not.toMatch(/zebra/i)
+    expect(JSON.stringify(reported)).not.toMatch(/zebra/i)
     await client.dispose()
   })
 })

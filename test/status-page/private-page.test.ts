@@ -1,13 +1,13 @@
 import { isObjectType } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'
-import { lastCompleteMonth } from '../../src/status-page/report.ts'
+import { lastCompleteMonth } from '../../src/status-page/monthly-report.ts'
 import { testApp } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { filledOrganization, mutate } from '../support/filled-organization.ts'
+import { filledOrganization, mutate, uploadFile } from '../support/filled-organization.ts'
 import { openEventStream, post, websocketClient } from '../support/graphql-client.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { serveUnder } from '../support/own-domain.ts'
@@ -34,6 +34,9 @@ await serveUnder(testContext(database.prisma), mine.id, host)
 const month = lastCompleteMonth('UTC', new Date())
 await mutate(url, key, 'updatePageReports', 'StatusPage', { pageId: ids.StatusPage, published: true })
 await database.prisma.organization.update({ where: { id: mine.id }, data: { createdAt: new Date(`${month}-01`) } })
+
+const { id: updateId } = await database.prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId: ids.Incident } })
+const file = await uploadFile(url, key, { incidentId: ids.Incident, name: 'a.txt', update_id: updateId })
 
 /** What no stranger may see: the name of the organization, titles, and what else its page shows. */
 const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage|0b6e5a/
@@ -67,6 +70,7 @@ const pathOf = (path: string, root = `/status/${slug}`) =>
     .replace('/status/{slug}', root)
     .replace(/\/services\/\{id\}/, `/services/${ids.Service}`)
     .replace(/\/incidents\/\{id\}/, `/incidents/${ids.Incident}`)
+    .replace('/files/{id}', `/files/${file.id}`)
     .replace(/\/reports\/\{(?:id|month)\}/, `/reports/${month}`)
     .replace('{language}', 'de')
     .replace(/\{[^}]*\}/, 'x') || '/'
@@ -201,7 +205,7 @@ describe('an incident that is not published', () => {
     expect((await ask(`/status/${slug}/incidents/${draft.id}`, browser)).status).toBe(200)
     expect((await codesOf(nodes)).text).toContain(draft.id)
     expect(await (await ask(`/status/${slug}/history.atom`)).text()).toContain(words)
-    // Who follows it from before it was published hears nothing of that time.
+    // Who follows it from before it was published receives nothing of that time.
     const kinds = await database.prisma.event.findMany({ where: { subjectId: draft.id }, select: { kind: true } })
     expect(kinds.map(({ kind }) => kind)).toEqual(['INCIDENT_DRAFTED', 'INCIDENT_DRAFT_UPDATED', 'INCIDENT_CREATED'])
     await database.prisma.incident.deleteMany({ where: { id: draft.id } })
@@ -251,7 +255,7 @@ describe.each(accesses)('a page for $kind', (access) => {
   })
 
   test.each(doors.filter(({ method }) => method === 'get'))(
-    '$path opens with the right, to nobody else',
+    '$path opens with the right, to no one else',
     async ({ path }) => {
       const at = pathOf(path)
       const rights: { at: string; headers: Record<string, string> }[] = [

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { readPages } from '../../src/account/page.ts'
-import { updatePageReports } from '../../src/account/page-reports.ts'
+import { readPages } from '../../src/account/page/page.ts'
+import { updatePageReports } from '../../src/account/page/page-reports.ts'
 import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
-import { dispatch } from '../../src/notification/dispatch.ts'
-import { mailReports, reportMailOf } from '../../src/notification/report-subscription.ts'
-import { confirmSubscription } from '../../src/notification/subscriber.ts'
+import { buildNotification } from '../../src/notification/content/payload.ts'
+import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { mailReports, reportMailOf } from '../../src/notification/subscriber/report-subscription.ts'
+import { confirmSubscription } from '../../src/notification/subscriber/subscriber.ts'
 import { offerReports } from '../../src/status-page/report-job.ts'
 import { writeMonitor } from '../monitoring/histories.ts'
 import { notifiedIn } from '../notification/setup.ts'
@@ -80,7 +81,8 @@ test('a published report goes once to each who wants it, six hours after its mon
   await Promise.all([offerReports(system), offerReports(system)])
   await offerAll()
   expect(await reports()).toEqual(['reader@customer.example 2026-11'])
-  expect(await prisma.event.count({ where: { organizationId: tenant.id, kind: 'REPORT_CREATED' } })).toBe(1)
+  const announced = await prisma.event.findMany({ where: { organizationId: tenant.id, kind: 'REPORT_CREATED' } })
+  expect(announced).toMatchObject([{ reportMonth: '2026-11', updateId: null }])
 
   const mails: { subject: string; text: string; html: string; list: { unsubscribeUrl: string } | null }[] = []
   const mailer = {
@@ -94,7 +96,7 @@ test('a published report goes once to each who wants it, six hours after its mon
   await notified.tick(tenant, worker)
   const [mail] = mails
   expect(mails).toHaveLength(1)
-  expect(mail?.subject).toMatch(/Report of November 2026$/)
+  expect(mail?.subject).toMatch(/Report for November 2026$/)
   expect(mail?.text).toContain('Shop <b>: 99.861% uptime, down 1 h')
   expect(mail?.text).toContain(`https://allclear.example/status/${tenant.slug}/reports/2026-11`)
   expect(mail?.html).toContain('Shop &#60;b&#62;')
@@ -130,7 +132,7 @@ test('a report that is not published goes to members only, with a link to the co
   expect(await reports()).toHaveLength(1)
 })
 
-test('months that nobody ran are made up for, and a worker that failed halfway leaves none out', async () => {
+test('months that no one ran are made up for, and a worker that failed halfway leaves none out', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')
@@ -173,4 +175,17 @@ test('who begins after a month gets the next one', async () => {
   setTime(new Date(december.getTime() + 32 * DAY))
   await offerAll()
   expect(await reports()).toEqual(['late@customer.example 2026-12'])
+})
+
+test('an event of an earlier version, with the month in place of an update, announces the same report', async () => {
+  const { tenant } = await filled()
+  await publish(tenant)
+  await wants(tenant, 'reader@customer.example')
+  setTime(new Date(december.getTime() + 6 * HOUR))
+  await offerAll()
+  const event = await prisma.event.findFirstOrThrow({ where: { organizationId: tenant.id, kind: 'REPORT_CREATED' } })
+  const earlier = { ...event, reportMonth: null, updateId: event.reportMonth }
+  const notification = await buildNotification(prisma, event)
+  expect(notification).toMatchObject({ payload: { title: '2026-11' } })
+  expect(await buildNotification(prisma, earlier)).toEqual(notification)
 })

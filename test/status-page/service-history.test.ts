@@ -1,16 +1,16 @@
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
-import { updateOrganization } from '../../src/account/organization.ts'
+import { updateOrganization } from '../../src/account/organization/organization.ts'
 import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { loadAssets } from '../../src/http/assets.ts'
-import { bucketOf } from '../../src/monitoring/histogram.ts'
-import { enterState } from '../../src/monitoring/state-intervals.ts'
-import type { Tally } from '../../src/monitoring/uptime.ts'
-import { closeDays } from '../../src/monitoring/uptime-days.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
+import { bucketOf } from '../../src/monitoring/uptime/histogram.ts'
+import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
+import type { Tally } from '../../src/monitoring/uptime/uptime.ts'
+import { closeDays } from '../../src/monitoring/uptime/uptime-days.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
@@ -162,17 +162,17 @@ describe('the page', () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     await prisma.service.update({ where: { id: api }, data: { createdAt: at(-20 * DAY) } })
-    const told = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
+    const reported = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
     const services = [{ serviceId: api, status: 'PARTIAL_OUTAGE' }]
-    const { id } = await createIncident(acme.later(-2 * HOUR), { ...told, services })
+    const { id } = await createIncident(acme.later(-2 * HOUR), { ...reported, services })
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toContain(
-      'aria-label="API, last 30 days: 99.583% by incidents in 20 d of data. 1 day with a partial outage, 20 days without problems and 9 days without data."',
+      'aria-label="API, last 30 days: 99.583% based on incidents in 20 d of data. 1 day with a partial outage, 20 days without problems and 9 days without data."',
     )
     expect(html).toContain(
       `Partial outage for 2 h: <a href="/status/${acme.slug}/incidents/${id}" dir="auto">Disks</a>`,
     )
-    expect(html).toContain('Down 2 h in 20 d, going by incidents.')
+    expect(html).toContain('Down 2 h in 20 d, based on incidents.')
   })
 
   test('shows the worst of what was measured and what incidents said', async () => {
@@ -180,8 +180,8 @@ describe('the page', () => {
     const [api = ''] = await acme.services('API')
     const states = [['UP', at(-40 * DAY)]] as const
     await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
-    const told = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
-    await createIncident(acme.ctx, { ...told, services: [{ serviceId: api, status: 'PARTIAL_OUTAGE' }] })
+    const reported = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
+    await createIncident(acme.ctx, { ...reported, services: [{ serviceId: api, status: 'PARTIAL_OUTAGE' }] })
     expect(await read(`${acme.slug}/services/${api}`)).toContain(
       'aria-label="API, last 30 days: 100% uptime. 1 day with a partial outage and 29 days without problems."',
     )
@@ -263,7 +263,7 @@ describe('the page', () => {
     const week = await read(`${acme.slug}/services/${api}?day=2026-11-14&days=7`)
     expect(week).toContain('Saturday, 14 November 2026 to Friday, 20 November 2026')
     expect(week).toContain('Down 12 min in 6 d 12 h monitored.')
-    expect(await read(`${acme.slug}/services/${api}?day=2026-11-16`)).toContain('Nothing happened.')
+    expect(await read(`${acme.slug}/services/${api}?day=2026-11-16`)).toContain('Nothing to report.')
     for (const query of ['day=2026-11-21', 'day=2025-11-20', 'day=x', 'range=2d', 'day=2026-11-17&days=8']) {
       expect(await read(`${acme.slug}/services/${api}?${query}`)).toContain('Page not found')
     }

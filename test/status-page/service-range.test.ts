@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
-import { reportedStretches } from '../../src/monitoring/service-uptime.ts'
-import type { Condition, MonitorHistory, Span, Tally } from '../../src/monitoring/uptime.ts'
-import { stretches, sumOf, tallies, tally } from '../../src/monitoring/uptime.ts'
-import { daySpans } from '../../src/monitoring/uptime-days.ts'
-import { hourSpans, inBars, rangesOf } from '../../src/monitoring/uptime-range.ts'
+import { reportedStretches } from '../../src/monitoring/uptime/service-uptime.ts'
+import type { Condition, MonitorHistory, Span, Tally } from '../../src/monitoring/uptime/uptime.ts'
+import { stretches, sumOf, tallies, tally } from '../../src/monitoring/uptime/uptime.ts'
+import { daySpans } from '../../src/monitoring/uptime/uptime-days.ts'
+import { hourSpans, inBars, rangesOf } from '../../src/monitoring/uptime/uptime-range.ts'
 import { incidentsOf, parseDay, stretchesOf } from '../../src/status-page/service-day.ts'
 
 const time = (text: string) => new Date(`${text}Z`)

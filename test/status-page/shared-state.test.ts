@@ -1,16 +1,16 @@
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createApiKey } from '../../src/account/api-key.ts'
-import { updateOrganization } from '../../src/account/organization.ts'
+import { createApiKey } from '../../src/account/api-key/api-key.ts'
+import { updateOrganization } from '../../src/account/organization/organization.ts'
 import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
-import { loadAssets } from '../../src/http/assets.ts'
-import { closeDays } from '../../src/monitoring/uptime-days.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident-updates.ts'
-import { scheduleMaintenance } from '../../src/status/maintenance.ts'
-import { createService } from '../../src/status/service.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
+import { closeDays } from '../../src/monitoring/uptime/uptime-days.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
+import { createService } from '../../src/status/service/service.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { documentRoutes } from '../../src/status-page/http/documents.ts'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
@@ -26,7 +26,7 @@ import { uncached } from '../support/uncached.ts'
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: 'https://allclear.example' }
-const told = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' }
+const reported = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We are looking.' }
 const pngRenderer = createPngRenderer()
 afterAll(() => pngRenderer.close())
 
@@ -102,7 +102,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
   const ids = await watchedServices(acme, 100)
   await pastIncidents(acme, ids, 1000)
   const services = ids.slice(0, 3).map((serviceId) => ({ serviceId, status: 'DEGRADED_PERFORMANCE' }))
-  const { id: incidentId } = await createIncident(acme.ctx, { ...told, services })
+  const { id: incidentId } = await createIncident(acme.ctx, { ...reported, services })
   const startsAt = new Date(noon.getTime() + DAY)
   const endsAt = new Date(noon.getTime() + DAY + HOUR)
   await scheduleMaintenance(acme.ctx, { title: 'New disks', message: 'Reads go on.', startsAt, endsAt })
@@ -215,7 +215,7 @@ describe('the state of a page', () => {
     const before = await histories()
     expect(await histories()).toBe(before)
     const services = [{ serviceId: api, status: 'MAJOR_OUTAGE' }]
-    await createIncident(acme.ctx, { ...told, services })
+    await createIncident(acme.ctx, { ...reported, services })
     cache.invalidate(acme.id)
     const after = await histories()
     expect(after.histories.get(api)?.incidents.map(({ title }) => title)).toEqual(['Payments fail'])
@@ -246,7 +246,7 @@ describe('what is read beside the state', () => {
   })
 })
 
-test('a page of a service is not found on another page, and says what its figures count', async () => {
+test('a page of a service is not found on another page, and describes what its figures count', async () => {
   const [acme, other] = [await tenant(), await tenant()]
   const [api = ''] = await acme.services('API')
   const { read, cache } = serve()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wordsOf } from '../../src/language/catalogue.ts'
-import type { ShownStatus } from '../../src/status/shown-status.ts'
-import { pageStatus } from '../../src/status/shown-status.ts'
+import type { ShownStatus } from '../../src/status/service/shown-status.ts'
+import { pageStatus } from '../../src/status/service/shown-status.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
 import { groupByDay, groupServices, headline } from '../../src/status-page/view.ts'
 

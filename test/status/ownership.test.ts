@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { updateOrganization } from '../../src/account/organization.ts'
+import { updateOrganization } from '../../src/account/organization/organization.ts'
 import type { Context } from '../../src/core/context.ts'
 import { Forbidden, Invalid, NotFound, Unauthenticated } from '../../src/core/errors.ts'
 import { HOUR } from '../../src/core/time.ts'
 import type { Scope } from '../../src/generated/prisma/enums.ts'
-import { deleteIncident, updateIncident } from '../../src/status/incident-edits.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance.ts'
-import { createService, deleteService, reorderServices, updateService } from '../../src/status/service.ts'
+import { deleteIncident, updateIncident } from '../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../src/status/maintenance/maintenance.ts'
+import { createService, deleteService, reorderServices, updateService } from '../../src/status/service/service.ts'
 import {
   createServiceGroup,
   deleteServiceGroup,
   reorderServiceGroups,
   updateServiceGroup,
-} from '../../src/status/service-group.ts'
+} from '../../src/status/service/service-group.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { noIds, type Tenant, tenantsOf } from './setup.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/core/id.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { timelineSearch } from '../../src/status/search.ts'
 import { testDatabase } from '../support/database.ts'
 import { tenantsOf } from './setup.ts'

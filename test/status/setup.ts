@@ -1,8 +1,9 @@
-import { createOrganization } from '../../src/account/organization.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
 import type { Context } from '../../src/core/context.ts'
+import { newId } from '../../src/core/id.ts'
 import type { Event, PrismaClient } from '../../src/generated/prisma/client.ts'
-import type { Scope, Tier } from '../../src/generated/prisma/enums.ts'
-import { createService } from '../../src/status/service.ts'
+import type { Role, Scope, Tier } from '../../src/generated/prisma/enums.ts'
+import { createService } from '../../src/status/service/service.ts'
 import { noon, testContext } from '../support/context.ts'
 
 /** An organization of a test's own. */
@@ -67,6 +68,32 @@ export async function together<T>(attempts: readonly Promise<T>[]): Promise<{ do
   return {
     done: settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
     refused: settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])),
+  }
+}
+
+/** A member of an organization, signed in at noon. */
+export interface TestMember {
+  /** The id of the person. */
+  readonly id: string
+  readonly ctx: Context
+}
+
+/** Makes people members of organizations in a database. */
+export function membersOf(prisma: PrismaClient) {
+  return async ({ id: organizationId }: Tenant, name: string, role: Role = 'EDITOR'): Promise<TestMember> => {
+    const user = { id: newId('User'), email: `${newId('User')}@people.example`, name, createdAt: noon }
+    const memberships = { create: { organizationId, role, createdAt: noon } }
+    await prisma.user.create({ data: { ...user, memberships } })
+    const session = { id: newId('Session'), userId: user.id, hash: user.id, userAgent: '', expiresAt: noon }
+    await prisma.session.create({ data: { ...session, createdAt: noon, lastSeenAt: noon, confirmedAt: noon } })
+    const ctx = testContext(prisma, {
+      actor: {
+        ...{ kind: 'user', userId: user.id, sessionId: session.id, isOperator: false, confirmedAt: noon },
+        ...{ organizationId, memberships: new Map([[organizationId, { role, checkPlan: 'FREE' }]]) },
+      },
+      now: () => noon,
+    })
+    return { id: user.id, ctx }
   }
 }
 

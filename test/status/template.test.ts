@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import {
   createTemplate,
   deleteTemplate,

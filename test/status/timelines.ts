@@ -1,5 +1,5 @@
 import type { Prisma } from '../../src/generated/prisma/client.ts'
-import type { TimelineBounds } from '../../src/status/timeline-reader.ts'
+import type { TimelineBounds } from '../../src/status/timeline/timeline-reader.ts'
 
 /** Stories as they are, however long. */
 export const fullTimeline: TimelineBounds = { form: 'MARKDOWN', updates: 1000, bytes: 2 ** 30, services: 1000 }

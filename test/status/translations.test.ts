@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { renderStored } from '../../src/core/markdown-rendering.ts'
-import { updateIncident } from '../../src/status/incident-edits.ts'
-import { createIncident } from '../../src/status/incident-opening.ts'
-import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident-updates.ts'
+import { renderStored } from '../../src/core/markdown/markdown-rendering.ts'
+import { updateIncident } from '../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
 import {
   cancelMaintenance,
   editMaintenanceUpdate,
   scheduleMaintenance,
   updateMaintenance,
-} from '../../src/status/maintenance.ts'
-import { createMaintenanceSeries, updateMaintenanceSeries } from '../../src/status/maintenance-series.ts'
-import { readPageState } from '../../src/status/page-state.ts'
+} from '../../src/status/maintenance/maintenance.ts'
+import { createMaintenanceSeries, updateMaintenanceSeries } from '../../src/status/maintenance/maintenance-series.ts'
+import { readPageState } from '../../src/status/page/page-state.ts'
 import { inLanguage, titleIn } from '../../src/status/translations.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,21 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { isInstalled } from './installed.ts'
 import { temporaryDirectory } from './scratch.ts'
 
 /** Why there is no Caddy to test with; null: there is one. */
-export const caddyMissing = isInstalled() ? null : 'Caddy is not installed'
-
-function isInstalled(): boolean {
-  try {
-    execFileSync('caddy', ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+export const caddyMissing = isInstalled('caddy', 'version') ? null : 'Caddy is not installed'
 
 /** Returns the configuration in `docs/custom-domains.md`. */
 async function documentedConfiguration(): Promise<string> {

@@ -8,7 +8,7 @@ import type { CheckProgress } from '../../src/blacklist/checker.ts'
 import { checkPages, checkScript } from '../../src/blacklist/html/routes.tsx'
 import type { Target } from '../../src/blacklist/target.ts'
 import { parseTarget } from '../../src/blacklist/target.ts'
-import { loadAssets } from '../../src/http/assets.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
 import { lists } from './reports.ts'
 
 /** A check whose steps the test gives. */

@@ -30,7 +30,7 @@ const children = {
 const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
 await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
 
-/** Starts one of the tests' own files in a process of its own. */
+/** Starts one of the tests' own files in its own process. */
 export function startChild(name: keyof typeof children, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
     cwd: root,

@@ -32,7 +32,7 @@ function launchChromium(path: string): Promise<Browser> {
  */
 let shared: Promise<Browser> | undefined
 
-/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where there is none. */
+/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, where none exists. */
 export function useChromium() {
   let browser: Browser | undefined
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
  * A process that uses a database, for tests of several processes and of crashes: `hold` opens it and stays, `write` adds
- * rows one by one and tells each number once it is written. A database that does not open is told and ends it.
+ * rows one by one and tells each number once it is written. A database that does not open is notified and ends it.
  */
 import pino from 'pino'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'

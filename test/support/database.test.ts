@@ -68,7 +68,7 @@ describe('a borrowed database', () => {
     await third.release()
   })
 
-  test('is nobody else’s until it is released', async () => {
+  test('is no one else’s until it is released', async () => {
     const [one, other] = await Promise.all([borrowDatabase(), borrowDatabase()])
     await one.database.prisma.organization.create({ data: organization() })
     expect(await other.database.prisma.organization.count()).toBe(0)

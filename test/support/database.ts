@@ -23,7 +23,7 @@ export async function testDatabase(): Promise<DatabaseHandle> {
   return database
 }
 
-/** A migrated database with empty tables, which nobody else uses until it is released. */
+/** A migrated database with empty tables, which no one else uses until it is released. */
 export interface BorrowedDatabase {
   readonly database: DatabaseHandle
   /** Empties it for the next borrower, or removes it when it cannot pass for a new one any more. */
@@ -42,7 +42,7 @@ interface OwnDatabase {
 /** The databases of this process that wait for their next borrower: emptying one takes a tenth of the time of opening one. */
 const idle: OwnDatabase[] = []
 
-/** Gives a database that nobody uses: one that an earlier test file has released, or a new one. */
+/** Gives a database that no one uses: one that an earlier test file has released, or a new one. */
 export async function borrowDatabase(): Promise<BorrowedDatabase> {
   const own = idle.pop() ?? (await newDatabase())
   const { database, isClean } = observed(own.database)
@@ -157,7 +157,7 @@ export function copyDataDir(from: string, to: string): void {
 }
 
 /**
- * A new database on the server of `url`: a copy of `template`, after which it is named, or empty. `remove` drops it, whoever is
+ * A new database on the server of `url`: a copy of `template`, after which it is named, or empty. `remove` drops it, anyone who is
  * connected and however often.
  */
 export async function serverDatabase(

@@ -74,9 +74,29 @@ export function mutate<T = { readonly id: string }>(
   return succeed<T>(url, key, query, { input })
 }
 
+/** Uploads a text file to an incident by REST. */
+export async function uploadFile(
+  url: string,
+  key: string,
+  {
+    incidentId,
+    name,
+    ...fields
+  }: { readonly incidentId: string; readonly name: string; readonly [field: string]: string },
+): Promise<{ readonly id: string }> {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.set(field, value)
+  form.set('file', new Blob(['A log.']), name)
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${url}/api/v1/incidents/${incidentId}/files`, { method: 'POST', body: form, headers })
+  const { file } = (await response.json()) as { readonly file: { readonly id: string } }
+  expect(response.status, JSON.stringify(file)).toBe(201)
+  return file
+}
+
 /**
  * Makes an organization with a group, a service, an open incident, a planned maintenance and two monitors, over HTTP.
- * @param hook where a subscriber takes what it is told of them; null: there is none.
+ * @param hook the address of a webhook that subscribes to them, or null.
  */
 export async function filledOrganization(
   url: string,

@@ -15,7 +15,7 @@ export interface Operation {
 export type Result = ExecutionResult<Record<string, never>, { code?: string; [more: string]: unknown }>
 
 /** A way to run operations against a service. */
-export interface Transport {
+interface Transport {
   readonly name: string
   /** Every result, in order: one of a query or mutation, any number of a subscription. */
   run(url: string, operation: Operation): Promise<Result[]>

@@ -4,7 +4,7 @@ import type { RbldnsdZone } from './rbldnsd.ts'
 const soa = '$SOA 3600 ns.lists.test hostmaster.lists.test 1 600 300 86400 150'
 
 /** What the lists say, by address or name; a code such as `127.0.0.2`, and a reason. */
-export type Entries = Readonly<Record<string, readonly [code: string, reason: string]>>
+type Entries = Readonly<Record<string, readonly [code: string, reason: string]>>
 
 /** What each list holds beside its test entry; by the zone's name. */
 export type Listings = Readonly<Partial<Record<(typeof ipZones)[number] | (typeof domainZones)[number], Entries>>>

@@ -1,24 +1,25 @@
+import { watchRevokedKeys } from '../../src/account/api-key/revoked-keys.ts'
+import { createWrongKeys } from '../../src/account/api-key/wrong-keys.ts'
+import { createPageGuard } from '../../src/account/page/page-guard.ts'
 import { createQuota } from '../../src/account/quota.ts'
-import { watchRevokedKeys } from '../../src/account/revoked-keys.ts'
-import { createWrongKeys } from '../../src/account/wrong-keys.ts'
 import type { Dependencies } from '../../src/app/request-context.ts'
 import { contextOf, visitorContext } from '../../src/app/request-context.ts'
 import { schema } from '../../src/app/schema.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
-import { listenToLogs } from '../../src/event-log/event.ts'
+import { announcedEvents, listenToLogs } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
 import type { GraphContext } from '../../src/graphql/builder.ts'
-import { createCostCheck } from '../../src/graphql/cost-check.ts'
-import { createLiveSubscriptions } from '../../src/graphql/live-subscriptions.ts'
-import { createPersistedQueries } from '../../src/graphql/persisted-queries.ts'
+import { createCostCheck } from '../../src/graphql/document/cost-check.ts'
+import { createPersistedQueries } from '../../src/graphql/document/persisted-queries.ts'
 import { createGraphqlServer } from '../../src/graphql/server.ts'
-import { createSharedExecution } from '../../src/graphql/shared-execution.ts'
-import { createWebsocketServer } from '../../src/graphql/websocket.ts'
-import { loadAssets } from '../../src/http/assets.ts'
-import { callerOf } from '../../src/http/caller.ts'
+import { createLiveSubscriptions } from '../../src/graphql/subscription/live-subscriptions.ts'
+import { createSharedExecution } from '../../src/graphql/subscription/shared-execution.ts'
+import { createWebsocketServer } from '../../src/graphql/transport/websocket.ts'
+import { loadAssets } from '../../src/http/assets/assets.ts'
+import { callerOf } from '../../src/http/request/caller.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { openResultFeed } from '../../src/monitoring/result-feed.ts'
-import { readSizes } from '../../src/status/sizes.ts'
+import { openResultFeed } from '../../src/monitoring/result/result-feed.ts'
+import { readSizes } from '../../src/status/page/sizes.ts'
 import { liveScript, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { seal } from '../monitoring/setup.ts'
@@ -41,7 +42,11 @@ export async function startLiveService(
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
   const cache = createPageCache(now)
-  const unlisten = await listenToLogs(database, cache.invalidate)
+  const pageGuard = createPageGuard({ db: database.prisma, now, log: silent, seal, hold: revokedKeys.hold })
+  const unlisten = await listenToLogs(database, (organizationId, announcement) => {
+    cache.invalidate(organizationId)
+    pageGuard.invalidate(organizationId, announcedEvents(announcement))
+  })
   const parts: Dependencies = {
     config,
     db: database.prisma,
@@ -51,6 +56,8 @@ export async function startLiveService(
     seal,
     resultFeed: checks,
     eventLog,
+    pageGuard,
+    onChanged: pageGuard.invalidate,
     site,
     pages: {
       site: { ...site, assets: await loadAssets([liveScript, statusStylesheet]) },

@@ -1,5 +1,5 @@
-/** A process that locks a directory and stays, or tells why it cannot. */
-import { lockDirectory } from '../../src/database/lock.ts'
+/** A process that locks a directory and stays, or shows why it cannot. */
+import { lockDirectory } from '../../src/database/embedded/directory-lock.ts'
 
 try {
   await lockDirectory(process.argv[2] ?? '')

@@ -15,7 +15,7 @@ await writeAtOnce(testContext(database.prisma), organizationId, {
   name,
   writers: Number(writers),
   each: Number(each),
-  told: say,
+  reported: say,
 })
 await database.close()
 

@@ -14,7 +14,7 @@ export async function newTenant(db: PrismaClient): Promise<string> {
   return id
 }
 
-/** Appends one event about each subject in a transaction of its own that changes something too, one after another. */
+/** Appends one event about each subject in its own transaction that changes something too, one after another. */
 export async function appendEach(ctx: Context, organizationId: string, subjects: readonly string[]): Promise<void> {
   for (const subjectId of subjects) {
     await transaction(ctx, async (tx) => {
@@ -24,19 +24,19 @@ export async function appendEach(ctx: Context, organizationId: string, subjects:
   }
 }
 
-/** Many writers at once, each appending its subjects `{name}-{writer}-{number}`; tells of each once it is committed. */
+/** Many writers at once, each appending its subjects `{name}-{writer}-{number}`; reports each once it is committed. */
 export async function writeAtOnce(
   ctx: Context,
   organizationId: string,
-  options: { readonly name: string; readonly writers: number; readonly each: number; told?(subject: string): void },
+  options: { readonly name: string; readonly writers: number; readonly each: number; reported?(subject: string): void },
 ): Promise<void> {
-  const { name, writers, each, told } = options
+  const { name, writers, each, reported } = options
   await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {
       for (let number = 0; number < each; number++) {
         const subject = `${name}-${writer}-${number}`
         await appendEach(ctx, organizationId, [subject])
-        told?.(subject)
+        reported?.(subject)
       }
     }),
   )

@@ -1,22 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Certified } from './certificate.ts'
 import { freePort } from './free-port.ts'
+import { isInstalled } from './installed.ts'
 import { temporaryDirectory } from './scratch.ts'
 
 /** Why there is no nginx to test with; null: there is one. */
-export const nginxMissing = isInstalled() ? null : 'nginx is not installed'
-
-function isInstalled(): boolean {
-  try {
-    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+export const nginxMissing = isInstalled('nginx', '-v') ? null : 'nginx is not installed'
 
 /** Returns the configuration of a cache in `docs/deployment.md`. */
 async function documentedConfiguration(): Promise<string> {
@@ -56,6 +48,16 @@ export async function startDeployedNginx(
     .replace('127.0.0.1:4000', service.replace('http://', ''))
   const { stop } = await runNginx(block, directory, `http://127.0.0.1:${plainPort}`)
   return { port, stop }
+}
+
+/** Starts nginx as a proxy in front of a service, with `lines` in its location. */
+export async function startProxyNginx(
+  service: string,
+  lines: string,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const port = await freePort()
+  const block = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${service}; proxy_set_header Host $http_host; ${lines} } }`
+  return runNginx(block, await temporaryDirectory(), `http://127.0.0.1:${port}`)
 }
 
 type Directory = Awaited<ReturnType<typeof temporaryDirectory>>

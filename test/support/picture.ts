@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pixelmatch from 'pixelmatch'
 import type { Page } from 'playwright-core'
 import { PNG } from 'pngjs'
-import { root } from '../../src/core/paths.ts'
+import { root } from '../../src/core/process/paths.ts'
 
 /** Where the pictures are that pages are compared with. `npm run pictures` makes them anew. */
 const folder = new URL('test/browser/pictures/', root)

@@ -40,3 +40,12 @@ export const textFile = (text: string): Uint8Array<ArrayBuffer> => new Uint8Arra
 /** An SVG file. @param content what it contains. */
 export const svg = (content = '<rect width="9" height="9"/>'): Uint8Array<ArrayBuffer> =>
   textFile(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${content}</svg>`)
+
+/** A GIF file that says this size. */
+export function gif(width: number, height: number): Uint8Array<ArrayBuffer> {
+  const file = Buffer.alloc(14)
+  file.write('GIF89a', 0, 'latin1')
+  file.writeUInt16LE(width, 6)
+  file.writeUInt16LE(height, 8)
+  return new Uint8Array(file)
+}

@@ -7,7 +7,7 @@ import { operatorToken } from './service-data.ts'
 // Bundles the service.
 import './child.ts'
 
-/** The service in a process of its own, as `npm start` runs it. */
+/** The service in its own process, as `npm start` runs it. */
 export interface ServiceProcess {
   readonly pid: number
   /** Resolves with its address once it says that it is ready. @throws with what it wrote when it ends before. */

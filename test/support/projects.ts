@@ -45,7 +45,7 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
 /** What is only a type is not loaded. */
 function importsOf(file: string): string[] {
   const statements = readFileSync(file, 'utf8').matchAll(
-    /^(?:import|export)\s+(?!type\s)[^']*?'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+    /^(?:import|export)\s+(?!type\s)[^']*?'(\.\.?\/[^']+)'|import\('(\.[^']+)'\)/gm,
   )
   const paths = Array.from(statements, ([, named, called]) => join(dirname(file), named ?? called ?? ''))
   return paths.filter((path) => path.startsWith('test/'))

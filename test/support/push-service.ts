@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /** A message as it came at the push service, and as the browser reads it. */
-export interface PushedMessage {
+interface PushedMessage {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   /** As decrypted; null: the service knows no such browser. */
   readonly text: string | null
 }
 
-/** What a browser tells of its subscription. */
+/** What a browser reports its subscription. */
 export interface FakeSubscription {
   readonly endpoint: string
   readonly p256dh: string
@@ -67,8 +67,10 @@ export async function startPushService() {
   const browsers = new Map<string, Keys>()
   const service = {
     received,
-    /** What it answers. */
-    answer: (): { readonly status: number; readonly headers?: Readonly<Record<string, string>> } => ({ status: 201 }),
+    /** Its answer to a message at a path. */
+    answer: (_path: string): { readonly status: number; readonly headers?: Readonly<Record<string, string>> } => ({
+      status: 201,
+    }),
     url: '',
     /** Returns the subscription of a new browser. */
     subscribe(): FakeSubscription {
@@ -90,7 +92,7 @@ export async function startPushService() {
     const keys = browsers.get(path)
     const body = await buffer(request)
     received.push({ path, headers, text: keys ? decryptAsBrowser(keys, body) : null })
-    const { status, headers: own = {} } = service.answer()
+    const { status, headers: own = {} } = service.answer(path)
     response.writeHead(status, own).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

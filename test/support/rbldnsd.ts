@@ -23,8 +23,8 @@ export interface Rbldnsd extends DnsServer {
 
 const executable = findExecutable()
 
-/** Why there is no daemon to test with, or null when there is one. */
-export const rbldnsdMissing = executable === null ? 'rbldnsd is not installed' : null
+/** Why there is no daemon to test with; null if there is one. */
+const rbldnsdMissing = executable === null ? 'rbldnsd is not installed' : null
 
 /** Called first in a test that needs the daemon: without it the test is skipped, saying so, or fails where CI is set. */
 export function requireRbldnsd(test: { skip(note?: string): void }): void {
@@ -93,7 +93,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Asks every 10 ms, because nothing else tells that the daemon has its socket. */
+/** Asks every 10 ms, because nothing else reports that the daemon has its socket. */
 function probeUntilAnswered(port: number, zone: string): { readonly answered: Promise<unknown>; stop(): void } {
   const query = encode({ type: 'query', id: 1, questions: [{ name: zone, type: 'SOA' }] })
   const socket = createSocket('udp4')

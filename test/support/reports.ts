@@ -1,9 +1,9 @@
+import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklist/check-report.ts'
 import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
-import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklist/report.ts'
 import { countResults, domainVerdict, ipVerdict, sumCounts } from '../../src/blacklist/verdict.ts'
 
 /** When every report made here was made. */
-export const checkedAt = new Date('2026-11-20T12:52:19Z')
+const checkedAt = new Date('2026-11-20T12:52:19Z')
 
 const list = (name: string, description: string) => ({ name, description, health: 'ok' }) as const
 

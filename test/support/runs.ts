@@ -20,9 +20,17 @@ export function doorsOf<Case, Door>(
   cases: readonly Case[],
   doors: readonly Door[],
 ): (readonly [Case, readonly Door[]])[] {
+  return cases.map((each, index) => [each, doorsAt(index, doors)])
+}
+
+/** As `doorsOf`, for the case with this number: cases that are found one after the other. */
+export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
   const today = Math.floor(Date.now() / DAY)
-  return cases.map((each, index) => {
-    const door = doors[(index + today) % doors.length]
-    return [each, isThorough || door === undefined ? doors : [door]]
-  })
+  const door = doors[(index + today) % doors.length]
+  return isThorough || door === undefined ? doors : [door]
+}
+
+/** Which of the cases of `doorsOf` a test tries at one of the doors. */
+export function casesAt<Case, Door>(door: Door, cases: readonly Case[], doors: readonly Door[]): Case[] {
+  return doorsOf(cases, doors).flatMap(([each, tried]) => (tried.includes(door) ? [each] : []))
 }

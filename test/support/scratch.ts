@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 
-/** A log that nobody reads. */
+/** A log that no one reads. */
 export const silent = pino({ level: 'silent' })
 
 /** A new directory in the system's place for temporary files, and how to remove it. */

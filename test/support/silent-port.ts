@@ -15,7 +15,7 @@ const program = `
 
 /**
  * A port of an address of this machine that is as silent as a host that drops packets: its queue of connections is full,
- * and nobody takes them from it.
+ * and no one takes them from it.
  */
 export async function silentPort(host: string, port = 0): Promise<number> {
   const worker = new Worker(program, { eval: true, workerData: { host, port } })
@@ -25,7 +25,7 @@ export async function silentPort(host: string, port = 0): Promise<number> {
     for (const socket of queued) socket.destroy()
     await worker.terminate()
   })
-  // A queue of one holds two; the others stand before whoever comes now.
+  // A queue of one holds two; the others stand before anyone who comes now.
   await Promise.all(queued.slice(0, 2).map((socket) => once(socket, 'connect')))
   return listening
 }

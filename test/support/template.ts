@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DAY } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
-import { migrationsDirectory, readMigrations } from '../../src/database/migrate.ts'
-import { pgliteVersion } from '../../src/database/template.ts'
+import { migrationsDirectory, readMigrations } from '../../src/database/migration/migrate.ts'
+import { pgliteVersion } from '../../src/database/migration/migrated-template.ts'
 import { silent } from './scratch.ts'
 
-/** How long a template that nobody uses is kept: branches have their own. */
+/** How long a template that no one uses is kept: branches have their own. */
 const KEPT = 2 * DAY
 
 /**
- * The DATA_DIR of a migrated, empty database to copy, made when there is none of these migrations and this PGlite: opening a new
+ * The DATA_DIR of a migrated, empty database to copy, made when none exists of these migrations and this PGlite: opening a new
  * one and applying what its template lacks takes seconds, copying it a tenth of one. It appears whole or not at all, whoever makes it
  * meanwhile.
  * @param cache where templates are kept, if not beside the packages.

@@ -1,11 +1,11 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { inject } from 'vitest'
-import type { WorkerFile } from '../../src/core/worker-thread.ts'
+import type { WorkerFile } from '../../src/core/thread/worker-thread.ts'
 
 /** Tests run from the sources. */
 export const isBundled = false
 
-/** In tests in place of the function of `src/core/worker-thread.ts`: starts a worker thread from the run's bundles. */
+/** In tests in place of the function of `src/core/thread/worker-thread.ts`: starts a worker thread from the run's bundles. */
 export function startWorker(file: WorkerFile, options?: Omit<WorkerOptions, 'execArgv'>): Worker {
   if (isGlobalSetup) return startFromSource(file, options)
   // Not `--expose-gc` and the like, which the thread would inherit.

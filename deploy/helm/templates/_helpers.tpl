@@ -13,6 +13,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{/* Not empty if an upgrade replaces instances one by one. */}}
+{{- define "allclear.rolls" -}}
+{{- if and .Values.databaseServer (not .Values.stopForUpgrade) }}yes{{ end -}}
+{{- end }}
+
 {{- define "allclear.validate" -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.databaseServer) }}
 {{- fail "replicas is more than 1, which needs a PostgreSQL server: put DATABASE_URL and SECRET_KEY into existingSecret and set databaseServer to true. The embedded database takes one instance." }}

@@ -5,23 +5,23 @@ import { nextUtcDay } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { CheckPlan, Scope, Tier, UptimeSource } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
-import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { PageLinkInput } from '../../graphql/page-link-input.ts'
-import { VERSION_READ } from '../../graphql/version.ts'
+import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/schema/idempotent-mutation.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
+import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
+import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { Language } from '../../language/catalogue.ts'
-import type { CreatedApiKey } from '../api-key.ts'
-import { createApiKey, revokeApiKey } from '../api-key.ts'
-import { deleteOrganization, deletionAt, restoreOrganization } from '../deletion.ts'
+import type { CreatedApiKey } from '../api-key/api-key.ts'
+import { createApiKey, revokeApiKey } from '../api-key/api-key.ts'
 import { keySerializer, organizationSerializer } from '../idempotent-answers.ts'
+import { checksPerDay, planAt } from '../limits.ts'
 import { actorFor } from '../on-behalf-of.ts'
-import { createOrganization, setCheckPlan, updateOrganization } from '../organization.ts'
-import { checksPerDay, planAt } from '../plan.ts'
+import { deleteOrganization, deletionAt, restoreOrganization } from '../organization/deletion.ts'
+import { createOrganization, setCheckPlan, updateOrganization } from '../organization/organization.ts'
 import { organizationChecks } from '../quota.ts'
 
 builder.enumType(Tier, {
@@ -33,7 +33,7 @@ builder.enumType(UptimeSource, {
   name: 'UptimeSource',
   description: 'What the uptime of a service counts.',
   values: describedValues({
-    INCIDENTS: 'Incidents: the time without one that says that the service is out.',
+    INCIDENTS: 'Incidents: the time without an incident that reports an outage of the service.',
     MONITORS: 'What monitors measured. A service without monitors counts incidents.',
   }),
 })

@@ -4,13 +4,13 @@ import { canReadOrganization } from '../../core/access.ts'
 import { NotFound } from '../../core/errors.ts'
 import type { IdType } from '../../core/id.ts'
 import { typeOfId } from '../../core/id.ts'
-import type { Prisma } from '../../generated/prisma/client.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
-import { deletedAmong } from '../deletion.ts'
-import type { GuardedPage, PageName } from '../page-guard.ts'
-import { pageShowing, requirePage, requireThing } from '../page-guard.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { deletedAmong } from '../organization/deletion.ts'
+import type { GuardedPage, PageName } from '../page/page-guard.ts'
+import { pageShowing, publicUpdateIds, requirePage, requireThing } from '../page/page-guard.ts'
 
 /** Answers `node` and `nodes` with null for what the caller may not see. */
 export function hideNodes(schema: GraphQLSchema): GraphQLSchema {
@@ -41,7 +41,7 @@ interface Owned {
 
 const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
   canReadOrganization(actor, organizationId ?? id)
-/** What pages show to who may read them; the fields that they do not show are guarded one by one (graphql/owner-only.ts). */
+/** What pages show to who may read them; the fields that they do not show are guarded one by one (graphql/schema/owner-only.ts). */
 const readersSee = 'readers'
 
 /** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
@@ -97,8 +97,7 @@ const isHidden = ({ actor }: GraphContext, { organizationId, visibility = 'PUBLI
   visibility !== 'PUBLIC' && !canReadOrganization(actor, organizationId ?? '')
 
 const isOfPublicIncident = batchPerOperation<string, boolean>(async ({ db }, ids) => {
-  const where: Prisma.IncidentUpdateWhereInput = { id: { in: [...ids] }, incident: { visibility: 'PUBLIC' } }
-  const found = new Set((await db.incidentUpdate.findMany({ where, select: { id: true } })).map(({ id }) => id))
+  const found = await publicUpdateIds(db, ids)
   return ids.map((id) => found.has(id))
 })
 
@@ -126,7 +125,7 @@ export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   }
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
-      const nameOf = rootDoors[field.name]
+      const nameOf = ownValue(rootDoors, field.name)
       const resolve = field.resolve
       if (!nameOf || !resolve) continue
       field.resolve = async (source, args, ctx, info) => {

@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { LRUCache } from 'lru-cache'
+import { createTokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { SECOND } from '../../core/time.ts'
-import { createTokenBucket } from '../../core/token-bucket.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { CERTIFICATE_PATH, isServedHost } from '../custom-domain.ts'
+import { CERTIFICATE_PATH, isServedHost } from '../custom-domain/custom-domain.ts'
 
 /** How long an answer is remembered, and how many are. */
 const REMEMBERED = { ttl: 10 * SECOND, max: 10_000 } as const

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { hostNameOf } from '../../http/host.ts'
-import { CHALLENGE_PATH, challengeResponse } from '../custom-domain.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
+import { CHALLENGE_PATH, challengeResponse } from '../custom-domain/custom-domain.ts'
 
 /** Answers at a proven domain's own challenge path, so that it stays proven once it points here. */
 export function challengeRoutes({ db }: { readonly db: PrismaClient }): Hono {

@@ -3,13 +3,13 @@ import type { Clock } from '../../core/time.ts'
 import type { LogCache } from '../../event-log/log-cache.ts'
 import { createLogCache } from '../../event-log/log-cache.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import type { LogoContent } from '../logo.ts'
-import { LOGO_PATH, logoTypes, readLogoContent } from '../logo.ts'
+import type { LogoContent } from '../page/logo.ts'
+import { LOGO_PATH, logoTypes, readLogoContent } from '../page/logo.ts'
 
 /** The maximum size of the cached logos in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Creates the cache of uploaded logos by their files. One that its page has no more is gone when the log has moved. */
+/** Creates the cache of uploaded logos by their files. A replaced logo leaves the cache with the next event of the log. */
 export function createLogoCache(now: Clock): LogCache<LogoContent> {
   return createLogCache({
     ...{ now, maxSize: MAX_BYTES },
@@ -35,7 +35,7 @@ export function logoRoutes({
   })
 }
 
-/** Any site may show a logo; one that is opened alone can run nothing, even when it is a page in disguise. */
+/** Any site may show a logo. Opened alone, it cannot run scripts, even if it is a disguised page. */
 const headers = {
   'cache-control': 'public, max-age=31536000, immutable',
   'access-control-allow-origin': '*',

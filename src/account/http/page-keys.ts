@@ -4,10 +4,10 @@ import { setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { typeOfId } from '../../core/id.ts'
 import { SECOND } from '../../core/time.ts'
-import { bearerOf } from '../../http/caller.ts'
-import { isOwnOrigin } from '../../http/own-origin.ts'
-import type { PageKeys } from '../page-guard.ts'
-import { PAGE_COOKIE_LIFETIME } from '../page-guard.ts'
+import { bearerOf } from '../../http/request/caller.ts'
+import { isOwnOrigin } from '../../http/request/own-origin.ts'
+import type { PageKeys } from '../page/page-guard.ts'
+import { PAGE_COOKIE_LIFETIME } from '../page/page-guard.ts'
 
 interface Site {
   readonly baseUrl: string

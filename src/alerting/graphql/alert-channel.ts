@@ -5,31 +5,81 @@ import type {
 } from '../../generated/prisma/client.ts'
 import { AlertChange, AlertChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, rows, text } from '../../graphql/cost.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { readAttempts } from '../../notification/attempt.ts'
+import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { connectionOf, connectionOfNode, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { readAttempts } from '../../notification/delivery/attempt.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
-import { quietHoursInput, signingSecret } from '../channel.ts'
+import { listAlertDeliveries, pageableAlertDeliveries } from '../alert-queries.ts'
+import { signingSecret } from '../channel.ts'
+import type { QuietTimes } from '../quiet-hours.ts'
+import { dailyHoursOf, formatMinutes, quietTimesOf, weekdays } from '../quiet-hours.ts'
 
-/** The deliveries of a channel that are read. */
+/** How many deliveries of a channel are read. */
 const MAX_DELIVERIES = 20
 
-type QuietHours = NonNullable<ReturnType<typeof quietHoursInput>>
+type QuietHours = NonNullable<ReturnType<typeof dailyHoursOf>>
 
 const QuietHoursRef = builder.objectRef<QuietHours>('QuietHours').implement({
-  description: 'Hours in which a channel is left in peace: what comes then waits until they end.',
+  description: 'Hours when a channel gets no messages, the same on every day. Alerts wait until they end.',
   fields: (t) => ({
-    from: t.exposeString('from', { description: 'When they begin, such as 22:00.' }),
-    to: t.exposeString('to', { description: 'When they end; before `from`: the next day.' }),
-    timeZone: t.exposeString('timeZone', { description: 'The time zone of both.' }),
+    from: t.exposeString('from', { description: 'The start, such as 22:00.' }),
+    to: t.exposeString('to', { description: 'When they end; before `from`: on the next day.' }),
+    timeZone: t.exposeString('timeZone', { description: 'The time zone of both times.' }),
+  }),
+})
+
+export const WeekdayRef = builder.enumType('Weekday', {
+  description: 'A day of the week.',
+  values: describedValues<(typeof weekdays)[number]>({
+    MONDAY: 'Monday.',
+    TUESDAY: 'Tuesday.',
+    WEDNESDAY: 'Wednesday.',
+    THURSDAY: 'Thursday.',
+    FRIDAY: 'Friday.',
+    SATURDAY: 'Saturday.',
+    SUNDAY: 'Sunday.',
+  }),
+})
+
+/** How many windows a channel may have. */
+const MAX_WINDOWS = 14
+
+const QuietWindowRef = builder.objectRef<QuietTimes['windows'][number]>('QuietWindow').implement({
+  description: 'Hours on some days of the week when a channel gets no messages.',
+  fields: (t) => ({
+    days: t.field({
+      type: [WeekdayRef],
+      extensions: costs({ items: weekdays.length }),
+      description: 'The days on which the window begins.',
+      resolve: ({ days }) => weekdays.filter((_, index) => days.includes(index + 1)),
+    }),
+    from: t.string({ description: 'The start, such as 22:00.', resolve: ({ from }) => formatMinutes(from) }),
+    to: t.string({
+      description: 'When it ends, up to 24:00; not after `from`: on the next day.',
+      resolve: ({ to }) => formatMinutes(to),
+    }),
+  }),
+})
+
+const QuietTimesRef = builder.objectRef<QuietTimes>('QuietTimes').implement({
+  description: 'When a channel gets no messages. Alerts wait until the window ends; windows that touch count as one.',
+  fields: (t) => ({
+    windows: t.field({
+      type: [QuietWindowRef],
+      extensions: costs({ items: MAX_WINDOWS }),
+      description: 'The windows.',
+      resolve: ({ windows }) => [...windows],
+    }),
+    timeZone: t.exposeString('timeZone', { description: 'The time zone of all windows.' }),
   }),
 })
 
 const AlertDelivery = builder.objectRef<AlertDeliveryRow>('AlertDelivery').implement({
-  description: 'A message to an alert channel, with the answer of its last attempt.',
+  description: 'A message to an alert channel, with the response to its last attempt.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Each attempt carries it.' }),
+    id: t.exposeID('id', { description: 'The same for all attempts.' }),
     status: t.expose('status', { type: DeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.int({
       description: 'How many attempts were made.',
@@ -38,7 +88,7 @@ const AlertDelivery = builder.objectRef<AlertDeliveryRow>('AlertDelivery').imple
     answer: t.string({
       nullable: true,
       extensions: text(600),
-      description: 'What the receiver answered to the last attempt; null: there was none.',
+      description: 'The receiver’s response to the last attempt; null: no attempt yet, or no response.',
       resolve: ({ attempts }) => readAttempts(attempts).at(-1)?.message ?? null,
     }),
     nextAttemptAt: t.expose('dueAt', {
@@ -50,36 +100,37 @@ const AlertDelivery = builder.objectRef<AlertDeliveryRow>('AlertDelivery').imple
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was delivered or given up.',
+      description: 'When it was delivered, canceled or given up.',
     }),
   }),
 })
 
-/** An alert channel. */
+const newestFirst = orderOf('AlertDelivery', { position: ['number', 'desc'] })
+
 export const AlertChannel = builder.prismaNode('AlertChannel', {
   id: { field: 'id' },
   nullable: true,
   description: 'Where the team gets alerts about its monitors. Visible to the organization only.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The channel’s name.' }),
-    kind: t.expose('kind', { type: AlertChannelKind, description: 'How it reaches the team.' }),
-    address: t.exposeString('label', { description: 'A form of the address that identifies it, without secrets.' }),
+    kind: t.expose('kind', { type: AlertChannelKind, description: 'How the channel reaches the team.' }),
+    address: t.exposeString('label', { description: 'The address, with secrets left out.' }),
     when: t.expose('changes', {
       type: [AlertChange],
       extensions: costs({ items: Object.keys(AlertChange).length }),
-      description: 'What it is notified of.',
+      description: 'The changes that it gets.',
     }),
     monitors: t.prismaField({
       type: ['Monitor'],
       extensions: rows(MAX_SERVICES),
-      description: 'The chosen monitors. Neither monitors nor services: it is notified of all.',
+      description: 'The monitors whose alerts it gets. Without monitors and services, it gets all alerts.',
       resolve: (query, { organizationId, monitorIds }, _args, { db }) =>
         db.monitor.findMany({ ...query, where: { organizationId, id: { in: monitorIds } }, orderBy: { id: 'asc' } }),
     }),
     services: t.prismaField({
       type: ['Service'],
       extensions: rows(MAX_SERVICES),
-      description: 'The chosen services, of whose monitors it is notified.',
+      description: 'The services whose monitors’ alerts it gets.',
       resolve: (query, { organizationId, serviceIds }, _args, { db }) =>
         db.service.findMany({
           ...query,
@@ -89,22 +140,29 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
     }),
     remindAfterMinutes: t.exposeInt('remindAfterMinutes', {
       nullable: true,
-      description: 'How often it is reminded of an alert that nobody has acknowledged; null: never.',
+      description: 'The minutes between reminders of an unacknowledged alert; null: no reminders.',
     }),
-    // An id: through the channel, a small query could ask for a circle.
+    // An id, not the channel: a small query could otherwise follow a cycle.
     escalateToId: t.exposeID('escalateToId', {
       nullable: true,
-      description: 'The channel that is notified when nobody acknowledges an alert; null: none.',
+      description: 'The channel that gets an alert if it is not acknowledged in time; null: none.',
     }),
     escalateAfterMinutes: t.exposeInt('escalateAfterMinutes', {
       nullable: true,
-      description: 'After how many minutes that is; null: never.',
+      description: 'The minutes until an unacknowledged alert escalates; null: never.',
     }),
     quietHours: t.field({
       type: QuietHoursRef,
       nullable: true,
-      description: 'When it is left in peace; null: never.',
-      resolve: (channel: AlertChannelRow) => quietHoursInput(channel),
+      deprecationReason: 'Use `quietTimes`.',
+      description: 'Its quiet times, if they are the same hours on every day; null otherwise.',
+      resolve: (channel: AlertChannelRow) => dailyHoursOf(quietTimesOf(channel)),
+    }),
+    quietTimes: t.field({
+      type: QuietTimesRef,
+      nullable: true,
+      description: 'When it gets no messages; null: never.',
+      resolve: (channel: AlertChannelRow) => quietTimesOf(channel),
     }),
     signingSecret: t.string({
       nullable: true,
@@ -113,12 +171,23 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
         'The signing secret of a webhook, as defined by Standard Webhooks; null for other kinds. Requires a key with scope WRITE.',
       resolve: (channel, _args, ctx) => signingSecret(ctx, channel),
     }),
+    messages: t.field({
+      type: connectionOfNode('AlertDelivery', AlertDelivery),
+      description: 'The messages to it, newest first. Kept for 30 days after they were delivered or given up.',
+      args: pageArgs,
+      resolve: ({ id }, args, { db }) =>
+        pageOf({
+          order: newestFirst,
+          args,
+          ...pageableAlertDeliveries({ db }, id),
+        }),
+    }),
     deliveries: t.field({
       type: [AlertDelivery],
       extensions: rows(MAX_DELIVERIES),
-      description: `The last ${MAX_DELIVERIES} messages to it, newest first. Kept for 30 days.`,
-      resolve: ({ id }, _args, { db }) =>
-        db.alertDelivery.findMany({ where: { channelId: id }, orderBy: { position: 'desc' }, take: MAX_DELIVERIES }),
+      deprecationReason: 'Use `messages`.',
+      description: `The last ${MAX_DELIVERIES} messages to it, newest first.`,
+      resolve: ({ id }, _args, { db }) => listAlertDeliveries({ db }, id, MAX_DELIVERIES),
     }),
     version: t.exposeInt('version', { description: 'Incremented by every update.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -130,7 +199,7 @@ const order = orderOf('AlertChannel', { createdAt: ['time', 'asc'], id: ['text',
 builder.prismaObjectField('Organization', 'alertChannels', (t) =>
   t.field({
     type: connectionOf('AlertChannel'),
-    description: 'In the order in which they were created.',
+    description: 'Oldest first.',
     args: pageArgs,
     resolve: ({ id }, args, ctx, info) =>
       pageOf({

@@ -1,17 +1,16 @@
 import { AlertChange, AlertSilence, MonitorState } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { text } from '../../graphql/cost.ts'
-import { filterTag } from '../../graphql/filter.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { readTogether } from '../../graphql/loader.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { filterTag } from '../../graphql/list/filter.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 
-/** An alert. */
 export const Alert = builder.prismaNode('Alert', {
   id: { field: 'id' },
   nullable: true,
   description:
-    'Something wrong with a monitor, from when it was noticed until it is over. When it comes back within 30 minutes, it is the same alert. Visible to the organization only.',
+    'A problem of a monitor, from when it is detected until it is over. A monitor that fails again within 30 minutes reopens its alert. Visible to the organization only.',
   fields: (t) => ({
     monitor: t.prismaField({
       type: 'Monitor',
@@ -28,29 +27,29 @@ export const Alert = builder.prismaNode('Alert', {
         readTogether(ctx, () => ctx.db.objective.findUnique({ ...query, where: { id: monitorId, organizationId } })),
     }),
     monitorName: t.exposeString('monitorName', {
-      description: 'The name of the monitor, or of the objective with its target, at that time.',
+      description: 'The name of the monitor, or of the objective with its target, when the alert began.',
     }),
-    change: t.expose('change', { type: AlertChange, description: 'What is wrong, or was at the end.' }),
-    state: t.expose('state', { type: MonitorState, description: 'The state of the monitor, as far as was told.' }),
-    since: t.expose('since', { type: 'DateTime', description: 'Since when that is wrong.' }),
-    message: t.exposeString('message', { extensions: text(400), description: 'Why, as a probe said.' }),
-    count: t.exposeInt('count', { description: 'How often it began.' }),
-    openedAt: t.expose('openedAt', { type: 'DateTime', description: 'When it was first noticed.' }),
+    change: t.expose('change', { type: AlertChange, description: 'What is wrong, or what was wrong last.' }),
+    state: t.expose('state', { type: MonitorState, description: 'The last reported state of the monitor.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'When this problem began.' }),
+    message: t.exposeString('message', { extensions: text(400), description: 'The reason, from the probe’s message.' }),
+    count: t.exposeInt('count', { description: 'How often the problem has begun.' }),
+    openedAt: t.expose('openedAt', { type: 'DateTime', description: 'When the problem was first detected.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was over; null: it lasts.',
+      description: 'When the alert ended; null: it is open.',
     }),
     acknowledgedAt: t.expose('acknowledgedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When somebody acknowledged it; null: nobody has.',
+      description: 'When it was acknowledged; null: not yet.',
     }),
     acknowledgedBy: t.exposeString('acknowledgedBy', { nullable: true, description: 'Who acknowledged it.' }),
     silence: t.expose('silence', {
       type: AlertSilence,
       nullable: true,
-      description: 'Why nobody is notified of it now; null: the channels that want it were.',
+      description: 'Why no channel is notified of it now; null: its channels were notified.',
     }),
   }),
 })
@@ -61,14 +60,15 @@ const newestFirst = (filter: object | null | undefined) =>
 const AlertFilter = builder.inputType('AlertFilter', {
   description: 'Conditions. Items must match all of them.',
   fields: (t) => ({
-    open: t.boolean({ required: false, description: 'True: only those that last; false: only those that are over.' }),
+    open: t.boolean({ required: false, description: 'True: only open alerts; false: only ended ones.' }),
   }),
 })
 
 builder.prismaObjectField('Organization', 'alerts', (t) =>
   t.field({
     type: connectionOf('Alert'),
-    description: 'Newest first. Kept for 100 days after their end. An organization without alert channels has none.',
+    description:
+      'Newest first. Kept for 100 days after they end. An organization without alert channels has no alerts.',
     args: { filter: t.arg({ type: AlertFilter, required: false }), ...pageArgs },
     resolve: ({ id }, { filter, ...args }, ctx, info) =>
       pageOf({

@@ -1,7 +1,6 @@
-// The door of the feature: its types and operations, by concept.
 import './context.ts'
 import './enums.ts'
 import './alert-channel.ts'
 import './alert.ts'
-import './alerted.ts'
+import './notified-channels.ts'
 import './mutations.ts'

@@ -1,28 +1,29 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { AlertChange } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { acknowledgeAlert } from '../acknowledge.ts'
 import { createAlertChannel, deleteAlertChannel, rotateAlertChannelSecret, updateAlertChannel } from '../channel.ts'
 import type { ChannelTest } from '../test-channel.ts'
 import { testAlertChannel } from '../test-channel.ts'
 import { Alert } from './alert.ts'
-import { AlertChannel } from './alert-channel.ts'
+import { AlertChannel, WeekdayRef } from './alert-channel.ts'
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 
 const optional = (description: string) => ({ required: false, description }) as const
 
 const MailInput = builder.inputType('AlertMailInput', {
-  description: 'A mail address.',
+  description: 'An email address.',
   fields: (t) => ({
-    address: t.string({ description: 'The address, such as that of a person or of a gateway to SMS.' }),
+    address: t.string({ description: 'The address of a person or an email-to-SMS gateway.' }),
+    short: t.boolean(optional('Whether to send short plain text, which SMS gateways need. Default: false.')),
   }),
 })
 const UrlInput = builder.inputType('AlertUrlInput', {
-  description: 'A URL that takes messages.',
+  description: 'A URL that accepts messages.',
   fields: (t) => ({
     url: t.string({ description: 'The URL, which is kept secret.' }),
   }),
@@ -38,7 +39,7 @@ const NtfyInput = builder.inputType('AlertNtfyInput', {
   description: 'A topic of an ntfy server.',
   fields: (t) => ({
     server: t.string(optional('The URL of the server. Default: https://ntfy.sh.')),
-    topic: t.string({ description: 'The topic. Whoever knows it can read along, unless the server protects it.' }),
+    topic: t.string({ description: 'The topic. Anyone who knows it can read it, unless the server protects it.' }),
     token: t.string(optional('An access token, for a protected topic.')),
   }),
 })
@@ -80,25 +81,52 @@ const MatrixInput = builder.inputType('AlertMatrixInput', {
   }),
 })
 
-const QuietHoursInput = builder.inputType('QuietHoursInput', {
-  description: 'Hours in which a channel is left in peace.',
+const PushInput = builder.inputType('AlertPushInput', {
+  description: 'The browsers in which members have turned on notifications.',
   fields: (t) => ({
-    from: t.string({ description: 'When they begin, such as 22:00.' }),
-    to: t.string({ description: 'When they end; before `from`: the next day.' }),
+    userIds: t.idList({ required: false, description: 'The members. Default: every member.' }),
+  }),
+})
+
+const QuietHoursInput = builder.inputType('QuietHoursInput', {
+  description: 'Hours when a channel gets no messages, the same on every day.',
+  fields: (t) => ({
+    from: t.string({ description: 'The start, such as 22:00.' }),
+    to: t.string({ description: 'When they end; before `from`: on the next day.' }),
+    timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
+  }),
+})
+
+const QuietWindowInput = builder.inputType('QuietWindowInput', {
+  description: 'Hours on some days of the week when a channel gets no messages.',
+  fields: (t) => ({
+    days: t.field({ type: [WeekdayRef], description: 'The days on which the window begins.' }),
+    from: t.string({ description: 'The start, such as 22:00.' }),
+    to: t.string({ description: 'When it ends, up to 24:00; not after `from`: on the next day.' }),
+  }),
+})
+
+const QuietTimesInput = builder.inputType('QuietTimesInput', {
+  description: 'When a channel gets no messages.',
+  fields: (t) => ({
+    windows: t.field({
+      type: [QuietWindowInput],
+      description: 'Up to 14 windows, which must not cover the whole week.',
+    }),
     timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
   }),
 })
 
 const EscalateInput = builder.inputType('EscalateInput', {
-  description: 'Who hears of an alert that nobody acknowledges.',
+  description: 'The channel that gets an alert if it is not acknowledged in time.',
   fields: (t) => ({
-    channelId: t.id({ description: 'Another channel, which is notified whatever it wants itself.' }),
-    afterMinutes: t.int({ description: 'After how many minutes, 1 to 1440.' }),
+    channelId: t.id({ description: 'Another channel, which is notified whichever changes it has chosen.' }),
+    afterMinutes: t.int({ description: 'The minutes to wait, 1 to 1440.' }),
   }),
 })
 
 const addressInputs = (t: InputFields) => ({
-  mail: t.field({ type: MailInput, required: false, description: 'A mail address.' }),
+  mail: t.field({ type: MailInput, required: false, description: 'An email address.' }),
   webhook: t.field({ type: UrlInput, required: false, description: 'A webhook.' }),
   slack: t.field({ type: UrlInput, required: false, description: 'A Slack incoming webhook.' }),
   discord: t.field({ type: UrlInput, required: false, description: 'A Discord webhook.' }),
@@ -111,10 +139,11 @@ const addressInputs = (t: InputFields) => ({
   opsgenie: t.field({ type: OpsgenieInput, required: false, description: 'An Opsgenie integration.' }),
   mattermost: t.field({ type: UrlInput, required: false, description: 'A Mattermost incoming webhook.' }),
   matrix: t.field({ type: MatrixInput, required: false, description: 'A Matrix room.' }),
+  push: t.field({ type: PushInput, required: false, description: 'Browsers of members.' }),
 })
 
 const settingInputs = (t: InputFields) => ({
-  when: t.field({ type: [AlertChange], required: false, description: 'What it is notified of. Default: everything.' }),
+  when: t.field({ type: [AlertChange], required: false, description: 'The changes that it gets. Default: all.' }),
   monitorIds: t.idList({
     required: false,
     description: 'Only these monitors, and those of `serviceIds`. Neither, or empty: all, those without a service too.',
@@ -122,17 +151,23 @@ const settingInputs = (t: InputFields) => ({
   serviceIds: t.idList({ required: false, description: 'Only monitors of these services, and `monitorIds`.' }),
   remindAfterMinutes: t.int({
     required: false,
-    description: 'Reminds it of an alert that nobody has acknowledged this often, 5 to 1440. Null: never.',
+    description: 'The minutes between reminders of an unacknowledged alert, 5 to 1440. Null: no reminders.',
   }),
   escalate: t.field({
     type: EscalateInput,
     required: false,
-    description: 'Notifies another channel when nobody acknowledges an alert. Null: none.',
+    description: 'Notifies another channel if an alert is not acknowledged in time. Null: no escalation.',
   }),
   quietHours: t.field({
     type: QuietHoursInput,
     required: false,
-    description: 'When it is left in peace: what comes then waits until they end. Null: never.',
+    deprecationReason: 'Use `quietTimes`.',
+    description: 'Hours when it gets no messages, the same on every day. Null: none.',
+  }),
+  quietTimes: t.field({
+    type: QuietTimesInput,
+    required: false,
+    description: 'When it gets no messages; alerts wait until the window ends. Null: never.',
   }),
 })
 
@@ -151,7 +186,7 @@ builder.mutationField('createAlertChannel', (t) =>
   t.field({
     type: AlertChannel,
     description:
-      'Creates an alert channel, which is notified of what happens to monitors from now on. Requires a key with scope WRITE.',
+      'Creates an alert channel, which gets alerts about changes of monitors from now on. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateAlertChannelInput }) },
     errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
     resolve: createRowResolver('createAlertChannel', createAlertChannel),
@@ -159,15 +194,15 @@ builder.mutationField('createAlertChannel', (t) =>
 )
 
 const UpdateAlertChannelInput = builder.inputType('UpdateAlertChannelInput', {
-  description: 'Omitted fields stay unchanged, and so does the kind. An address replaces the current one.',
+  description: 'Omitted fields stay unchanged. The kind cannot change. An address replaces the current one.',
   fields: (t) => ({
-    id: t.id({ description: 'The channel to change.' }),
+    id: t.id({ description: 'The channel to update.' }),
     name: t.string({ required: false, description: 'The channel’s name.' }),
     ...addressInputs(t),
     ...settingInputs(t),
     version: t.int({
       required: false,
-      description: 'The version that you read. The update fails with a conflict when there is a newer one.',
+      description: 'The version that you read. The update fails with a conflict if there is a newer one.',
     }),
   }),
 })
@@ -175,7 +210,7 @@ const UpdateAlertChannelInput = builder.inputType('UpdateAlertChannelInput', {
 builder.mutationField('updateAlertChannel', (t) =>
   t.field({
     type: AlertChannel,
-    description: 'Changes an alert channel. Requires a key with scope WRITE.',
+    description: 'Updates an alert channel. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateAlertChannelInput }) },
     errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input: given }, ctx) => updateAlertChannel(ctx, given),
@@ -186,7 +221,7 @@ builder.mutationField('rotateAlertChannelSecret', (t) =>
   t.field({
     type: AlertChannel,
     description:
-      'Gives a webhook channel a new signing secret. For 24 hours its messages are also signed with the previous one. Requires a key with scope WRITE.',
+      'Rotates the signing secret of a webhook channel. For 24 hours its messages are also signed with the previous one. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => rotateAlertChannelSecret(ctx, id),
@@ -206,18 +241,18 @@ builder.mutationField('deleteAlertChannel', (t) =>
 )
 
 const TestAlertChannelPayload = builder.objectRef<ChannelTest>('TestAlertChannelPayload').implement({
-  description: 'What the provider answered to a test.',
+  description: 'The provider’s response to a test.',
   fields: (t) => ({
-    delivered: t.exposeBoolean('delivered', { description: 'Whether it accepted the message.' }),
+    delivered: t.exposeBoolean('delivered', { description: 'Whether the provider accepted the message.' }),
     status: t.exposeInt('status', {
       nullable: true,
-      description: 'The status that it answered, of HTTP or SMTP; null: there was no answer.',
+      description: 'The HTTP or SMTP status; null: no response.',
     }),
     message: t.exposeString('message', { extensions: text(300) }),
     answer: t.exposeString('answer', {
       nullable: true,
       extensions: text(300),
-      description: 'The text of its answer, without your secrets, cut to 300 characters; null: it had none.',
+      description: 'The text of the response, without your secrets, cut to 300 characters; null: it had none.',
     }),
   }),
 })
@@ -226,7 +261,7 @@ builder.mutationField('testAlertChannel', (t) =>
   t.field({
     type: TestAlertChannelPayload,
     description:
-      'Sends a test to an alert channel now, also in its quiet hours, and returns what the provider answered. Requires a key with scope WRITE.',
+      'Sends a test to an alert channel now, even in quiet hours, and returns the provider’s response. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, RateLimited] },
     resolve: (_root, { id }, ctx) => testAlertChannel(ctx, id),
@@ -237,7 +272,7 @@ builder.mutationField('acknowledgeAlert', (t) =>
   t.field({
     type: Alert,
     description:
-      'Acknowledges an alert: nobody is reminded of it any more, and it is not escalated. Requires a key with scope WRITE.',
+      'Acknowledges an alert, which stops its reminders and its escalation. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => acknowledgeAlert(ctx, id),

@@ -1,20 +1,19 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { NotFound } from '../../core/errors.ts'
-import type { Alert } from '../../generated/prisma/client.ts'
-import { errorPage } from '../../http/error-page.tsx'
-import type { Site } from '../../http/layout.tsx'
-import { Document, pageHeaders } from '../../http/layout.tsx'
+import { errorPage } from '../../http/page/error-page.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { Document, pageHeaders } from '../../http/page/layout.tsx'
 import { wordsOf } from '../../language/catalogue.ts'
-import { timeIn } from '../../notification/content.ts'
-import type { LinkedAlerts } from '../acknowledge.ts'
+import { timeIn } from '../../notification/content/content.ts'
+import type { LinkedAlert, LinkedAlerts } from '../acknowledge.ts'
 import { acknowledgeByToken, linkedAlerts } from '../acknowledge.ts'
 import type { AlertWorkContext } from '../context.ts'
 import { ACKNOWLEDGE_PATH, changeWords } from '../message.ts'
 
 /**
- * Creates the routes of the page to which the link of an alert leads. It needs neither login nor script. Opening it changes nothing:
- * programs that scan mail and show previews follow links. Its button acknowledges.
+ * Creates the routes of the page on which the link of a message acknowledges alerts, without login or scripts. Opening the page
+ * changes nothing, because mail scanners and link previews open links; only its button acknowledges.
  */
 export function alertPages(options: {
   readonly site: Site
@@ -82,7 +81,7 @@ function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
         </ul>
         {open.length > 0 && !isUsed ? (
           <form method="post">
-            <p>Nobody is reminded any more, and nobody else is called. You stay notified of changes.</p>
+            <p>This stops reminders and escalation. You still get messages about changes.</p>
             <p class="actions">
               <button type="submit">Acknowledge</button>
             </p>
@@ -95,15 +94,21 @@ function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
   return c.body(`<!DOCTYPE html>${whole}`, 200, headers)
 }
 
-const isOpen = ({ endedAt, acknowledgedAt }: Alert) => endedAt === null && acknowledgedAt === null
+/** Returns whether the link can still acknowledge an alert. */
+const isOpen = ({ endedAt, acknowledgedAt, hasBegunAgain }: LinkedAlert) =>
+  endedAt === null && acknowledgedAt === null && !hasBegunAgain
 
-function headingOf(open: readonly Alert[], isUsed: boolean): string {
+function headingOf(open: readonly LinkedAlert[], isUsed: boolean): string {
   if (open.length === 0) return isUsed ? 'Acknowledged' : 'Nothing to acknowledge'
-  if (isUsed) return 'This link was used'
+  if (isUsed) return 'This link has already been used'
   return open.length === 1 ? 'Acknowledge this alert?' : `Acknowledge ${open.length} alerts?`
 }
 
-function stateOf({ endedAt, acknowledgedAt, acknowledgedBy, since }: Alert, time: (at: Date) => string): string {
-  const by = acknowledgedAt === null ? '' : `, acknowledged by ${acknowledgedBy ?? 'somebody'} ${time(acknowledgedAt)}`
-  return endedAt === null ? `since ${time(since)}${by}` : `over since ${time(endedAt)}${by}`
+function stateOf(alert: LinkedAlert, time: (at: Date) => string): string {
+  const { endedAt, acknowledgedAt, acknowledgedBy, since, hasBegunAgain } = alert
+  if (hasBegunAgain && endedAt === null && acknowledgedAt === null)
+    return `failed again ${time(since)}: use the link of a later message`
+  const by =
+    acknowledgedAt === null ? '' : `, acknowledged by ${acknowledgedBy ?? 'a team member'} ${time(acknowledgedAt)}`
+  return endedAt === null ? `since ${time(since)}${by}` : `ended ${time(endedAt)}${by}`
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { post } from '../../notification/channel/post.ts'
-import type { Tone } from '../../notification/content.ts'
+import type { Tone } from '../../notification/content/content.ts'
 import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
 
 /**
- * Gotify (https://gotify.net/docs/pushmsg, https://gotify.net/api-docs#/message/createMessage): 400 means that the message is invalid,
- * 401 and 403 that the token is none of an application, 404 that there is no such server.
+ * Gotify (https://gotify.net/docs/pushmsg, https://gotify.net/api-docs#/message/createMessage). 400: the message is invalid; 401
+ * and 403: the token belongs to no application; 404: there is no Gotify server.
  */
 export const gotify = defineSender({
   name: 'Gotify',
@@ -32,5 +32,5 @@ export const gotify = defineSender({
   },
 })
 
-/** Its apps ring from 8 on, and show from 4 on. */
+/** Gotify's apps play a sound from 8 on, and show a notification from 4 on. */
 const priorities = { good: 5, planned: 4, minor: 6, major: 8, neutral: 5 } as const satisfies Record<Tone, number>

@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import { textAsHtml } from '../../core/markdown.ts'
+import { textAsHtml } from '../../core/markdown/markdown.ts'
+import { truncate } from '../../core/truncate.ts'
 import { email, MAIL } from '../../notification/channel/email.ts'
 import { htmlOf, textOf } from '../../notification/channel/mail-template.ts'
+import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender } from './sender.ts'
 
-/** Mail, which also reaches gateways to SMS. Messages about one alert are in one thread. */
+/** The length of a short email: one SMS (GSM 03.38: 160 characters of 7 bits). */
+const SMS_LENGTH = 160
+/** The least text before the link of a short email, even if both exceed one SMS. */
+const MIN_SHORT_LENGTH = 60
+
+/** Email, in full or as a short text for SMS gateways. Messages about one alert form a thread. */
 export const mail = defineSender({
   name: 'Mail',
   kind: 'PEOPLE',
@@ -12,12 +19,17 @@ export const mail = defineSender({
     address: z.string().transform((text, ctx) => {
       const parsed = email.address.safeParse(text)
       if (parsed.success) return parsed.data.text
-      ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be a mail address' })
+      ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be an email address' })
       return z.NEVER
     }),
+    /** Omitted unless true, so that equal addresses have equal data. */
+    short: z
+      .boolean()
+      .nullish()
+      .transform((short) => short === true || undefined),
   }),
   describe: ({ address }) => ({ label: address, destination: MAIL, url: null }),
-  async send({ address }, message, { mailer, now }) {
+  async send({ address, short }, message, { mailer, now }) {
     if (mailer === null) {
       const reason = 'Email isn’t set up: SMTP_URL is not set.'
       return { kind: 'failed', status: null, message: reason, permanence: 'TEMPORARY', retryAfterMs: null }
@@ -40,9 +52,8 @@ export const mail = defineSender({
     return mailer.send({
       to: address,
       fromName: organization.name,
-      subject: `[${organization.name}] ${title}`,
-      text: textOf(mail),
-      html: htmlOf(mail),
+      subject: short ? organization.name : `[${organization.name}] ${title}`,
+      ...(short ? { text: shortText(message), html: null } : { text: textOf(mail), html: htmlOf(mail) }),
       messageId: `${id}@${mailer.domain}`,
       inReplyTo: thread,
       list: null,
@@ -50,3 +61,10 @@ export const mail = defineSender({
     })
   },
 })
+
+/** Returns the title, the reason and the acknowledgement link, cut to one SMS if the link leaves room. */
+function shortText({ title, items: [first, ...others], acknowledgeUrl }: AlertMessage): string {
+  const reason = others.length > 0 || first.message === '' ? '' : `: ${first.message}`
+  const link = acknowledgeUrl === null ? '' : `\n${acknowledgeUrl}`
+  return truncate(`${title}${reason}`, Math.max(SMS_LENGTH - link.length, MIN_SHORT_LENGTH)) + link
+}

@@ -6,12 +6,12 @@ import { jsonOf, post } from '../../notification/channel/post.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
 
-/** An event has at most 65,536 bytes, with its HTML. */
+/** An event has at most 65,536 bytes, including its HTML. */
 const MAX_LENGTH = 5000
 
 /**
- * Matrix (https://spec.matrix.org/v1.11/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid): the transaction's id makes
- * repetitions of a message one. 401 and 403 mean that the token or the room is closed to us; 429 carries `retry_after_ms`.
+ * Matrix (https://spec.matrix.org/v1.11/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid). The transaction id
+ * makes retries idempotent. 401 and 403: the token or the room refuses us; 429 carries `retry_after_ms`.
  */
 export const matrix = defineSender({
   name: 'Matrix',
@@ -68,7 +68,7 @@ function contentOf(message: AlertMessage) {
       ...(text === '' ? [] : [escapeHtml(text).replaceAll('\n', '<br>')]),
       links.map(([label, href]) => `<a href="${escapeHtml(href)}">${label}</a>`).join(' · '),
     ].join('<br>'),
-    // Clients match words of ours against nobody's name.
+    // Keeps clients from matching our text against user names.
     'm.mentions': {},
   }
 }

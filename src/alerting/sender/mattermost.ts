@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { truncate } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
-import type { Tone } from '../../notification/content.ts'
+import type { Tone } from '../../notification/content/content.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, serverUrl } from './sender.ts'
 
-/** A post takes 16,383 characters, and attachments count towards that. */
+/** A post takes 16,383 characters, including attachments. */
 const MAX_TEXT_LENGTH = 5000
 
 /**
  * Mattermost's incoming webhooks (https://developers.mattermost.com/integrate/webhooks/incoming/), with an attachment
- * (https://developers.mattermost.com/integrate/reference/message-attachments/). 400, 403, 404 and 501 mean that the message is
- * invalid, the webhook unknown, or webhooks switched off.
+ * (https://developers.mattermost.com/integrate/reference/message-attachments/). 400: the message is invalid; 403 and 404: the
+ * webhook is unknown; 501: webhooks are turned off.
  */
 export const mattermost = defineSender({
   name: 'Mattermost',
@@ -50,7 +50,7 @@ function payloadOf(message: AlertMessage) {
   }
 }
 
-/** Keeps what monitors say from being markdown, and from calling people. */
+/** Escapes Markdown and mentions in texts of monitors. */
 const escapeMarkdown = (text: string) => text.replace(/[\\`*_[\]<>#~|]/g, '\\$&').replace(/@/g, '@\u200b')
 
 const colours = {

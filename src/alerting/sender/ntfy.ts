@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { truncate } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
-import type { Tone } from '../../notification/content.ts'
+import type { Tone } from '../../notification/content/content.ts'
 import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
 
-/** The most bytes of a message (https://docs.ntfy.sh/publish/#limitations): 4,096; longer ones become attachments. */
+/** A message has at most 4,096 bytes (https://docs.ntfy.sh/publish/#limitations); longer ones become attachments. */
 const MAX_LENGTH = 1300
 
 /**
- * ntfy (https://docs.ntfy.sh/publish/#publish-as-json): JSON is posted to the root of the server. 401 and 403 mean that the topic is
- * closed to us, 400 that the message is invalid, 404 that there is no such server, and 413 that it is too large.
+ * ntfy (https://docs.ntfy.sh/publish/#publish-as-json): JSON is posted to the root of the server. 401 and 403: the topic refuses
+ * us; 400: the message is invalid; 404: there is no ntfy server; 413: the message is too large.
  */
 export const ntfy = defineSender({
   name: 'ntfy',
@@ -45,7 +45,7 @@ export const ntfy = defineSender({
   },
 })
 
-/** https://docs.ntfy.sh/publish/#message-priority: 5 rings long, 4 rings, 3 is normal. */
+/** https://docs.ntfy.sh/publish/#message-priority: 5 is a long alarm, 4 a short one, 3 the default. */
 const priorities = { good: 3, planned: 3, minor: 4, major: 5, neutral: 3 } as const satisfies Record<Tone, number>
 
 /** https://docs.ntfy.sh/emojis/ */

@@ -6,12 +6,12 @@ import { isOver } from '../item.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, secretText } from './sender.ts'
 
-/** https://docs.opsgenie.com/docs/api-overview: accounts in the EU have a host of their own. */
+/** https://docs.opsgenie.com/docs/api-overview: accounts in the EU have their own host. */
 const hosts = { US: 'api.opsgenie.com', EU: 'api.eu.opsgenie.com' } as const
 
 /**
- * Opsgenie's alert API (https://docs.opsgenie.com/docs/alert-api): an alert of ours is one of theirs, by its `alias`. 202 accepts a
- * request, 401 and 403 refuse the key, 422 the input, and 429 means that there are too many. Lengths as documented there.
+ * Opsgenie's alert API (https://docs.opsgenie.com/docs/alert-api). The `alias` maps each of our alerts to one of theirs. 202:
+ * accepted; 401 and 403: the key is refused; 422: the input is invalid; 429: too many requests. Lengths as documented there.
  */
 export const opsgenie = defineSender({
   name: 'Opsgenie',

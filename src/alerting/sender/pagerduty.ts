@@ -10,8 +10,8 @@ import { defineSender, secretText } from './sender.ts'
 const hosts = { US: 'events.pagerduty.com', EU: 'events.eu.pagerduty.com' } as const
 
 /**
- * PagerDuty's Events API v2 (https://developer.pagerduty.com/docs/events-api-v2/overview/): an alert of ours is one of theirs, by its
- * `dedup_key`. 202 accepts an event, 400 means that it is invalid, 429 that there are too many.
+ * PagerDuty's Events API v2 (https://developer.pagerduty.com/docs/events-api-v2/overview/). The `dedup_key` maps each of our alerts
+ * to one of theirs. 202: accepted; 400: the event is invalid; 429: too many events.
  */
 export const pagerduty = defineSender({
   name: 'PagerDuty',

@@ -6,12 +6,12 @@ import { bodyOf, defineSender, secretText } from './sender.ts'
 
 const HOST = 'api.pushover.net'
 
-/** The form of its tokens and keys (https://pushover.net/api#identifiers). */
+/** The form of Pushover's tokens and keys (https://pushover.net/api#identifiers). */
 const key = (what: string) => secretText(/^[A-Za-z0-9]{30}$/, `must be ${what}: 30 letters and digits`)
 
 /**
- * Pushover (https://pushover.net/api): any 4xx means that the input is invalid or the month's messages are used up, and that the same
- * message must not be sent again; otherwise it is tried again after five seconds at the earliest. Lengths as documented there.
+ * Pushover (https://pushover.net/api). Any 4xx: the input is invalid or the monthly quota is used up, and the message must not be
+ * sent again. Otherwise retry after five seconds at the earliest. Lengths as documented there.
  */
 export const pushover = defineSender({
   name: 'Pushover',
@@ -36,7 +36,7 @@ export const pushover = defineSender({
       message: truncate(bodyOf(message) || title, 1024),
       url: acknowledgeUrl ?? url,
       url_title: acknowledgeUrl === null ? 'Open in Allclear' : 'Acknowledge',
-      // 1 ignores the user's own quiet hours.
+      // 1 bypasses the user's quiet hours.
       priority: tone === 'major' ? 1 : 0,
       timestamp: Math.floor(items[0].at.getTime() / SECOND),
     }

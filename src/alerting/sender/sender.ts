@@ -1,30 +1,35 @@
 import { z } from 'zod'
 import { parseUrl } from '../../core/url.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
-import type { Tone } from '../../notification/content.ts'
+import type { Tone } from '../../notification/content/content.ts'
 import type { AlertItem } from '../item.ts'
 
-/** A message to an alert channel. Texts are plain. */
+/** A message to an alert channel. All texts are plain. */
 export interface AlertMessage {
   /** The same for all attempts, so that a receiver can drop duplicates. */
   readonly id: string
-  /** What it says; to machines exactly one. */
+  /** The alerts that the message reports; a message to a program has exactly one. */
   readonly items: readonly [AlertItem, ...AlertItem[]]
-  readonly organization: { readonly name: string; readonly slug: string; readonly timeZone: string }
+  readonly organization: {
+    readonly id: string
+    readonly name: string
+    readonly slug: string
+    readonly timeZone: string
+  }
   /** The name of the channel. */
   readonly channel: string
-  /** The news in one line. */
+  /** What changed, in one line. */
   readonly title: string
-  /** What there is to know, line by line. */
+  /** The details, line by line. */
   readonly lines: readonly string[]
   readonly tone: Tone
-  /** The link that acknowledges its alerts; null: there is nothing to acknowledge. */
+  /** The link that acknowledges the alerts; null: none of them can be acknowledged. */
   readonly acknowledgeUrl: string | null
-  /** The monitor, or the list of alerts, in the console. */
+  /** The console page of the monitor, or of all alerts. */
   readonly url: string
-  /** The settings of the channel in the console. */
+  /** The console page of the channel's settings. */
   readonly settingsUrl: string
-  /** What the sender's `address` gave. */
+  /** The parsed `data` of the sender's `address`. */
   readonly address: unknown
   /** The signing secrets of a webhook; empty for other kinds. */
   readonly secrets: readonly string[]
@@ -32,23 +37,23 @@ export interface AlertMessage {
 
 /** The address of a channel as parsed by its sender. */
 export interface AlertAddress {
-  /** What sending needs, as JSON. */
+  /** The data that sending needs, as JSON. */
   readonly data: Readonly<Record<string, unknown>>
-  /** The part that may be shown. */
+  /** The address as shown on screens, without secrets. */
   readonly label: string
-  /** The host, or `mail`, whose limits the message counts against. */
+  /** The key of the rate limits that apply: a host, or `mail`. */
   readonly destination: string
-  /** The URL of a server that the input names; null: the sender's own. */
+  /** The URL of the server if the input gives one; null: the sender's own server. */
   readonly url: string | null
 }
 
-/** A way to reach a team. To add one, write a file and a line in `senders.ts`. */
+/** A way to reach a team. To add one, write a file and add it to `senders.ts`. */
 export interface AlertSender {
-  /** The name in sentences. */
+  /** The name in running text. */
   readonly name: string
-  /** Whether a program reads it: then each message is about one alert and is sent at once. */
+  /** Whether a program receives the messages: each then has one alert and is sent at once. */
   readonly isMachine: boolean
-  /** Whether its receiver opens and closes alerts itself: then it hears the end of each that it was told of, whatever it wants. */
+  /** Whether the receiver keeps alerts open itself. It then always gets the end of an alert that it opened. */
   readonly hasLifecycle: boolean
   /** Parses an address from input. */
   readonly address: z.ZodType<AlertAddress>
@@ -56,7 +61,7 @@ export interface AlertSender {
   send(message: AlertMessage, tools: SendTools): Promise<SendResult>
 }
 
-/** Defines a sender. `fields` must read back what it gave. */
+/** Defines a sender. `fields` must also accept its own output. */
 export function defineSender<S extends z.ZodObject>(sender: {
   readonly name: string
   readonly kind: 'PEOPLE' | 'MACHINE' | 'LIFECYCLE'
@@ -74,10 +79,10 @@ export function defineSender<S extends z.ZodObject>(sender: {
   }
 }
 
-/** A schema for a secret that a provider gives, in its alphabet. */
+/** A schema for a provider's secret, in its alphabet. */
 export const secretText = (pattern: RegExp, message: string) => z.string().trim().max(500).regex(pattern, message)
 
-/** A schema for the URL of a server, without a path at its end. */
+/** A schema for the URL of a server, without a trailing slash. */
 export const serverUrl = z
   .string()
   .trim()
@@ -90,5 +95,5 @@ export const serverUrl = z
     return z.NEVER
   })
 
-/** Returns the message as plain text. */
+/** Returns the details of a message as plain text. */
 export const bodyOf = ({ lines }: Pick<AlertMessage, 'lines'>): string => lines.join('\n')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textAsHtml } from '../../core/markdown.ts'
+import { textAsHtml } from '../../core/markdown/markdown.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import type { Address, Channel } from '../../notification/channel/channel.ts'
@@ -7,11 +7,11 @@ import { discord as discordChannel } from '../../notification/channel/discord.ts
 import { slack as slackChannel } from '../../notification/channel/slack.ts'
 import { teams as teamsChannel } from '../../notification/channel/teams.ts'
 import { telegram as telegramChannel } from '../../notification/channel/telegram.ts'
-import type { NotificationContent } from '../../notification/content.ts'
+import type { NotificationContent } from '../../notification/content/content.ts'
 import type { AlertMessage, AlertSender } from './sender.ts'
 import { bodyOf } from './sender.ts'
 
-/** Sends alerts as a channel of subscribers sends notifications. */
+/** Sends alerts through a subscriber channel. */
 function throughChannel<S extends z.ZodObject>(
   channel: Channel,
   fields: S,
@@ -73,7 +73,7 @@ function contentOf(message: AlertMessage): NotificationContent {
   }
 }
 
-/** Returns the words that a channel adds, with what its second link is called; the sender is the organization. */
+/** Returns the words that a channel adds. `manage` labels its second link; the sender is the organization. */
 function wordsFor(manage: string): Catalogue {
   const words = wordsOf('EN')
   return { ...words, page: { ...words.page, feed: (name) => name }, mail: { ...words.mail, manage } }
@@ -81,13 +81,9 @@ function wordsFor(manage: string): Catalogue {
 
 const urlFields = z.object({ url: z.string() })
 
-/** Slack. */
 export const slack = throughChannel(slackChannel, urlFields, ({ url }) => url)
-/** Discord. */
 export const discord = throughChannel(discordChannel, urlFields, ({ url }) => url)
-/** Microsoft Teams. */
 export const teams = throughChannel(teamsChannel, urlFields, ({ url }) => url)
-/** Telegram. */
 export const telegram = throughChannel(
   telegramChannel,
   z.object({ botToken: z.string(), chatId: z.string() }),

@@ -4,7 +4,7 @@ import { webhook as channel, postSigned } from '../../notification/channel/stand
 import type { AlertItem } from '../item.ts'
 import { defineSender } from './sender.ts'
 
-/** Webhooks by Standard Webhooks 1.0 (https://www.standardwebhooks.com), one for each alert. */
+/** Webhooks as defined by Standard Webhooks 1.0 (https://www.standardwebhooks.com), one message per alert. */
 export const webhook = defineSender({
   name: 'Webhook',
   kind: 'MACHINE',
@@ -24,7 +24,7 @@ export const webhook = defineSender({
     postSigned({ id, url, body: JSON.stringify(eventOf(items[0], acknowledgeUrl)), secrets }, tools),
 })
 
-/** The type of each change (contract §10). */
+/** The message type of each change (contract §10). */
 const types = {
   DOWN: 'monitor.down',
   DEGRADED: 'monitor.degraded',

@@ -1,13 +1,13 @@
-import type { CreatedApiKey } from '../../account/api-key.ts'
+import type { CreatedApiKey } from '../../account/api-key/api-key.ts'
 import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../core/errors.ts'
 import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
-import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
+import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan/check-plan.ts'
 
 builder.enumType(CheckPlanCurrency, {
   name: 'CheckPlanCurrency',

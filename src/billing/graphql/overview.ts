@@ -1,12 +1,14 @@
-import { planAt } from '../../account/plan.ts'
+import { planAt } from '../../account/limits.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import type { Organization as OrganizationRow, PaidSubscription } from '../../generated/prisma/client.ts'
 import { CheckPlan, SubscriptionStatus, Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { upgradeUrls } from '../checkout.ts'
+import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { listInvoices } from '../check-plan/check-plan.ts'
 import type { Limits, LimitUsage } from '../overview.ts'
 import { limitsOf, listSubscriptions, primarySubscription, usageOf } from '../overview.ts'
+import { upgradeUrls } from '../subscription/checkout.ts'
 import { Invoice } from './check-plan.ts'
 
 builder.enumType(SubscriptionStatus, {
@@ -152,12 +154,7 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
       type: [Invoice],
       description: 'The latest twenty invoices of the check plan, newest first.',
       extensions: costs({ itself: STATEMENT_COST, items: 20 }),
-      resolve: ({ id }, _args, { db }) =>
-        db.checkPlanInvoice.findMany({
-          where: { organizationId: id },
-          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-          take: 20,
-        }),
+      resolve: ({ id }, _args, ctx) => listInvoices(ctx, id, 20),
     }),
   }),
 })
@@ -166,6 +163,6 @@ builder.prismaObjectField('Organization', 'billing', (t) =>
   t.field({
     type: Billing,
     description: 'The plans, limits and usage of the organization.',
-    resolve: ({ id }, _args, { db }) => db.organization.findUniqueOrThrow({ where: { id } }),
+    resolve: ({ id }, _args, ctx) => readOrganization(ctx, id),
   }),
 )

@@ -2,10 +2,10 @@ import { requireOperator } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { assignPayment } from '../payment.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { assignPayment } from '../subscription/payment.ts'
 
 builder.enumType(PaymentProvider, {
   name: 'PaymentProvider',

@@ -1,10 +1,10 @@
 import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
-import { VERSION_READ } from '../../graphql/version.ts'
-import { startUpgrade } from '../checkout.ts'
-import { setTier } from '../tier.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
+import { VERSION_READ } from '../../graphql/schema/version.ts'
+import { startUpgrade } from '../subscription/checkout.ts'
+import { setTier } from '../subscription/tier.ts'
 
 const StartCheckoutPayload = builder.objectRef<{ url: string }>('StartCheckoutPayload').implement({
   description: 'The URL for paying.',

@@ -1,9 +1,9 @@
 import type { Config } from '../../core/config.ts'
 import type { CheckPlanInvoice, Organization } from '../../generated/prisma/client.ts'
-import { UtcTime } from '../../http/utc-time.tsx'
-import { checkPlanDays, checkPlanPrice } from '../check-plan-invoice.ts'
-import type { PaidTier } from '../price.ts'
-import { moneyText, priceOf } from '../price.ts'
+import { UtcTime } from '../../http/page/utc-time.tsx'
+import { checkPlanDays, checkPlanPrice } from '../check-plan/check-plan-invoice.ts'
+import type { PaidTier } from '../subscription/price.ts'
+import { moneyText, priceOf } from '../subscription/price.ts'
 import { coinNames } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 

@@ -1,10 +1,10 @@
 import type { Organization } from '../../generated/prisma/client.ts'
-import { ErrorContent } from '../../http/error-page.tsx'
-import { UtcTime } from '../../http/utc-time.tsx'
-import { RENEWAL_PATH } from '../check-plan.ts'
-import { checkPlanDays, checkPlanPrice, isPermanent } from '../check-plan-invoice.ts'
-import { moneyText } from '../price.ts'
-import type { Renewal } from '../renewal.ts'
+import { ErrorContent } from '../../http/page/error-page.tsx'
+import { UtcTime } from '../../http/page/utc-time.tsx'
+import { RENEWAL_PATH } from '../check-plan/check-plan.ts'
+import { checkPlanDays, checkPlanPrice, isPermanent } from '../check-plan/check-plan-invoice.ts'
+import type { Renewal } from '../check-plan/renewal.ts'
+import { moneyText } from '../subscription/price.ts'
 import { CoinButtons } from './coins.tsx'
 
 export interface RenewProps {

@@ -2,21 +2,22 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { HTTPException } from 'hono/http-exception'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, Unauthenticated } from '../../core/errors.ts'
-import { root } from '../../core/paths.ts'
+import { root } from '../../core/process/paths.ts'
 import { DAY, SECOND } from '../../core/time.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
-import { readBody } from '../../http/body.ts'
-import { errorPage } from '../../http/error-page.tsx'
-import type { Site } from '../../http/layout.tsx'
-import { pageHeaders, respondWithPage } from '../../http/layout.tsx'
-import { nodeRequest } from '../../http/node-request.ts'
-import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from '../check-plan.ts'
-import { startUpgrade } from '../checkout.ts'
+import { errorPage } from '../../http/page/error-page.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { pageHeaders, respondWithPage } from '../../http/page/layout.tsx'
+import { readBody } from '../../http/request/body.ts'
+import { nodeRequest } from '../../http/request/node-request.ts'
+import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from '../check-plan/check-plan.ts'
+import { findRenewal, renewalToken, renewCheckPlan } from '../check-plan/renewal.ts'
 import type { BillingContext, BuyerContext } from '../context.ts'
-import { findRenewal, renewalToken, renewCheckPlan } from '../renewal.ts'
+import { startUpgrade } from '../subscription/checkout.ts'
 import { checkoutErrorPage, unindexedPage } from './checkout-result.tsx'
 import type { FormError } from './pricing.tsx'
 import { Pricing } from './pricing.tsx'
@@ -36,79 +37,108 @@ const RENEWAL_COOKIE = 'allclear_renewal'
 /** Longer than the payment server watches any invoice. */
 const COOKIE_LIFETIME_MS = 30 * DAY
 
-/**
- * Creates `/pricing` and the purchase pages. They work without JavaScript; forms send keys, URLs never contain one.
- */
-export function billingPages(pages: {
+/** What the pages need. */
+interface Options {
   readonly site: Site
   readonly config: Config
   /** @throws Unauthenticated when the credential is invalid. */
   readonly contextOf: (c: Context, credential: string) => Promise<BuyerContext>
   readonly visitorOf: (c: Context) => BuyerContext
-}): Hono {
-  const { site, config, contextOf, visitorOf } = pages
+}
+
+/**
+ * Creates `/pricing` and the purchase pages. They work without JavaScript; forms send keys, URLs never contain one.
+ */
+export function billingPages(options: Options): Hono {
   const app = new Hono()
+  addPricing(app, options)
+  addRenewal(app, options)
+  addPurchase(app, options)
+  return app
+}
 
-  const pricing = (c: Context, problem: FormError | null = null, status: 200 | ErrorStatus = 200) => {
-    const page = {
-      title: 'Prices · Allclear',
-      description: 'What status pages and blacklist checks cost, and what each tier includes.',
-      path: '/pricing',
-      indexed: true,
-    }
-    const hasCoins = visitorOf(c).billing.btcpay !== null
-    return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, status)
-  }
+/** Adds the page of prices, and the forms on it that start an upgrade and buy a check plan. */
+function addPricing(app: Hono, options: Options): void {
+  const { site, config, contextOf, visitorOf } = options
 
-  app.get('/pricing', (c) => pricing(c))
+  app.get('/pricing', (c) => respondWithPricing(c, options))
 
   app.post('/pricing/upgrade', (c) =>
-    handleForm(c, 'tier', async (form) => {
+    handleForm(c, options, 'tier', async (form) => {
       const ctx = await contextOf(c, form.get('key')?.trim() || 'none')
       const { organizationId, tier, url } = await startUpgrade(ctx, form.get('tier') ?? '')
-      const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+      const organization = await readOrganization(ctx, organizationId)
       const page = unindexedPage('Continue to payment')
       return respondWithPage(c, site, page, <ConfirmUpgrade {...{ organization, tier, config, url }} />)
     }),
   )
 
   app.post('/pricing/check-plan', (c) =>
-    handleForm(c, 'plan', async (form) => {
+    handleForm(c, options, 'plan', async (form) => {
       const key = form.get('key')?.trim() || null
       const ctx = key === null ? visitorOf(c) : await contextOf(c, key)
       const email = form.get('email')?.trim() || null
       const { invoice, secret } = await buyCheckPlan(ctx, { currency: form.get('currency'), email })
-      if (secret === null) return confirmExtension(c, ctx, invoice)
+      if (secret === null) return confirmExtension(c, site, ctx, invoice)
       const path = purchasePath(invoice.id)
       setPaymentCookie(c, site, { name: PURCHASE_COOKIE, value: secret, path })
       return c.redirect(path, 303)
     }),
   )
+}
 
-  /** Responds with the confirmation of an extension, and sets the cookie that shows the state of the payment. */
-  async function confirmExtension(c: Context, ctx: BillingContext, invoice: CheckPlanInvoice): Promise<Response> {
-    const id = requireScope(ctx, 'READ')
-    const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id } })
-    setPaymentCookie(c, site, { name: RENEWAL_COOKIE, value: renewalToken(ctx, id, ctx.now()), path: RENEWAL_PATH })
-    return respondWithPage(c, site, unindexedPage('Your purchase'), <ConfirmExtension {...{ organization, invoice }} />)
+function respondWithPricing(
+  c: Context,
+  { site, config, visitorOf }: Options,
+  problem: FormError | null = null,
+  status: 200 | ErrorStatus = 200,
+): Response {
+  const page = {
+    title: 'Prices · Allclear',
+    description: 'What status pages and blacklist checks cost, and what each tier includes.',
+    path: '/pricing',
+    indexed: true,
   }
+  const hasCoins = visitorOf(c).billing.btcpay !== null
+  return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, status)
+}
 
-  /** Handles a submitted form; shows an expected error on the page with the form. */
-  async function handleForm(
-    c: Context,
-    of: FormError['of'],
-    work: (form: URLSearchParams) => Promise<Response>,
-  ): Promise<Response> {
-    try {
-      return withPrivateHeaders(await work(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))))
-    } catch (error) {
-      if (isExpectedError(error))
-        return pricing(c, { of, field: fieldOf(error), message: messageOf(error) }, statusOf(error))
-      throw error
-    }
+/** Handles a submitted form; shows an expected error on the page with the form. */
+async function handleForm(
+  c: Context,
+  options: Options,
+  of: FormError['of'],
+  work: (form: URLSearchParams) => Promise<Response>,
+): Promise<Response> {
+  try {
+    return withPrivateHeaders(await work(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))))
+  } catch (error) {
+    if (!isExpectedError(error)) throw error
+    const problem = { of, field: fieldOf(error), message: messageOf(error) }
+    return respondWithPricing(c, options, problem, statusOf(error))
   }
+}
 
-  app.get(RENEWAL_PATH, (c) => renewal(c, c.req.query('token') ?? getCookie(c, RENEWAL_COOKIE) ?? ''))
+/** Responds with the confirmation of an extension, and sets the cookie that shows the state of the payment. */
+async function confirmExtension(
+  c: Context,
+  site: Site,
+  ctx: BillingContext,
+  invoice: CheckPlanInvoice,
+): Promise<Response> {
+  const id = requireScope(ctx, 'READ')
+  const organization = await readOrganization(ctx, id)
+  setPaymentCookie(c, site, { name: RENEWAL_COOKIE, value: renewalToken(ctx, id, ctx.now()), path: RENEWAL_PATH })
+  return respondWithPage(c, site, unindexedPage('Your purchase'), <ConfirmExtension {...{ organization, invoice }} />)
+}
+
+/** Adds the page on which a check plan is renewed, by the link of a mail or the cookie of the buyer. */
+function addRenewal(app: Hono, options: Options): void {
+  const { site, visitorOf } = options
+
+  app.get(RENEWAL_PATH, (c) =>
+    respondWithRenewal(c, options, c.req.query('token') ?? getCookie(c, RENEWAL_COOKIE) ?? ''),
+  )
 
   app.post(RENEWAL_PATH, async (c) => {
     let token = ''
@@ -119,61 +149,67 @@ export function billingPages(pages: {
       setPaymentCookie(c, site, { name: RENEWAL_COOKIE, value: token, path: RENEWAL_PATH })
       return withPrivateHeaders(c.redirect(checkoutUrl, 303))
     } catch (error) {
-      if (isExpectedError(error)) return renewal(c, token, messageOf(error), statusOf(error))
+      if (isExpectedError(error)) return respondWithRenewal(c, options, token, messageOf(error), statusOf(error))
       throw error
     }
   })
+}
 
-  /** Responds with the renewal page and an optional error. */
-  async function renewal(
-    c: Context,
-    token: string,
-    problem: string | null = null,
-    status: 200 | ErrorStatus = 200,
-  ): Promise<Response> {
-    const ctx = visitorOf(c)
-    const page = unindexedPage('Your check plan')
-    try {
-      const found = await findRenewal(ctx, token)
-      // A visitor without a token in the URL returns from paying and waits for the result.
-      const isBack = c.req.method === 'GET' && c.req.query('token') === undefined
-      if (found.payment === 'SEEN' || (found.payment === 'INVOICED' && isBack)) c.header('Refresh', '15')
-      const props = { renewal: found, now: ctx.now(), hasCoins: ctx.billing.btcpay !== null, token, problem }
-      const response = respondWithPage(c, site, page, <Renew {...props} />, status)
-      response.headers.set('Content-Security-Policy', externalFormPolicy)
-      return withPrivateHeaders(response)
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error
-      return withPrivateHeaders(respondWithPage(c, site, page, <NothingToRenew reason={error.message} />, 404))
-    }
+/** Responds with the renewal page and an optional error. */
+async function respondWithRenewal(
+  c: Context,
+  { site, visitorOf }: Options,
+  token: string,
+  problem: string | null = null,
+  status: 200 | ErrorStatus = 200,
+): Promise<Response> {
+  const ctx = visitorOf(c)
+  const page = unindexedPage('Your check plan')
+  try {
+    const found = await findRenewal(ctx, token)
+    // A visitor without a token in the URL returns from paying and waits for the result.
+    const isBack = c.req.method === 'GET' && c.req.query('token') === undefined
+    if (found.payment === 'SEEN' || (found.payment === 'INVOICED' && isBack)) c.header('Refresh', '15')
+    const props = { renewal: found, now: ctx.now(), hasCoins: ctx.billing.btcpay !== null, token, problem }
+    const response = respondWithPage(c, site, page, <Renew {...props} />, status)
+    response.headers.set('Content-Security-Policy', externalFormPolicy)
+    return withPrivateHeaders(response)
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error
+    return withPrivateHeaders(respondWithPage(c, site, page, <NothingToRenew reason={error.message} />, 404))
   }
+}
 
+/** Adds the page of a purchase, which shows the state of its payment, and its key once. */
+function addPurchase(app: Hono, options: Options): void {
   app.get('/billing/check-plan/:id', (c) =>
-    purchase(c, async (ctx, id, secret) => ({ invoice: await findPurchase(ctx, id, secret), apiKey: null })),
+    respondWithPurchase(c, options, async (ctx, id, secret) => ({
+      invoice: await findPurchase(ctx, id, secret),
+      apiKey: null,
+    })),
   )
   // POST, because a prefetch must not consume the one time that the key is shown.
-  app.post('/billing/check-plan/:id', (c) => purchase(c, claimCheckPlan))
+  app.post('/billing/check-plan/:id', (c) => respondWithPurchase(c, options, claimCheckPlan))
+}
 
-  async function purchase(
-    c: Context,
-    find: (ctx: BillingContext, id: string, secret: string) => ReturnType<typeof claimCheckPlan>,
-  ): Promise<Response> {
-    try {
-      const { invoice, apiKey } = await find(visitorOf(c), c.req.param('id') ?? '', getCookie(c, PURCHASE_COOKIE) ?? '')
-      const isOpen = invoice.status === 'NEW' || invoice.status === 'PROCESSING'
-      if (isOpen) c.header('Refresh', '15')
-      const page = unindexedPage('Your purchase')
-      return withPrivateHeaders(
-        respondWithPage(c, site, page, <PurchaseStatus invoice={invoice} secret={apiKey?.secret ?? null} />),
-      )
-    } catch (error) {
-      if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
-      if (error instanceof DomainError) return checkoutErrorPage(c, site, error)
-      throw error
-    }
+async function respondWithPurchase(
+  c: Context,
+  { site, visitorOf }: Options,
+  find: (ctx: BillingContext, id: string, secret: string) => ReturnType<typeof claimCheckPlan>,
+): Promise<Response> {
+  try {
+    const { invoice, apiKey } = await find(visitorOf(c), c.req.param('id') ?? '', getCookie(c, PURCHASE_COOKIE) ?? '')
+    const isOpen = invoice.status === 'NEW' || invoice.status === 'PROCESSING'
+    if (isOpen) c.header('Refresh', '15')
+    const page = unindexedPage('Your purchase')
+    return withPrivateHeaders(
+      respondWithPage(c, site, page, <PurchaseStatus invoice={invoice} secret={apiKey?.secret ?? null} />),
+    )
+  } catch (error) {
+    if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+    if (error instanceof DomainError) return checkoutErrorPage(c, site, error)
+    throw error
   }
-
-  return app
 }
 
 /** Sets headers of a private page: no caching, and no referrer for linked sites. */

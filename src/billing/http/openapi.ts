@@ -5,8 +5,8 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi'
-import { errorJson } from '../../http/error-schema.ts'
-import { BILLING_PATH } from '../checkout.ts'
+import { errorJson } from '../../http/response/error-schema.ts'
+import { BILLING_PATH } from '../subscription/checkout.ts'
 import { receivedJson, returnedJson, statusJson } from './rest-schema.ts'
 
 const tags = ['Billing']

@@ -2,13 +2,17 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { HTTPException } from 'hono/http-exception'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import { DomainError, NotFound } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import type { EventLog } from '../../event-log/tail.ts'
-import { errorResponse } from '../../http/errors.ts'
-import type { Site } from '../../http/layout.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { errorResponse } from '../../http/response/errors.ts'
+import type { BillingContext } from '../context.ts'
+import { cancelledPage, checkoutErrorPage, successPage } from '../html/checkout-result.tsx'
+import { limitsOf, primarySubscription, usageOf } from '../overview.ts'
 import {
   findCheckoutOutcome,
   organizationOfToken,
@@ -18,11 +22,8 @@ import {
   paymentLink,
   recordCheckout,
   upgradeUrls,
-} from '../checkout.ts'
-import type { BillingContext } from '../context.ts'
-import { cancelledPage, checkoutErrorPage, successPage } from '../html/checkout-result.tsx'
-import { limitsOf, primarySubscription, usageOf } from '../overview.ts'
-import { streamTierChanges } from '../tier-stream.ts'
+} from '../subscription/checkout.ts'
+import { streamTierChanges } from '../subscription/tier-stream.ts'
 import { statusToJson } from './rest-schema.ts'
 
 /** Dependencies of the billing routes. */
@@ -65,7 +66,7 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
   get('/status', async (c) => {
     const ctx = await door.contextOf(c)
     const id = requireScope(ctx, 'READ')
-    const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id } })
+    const organization = await readOrganization(ctx, id)
     const usage = await usageOf(ctx, organization)
     const subscription = await primarySubscription(ctx, id)
     const urls = upgradeUrls(ctx, organization)

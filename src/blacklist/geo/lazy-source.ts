@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { waitAtMost } from '../../core/concurrency/deadline.ts'
 
 /** A source of data about addresses that loads once, on first use. */
 export interface LazySource<T> {
@@ -12,7 +12,7 @@ export interface LazySource<T> {
   loadWithin(milliseconds: number): Promise<void>
   /** Resolves when no loading is in progress; does not start one. */
   idle(): Promise<void>
-  /** Returns the record of an address; null when there is none or no data is loaded. */
+  /** Returns the record of an address; null: none or no data is loaded. */
   lookUp(address: string): T | null
 }
 
@@ -51,7 +51,7 @@ export function createLazySource<T>(
     },
     load,
     async loadWithin(milliseconds) {
-      if (!settled) await Promise.race([load(), sleep(milliseconds, undefined, { ref: false })])
+      if (!settled) await waitAtMost(milliseconds, load())
     },
     async idle() {
       await loading

@@ -1,37 +1,37 @@
 import type { PagedFile } from './paged-file.ts'
 
-/** A value of a MaxMind database, and where the next one begins. */
+/** A decoded value, and the offset of the next one. */
 interface Decoded {
   readonly value: unknown
   readonly end: number
 }
 
-/** Where values are read. */
+/** The file to decode, and the start of its data. */
 interface Source {
   readonly file: PagedFile
-  /** Pointers count from here. */
+  /** The offset that pointers are relative to. */
   readonly base: number
 }
 
-/** The types of values, by their number in the format. */
+/** Type numbers of the format. */
 const POINTER = 1
 const EXTENDED = 0
-/** How deep values may lie within each other: pointers of a damaged file may go in circles. */
+/** The maximum nesting depth. Pointers of a damaged file may form a cycle. */
 const MAX_DEPTH = 64
-/** What is added to the pointers of each length. */
+/** The value added to pointers of each length. */
 const POINTER_OFFSETS = [0, 2048, 526_336, 0] as const
 
 /**
  * Decodes the value at an offset (MaxMind DB file format 2.0).
- * @param base where pointers count from.
- * @throws when the file is damaged.
+ * @param base the offset that pointers are relative to.
+ * @throws if the file is damaged.
  */
 export function decodeValue(file: PagedFile, offset: number, base: number): Decoded {
   return decode({ file, base }, offset, 0)
 }
 
 function decode(source: Source, offset: number, depth: number): Decoded {
-  if (depth > MAX_DEPTH) throw new Error(`Values lie too deep within each other at ${offset}.`)
+  if (depth > MAX_DEPTH) throw new Error(`Values are nested too deeply at ${offset}.`)
   const { file } = source
   const control = file.byteAt(offset)
   const short = control >>> 5
@@ -40,8 +40,7 @@ function decode(source: Source, offset: number, depth: number): Decoded {
     return { value: decode(source, target, depth + 1).value, end }
   }
   const type = short === EXTENDED ? file.byteAt(offset + 1) + 7 : short
-  if (short === EXTENDED && type < 8)
-    throw new Error(`The short type ${type} is written in the long form at ${offset}.`)
+  if (short === EXTENDED && type < 8) throw new Error(`The type ${type} at ${offset} is not allowed in extended form.`)
   const { size, start } = sizeAt(file, control, short === EXTENDED ? offset + 2 : offset + 1)
   if (type === 7) return mapAt(source, start, size, depth)
   if (type === 11) return arrayAt(source, start, size, depth)
@@ -52,7 +51,7 @@ function decode(source: Source, offset: number, depth: number): Decoded {
 function pointerAt({ file, base }: Source, offset: number): { readonly target: number; readonly end: number } {
   const control = file.byteAt(offset)
   const length = ((control >>> 3) & 3) + 1
-  // The longest form has all bits in its own bytes.
+  // The longest form does not use the bits of the control byte.
   const high = length === 4 ? 0 : (control & 7) * 2 ** (8 * length)
   const target = base + high + file.numberAt(offset + 1, length) + (POINTER_OFFSETS[length - 1] ?? 0)
   return { target, end: offset + 1 + length }
@@ -108,6 +107,6 @@ function scalarAt(file: PagedFile, type: number, offset: number, size: number): 
     case 15:
       return file.bytesAt(offset, 4).readFloatBE()
     default:
-      throw new Error(`There is no type ${type}, as at ${offset}.`)
+      throw new Error(`Unknown type ${type} at ${offset}.`)
   }
 }

@@ -5,9 +5,9 @@ import { decodeValue } from './mmdb-value.ts'
 import type { PagedFile } from './paged-file.ts'
 import { openPagedFile } from './paged-file.ts'
 
-/** A MaxMind database (https://maxmind.github.io/MaxMind-DB), which stays on disk. */
+/** A MaxMind database (https://maxmind.github.io/MaxMind-DB), read from disk on demand. */
 export interface Mmdb {
-  /** Returns the record of an address; null: there is none. @throws when the file is damaged. */
+  /** Returns the record of an address, or null. @throws when the file is damaged. */
   lookUp(address: string): unknown
   close(): void
 }
@@ -15,9 +15,9 @@ export interface Mmdb {
 /** The marker before the metadata of a database, within its last 128 KiB. */
 const METADATA_MARKER = Buffer.from('abcdef4d61784d696e642e636f6d', 'hex')
 const METADATA_TAIL_BYTES = 128 * 1024
-/** The empty bytes between the tree and the data. */
+/** The number of zero bytes between the tree and the data. */
 const SEPARATOR_BYTES = 16
-/** An IPv4 address is in an IPv6 tree after so many bits of zero. */
+/** The number of leading zero bits of an IPv4 address in an IPv6 tree. */
 const IPV4_DEPTH = 96
 
 /** Opens a database. @throws when the file cannot be read or is not a MaxMind database. */
@@ -31,7 +31,7 @@ export function openMmdb(path: string): Mmdb {
       throw error
     }
   } catch (error) {
-    throw new Error(`${path} cannot be read as a MaxMind database`, { cause: error })
+    throw new Error(`cannot read ${path} as a MaxMind database`, { cause: error })
   }
 }
 
@@ -63,7 +63,7 @@ function readerOf(file: PagedFile): Mmdb {
   const dataStart = nodeCount * nodeBytes + SEPARATOR_BYTES
   const next = recordReader(file, recordBits)
 
-  /** Follows bits from a node. Returns a node, or a number of at least `nodeCount`. */
+  /** Follows the bits of an address from a node. Returns a node, or a number of at least `nodeCount` for a record. */
   function follow(from: number, words: readonly number[], depth: number): number {
     let node = from
     for (let bit = 0; bit < depth && node < nodeCount; bit++) {
@@ -97,18 +97,18 @@ function metadataOf(file: PagedFile) {
   const recordBits = Number(metadata.get('record_size'))
   const isIpv6 = metadata.get('ip_version') === 6
   if (!Number.isSafeInteger(nodeCount) || ![24, 28, 32].includes(recordBits)) {
-    throw new Error(`The metadata is damaged: ${nodeCount} nodes of ${recordBits} bits.`)
+    throw new Error(`Invalid metadata: ${nodeCount} nodes of ${recordBits} bits.`)
   }
   return { nodeCount, recordBits, isIpv6 }
 }
 
-/** Returns a function that reads where a node leads for a bit of 0, or of 1. */
+/** Returns a function that reads the left (0) or right (1) record of a node. */
 function recordReader(file: PagedFile, recordBits: number): (offset: number, isOne: boolean) => number {
   if (recordBits !== 28) {
     const bytes = recordBits / 8
     return (offset, isOne) => file.numberAt(isOne ? offset + bytes : offset, bytes)
   }
-  // The byte in the middle has the highest bits of both.
+  // The middle byte holds the highest bits of both records.
   return (offset, isOne) =>
     isOne
       ? file.numberAt(offset + 3, 4) & 0x0fff_ffff

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 
-/** What is read at once, and how much of a file is kept: the rest stays in the system's own cache, 2 µs away. */
+/** The size of a read, and the number of pages to cache. The system caches the rest, at 2 µs per read. */
 const PAGE_BYTES = 4096
 const MAX_PAGES = 512
 
-/** Bytes of which small pieces are read in random order. Each reader throws a RangeError where they end before. */
+/** Bytes for small reads in random order. All methods throw a RangeError beyond the end. */
 export interface RandomAccess {
   byteAt(offset: number): number
   /** Returns a big-endian unsigned number of at most six bytes. */
@@ -13,13 +13,13 @@ export interface RandomAccess {
   bytesAt(offset: number, length: number): Buffer
 }
 
-/** A file of which small pieces are read in random order. */
+/** A file for small reads in random order. */
 export interface PagedFile extends RandomAccess {
   readonly size: number
   close(): void
 }
 
-/** Reads what is in memory. */
+/** Returns random access to an array in memory. */
 export function randomAccessTo({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): RandomAccess {
   const bytes = Buffer.from(buffer, byteOffset, length)
   return {
@@ -32,14 +32,14 @@ export function randomAccessTo({ buffer, byteOffset, length }: Uint8Array<ArrayB
   }
 }
 
-/** Opens a file. Reads are synchronous. @throws when it cannot be opened. */
+/** Opens a file. Reads are synchronous. @throws if it cannot be opened. */
 export function openPagedFile(path: string): PagedFile {
   const file = openSync(path, 'r')
   const { size } = fstatSync(file)
   const pages = new LRUCache<number, Buffer>({ max: MAX_PAGES })
   let isClosed = false
 
-  // Most reads are near the last one.
+  // Most reads are close to the previous one.
   let last: { readonly number: number; readonly page: Buffer } = { number: -1, page: Buffer.alloc(0) }
 
   function pageOf(number: number): Buffer {
@@ -50,7 +50,7 @@ export function openPagedFile(path: string): PagedFile {
   function readPage(number: number): Buffer {
     const known = pages.get(number)
     if (known !== undefined) return known
-    // The number of a closed file is soon that of another one.
+    // The system may reuse the file descriptor for another file.
     if (isClosed) throw new Error(`${path} is closed`)
     const page = Buffer.allocUnsafeSlow(PAGE_BYTES)
     const length = readSync(file, page, 0, PAGE_BYTES, number * PAGE_BYTES)
@@ -80,7 +80,7 @@ export function openPagedFile(path: string): PagedFile {
 
   return {
     size,
-    // Objects for the bytes would take most of the time.
+    // Avoids allocating an object, which would take most of the time.
     byteAt(offset) {
       requireWithin(offset, 1)
       const byte = pageOf(Math.floor(offset / PAGE_BYTES))[offset % PAGE_BYTES]

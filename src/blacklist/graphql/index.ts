@@ -1,18 +1,18 @@
 import './context.ts'
-import { authenticate } from '../../account/authenticate.ts'
+import { authenticate } from '../../account/api-key/authenticate.ts'
 import { Invalid, LimitExceeded } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
+import { costs } from '../../graphql/document/cost.ts'
 import { ErrorCode } from '../../graphql/errors.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
-import { sourceOrError } from '../../graphql/subscribe.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
+import { sourceOrError } from '../../graphql/subscription/subscribe.ts'
 import type { BulkItem } from '../check.ts'
 import { bulkCheck, checkDomain, checkIp, startCheck } from '../check.ts'
+import type { BlacklistResult, DomainReport, IpReport, ListError as ListErrorName, Report } from '../check-report.ts'
 import type { CheckProgress } from '../checker.ts'
-import type { Geo } from '../geo.ts'
-import type { Health, HealthStatus as HealthStatusName } from '../health.ts'
+import type { Geo } from '../geo/geo.ts'
 import type { Blacklist } from '../list.ts'
-import type { BlacklistResult, DomainReport, IpReport, ListError as ListErrorName, Report } from '../report.ts'
+import type { Health, HealthStatus as HealthStatusName } from '../list-health.ts'
 
 const TargetKind = builder.enumType('TargetKind', {
   description: 'The kind of target that a blacklist lists and a check accepts.',
@@ -84,7 +84,7 @@ const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult')
   }),
 })
 
-/** There are fewer lists. */
+/** More than the number of lists. */
 const LISTS = costs({ items: 20 })
 
 const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
@@ -141,7 +141,7 @@ const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
   description: 'The current health of a list. A check does not use an unhealthy list.',
   fields: (t) => ({
     status: t.expose('status', { type: HealthStatus, description: 'The status.' }),
-    detail: t.exposeString('detail', { nullable: true, description: 'The problem, or null if there is none.' }),
+    detail: t.exposeString('detail', { nullable: true, description: 'The problem, or null if none exists.' }),
     checkedAt: t.expose('checkedAt', {
       type: 'DateTime',
       nullable: true,
@@ -185,7 +185,7 @@ builder.queryField('blacklists', (t) =>
   }),
 )
 
-/** A check asks some eight lists over the network; it is counted against the plan besides. */
+/** High, because a check queries about eight lists. It also counts against the plan. */
 const CHECK = costs({ itself: 500 })
 
 builder.queryField('checkIp', (t) =>
@@ -234,7 +234,7 @@ const progressTypes = { answer: ListAnswered, resolved: AddressesResolved } as c
 const CheckProgressRef = builder.unionType('CheckProgress', {
   description: 'A step of a check; the report comes last.',
   types: [ListAnswered, AddressesResolved, IpReportRef, DomainReportRef, Invalid, LimitExceeded],
-  // An error carries its type (graphql/subscribe.ts).
+  // An error carries its type (graphql/subscription/subscribe.ts).
   resolveType: (value) => {
     if ('kind' in value) return progressTypes[value.kind]
     return 'targetType' in value ? reportTypes[value.targetType] : undefined
@@ -277,7 +277,7 @@ const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('Bulk
   fields: (t) => ({
     results: t.field({
       type: [BulkResult],
-      // The mutation has been multiplied by the number of targets.
+      // The cost of the mutation is already multiplied by the number of targets.
       extensions: costs({ items: 1 }),
       description: 'One result per target, in the order sent.',
       resolve: ({ items }) => items.map((item) => (item.kind === 'report' ? item.report : item)),

@@ -1,4 +1,4 @@
-import type { BlacklistResult, Report } from '../report.ts'
+import type { BlacklistResult, Report } from '../check-report.ts'
 import { reportOutcome } from '../verdict.ts'
 
 /** Renders the advice on a report. */

@@ -1,4 +1,4 @@
-import type { BlacklistResult } from '../report.ts'
+import type { BlacklistResult } from '../check-report.ts'
 import type { RowState } from './outcome.tsx'
 import { rowStateOf, StateMark } from './outcome.tsx'
 import { printable } from './printable.ts'

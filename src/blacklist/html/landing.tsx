@@ -1,5 +1,5 @@
-import { CheckForm } from '../../http/check-form.tsx'
-import type { HealthStatus } from '../health.ts'
+import { CheckForm } from '../../http/page/check-form.tsx'
+import type { HealthStatus } from '../list-health.ts'
 import { OperatorHint } from './operator-hint.tsx'
 import { checkPath } from './report.tsx'
 
@@ -98,7 +98,7 @@ function StatusPages({ mayAnybodySignUp }: Pick<LandingProps, 'mayAnybodySignUp'
         <a href="/docs/getting-started">How it works</a>
       </p>
       <p class="own">
-        <a href="/status">Find somebody’s page</a>
+        <a href="/status">Find a status page</a>
       </p>
     </section>
   )

@@ -1,4 +1,4 @@
-import type { BlacklistResult } from '../report.ts'
+import type { BlacklistResult } from '../check-report.ts'
 import type { Outcome } from '../verdict.ts'
 
 /** The state of a list's row. */

@@ -1,4 +1,4 @@
-import type { BlacklistResult } from '../report.ts'
+import type { BlacklistResult } from '../check-report.ts'
 import type { Target } from '../target.ts'
 import { AnswerRow, PendingRows } from './answer-rows.tsx'
 import type { ListInfo } from './landing.tsx'

@@ -3,16 +3,16 @@ import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { Logger } from 'pino'
 import { Invalid, LimitExceeded } from '../../core/errors.ts'
-import { root } from '../../core/paths.ts'
-import { accepts } from '../../http/encoding.ts'
-import type { PageError } from '../../http/error-page.tsx'
-import { errorPage } from '../../http/error-page.tsx'
-import { createHtmlStream, zippedStream } from '../../http/html-stream.ts'
-import type { Site } from '../../http/layout.tsx'
-import { pageHeaders, renderPageShell, respondWithPage } from '../../http/layout.tsx'
+import { root } from '../../core/process/paths.ts'
+import type { PageError } from '../../http/page/error-page.tsx'
+import { errorPage } from '../../http/page/error-page.tsx'
+import { createHtmlStream, zippedStream } from '../../http/page/html-stream.ts'
+import type { Site } from '../../http/page/layout.tsx'
+import { pageHeaders, renderPageShell, respondWithPage } from '../../http/page/layout.tsx'
+import { accepts } from '../../http/response/encoding.ts'
 import type { StartedCheck } from '../check.ts'
 import type { CheckProgress } from '../checker.ts'
-import { geoSources } from '../geo.ts'
+import { geoSources } from '../geo/geo.ts'
 import type { Target } from '../target.ts'
 import type { LandingProps, ListInfos } from './landing.tsx'
 import { Landing } from './landing.tsx'
@@ -88,7 +88,7 @@ export function checkPages(pages: CheckPages): Hono {
   return app
 }
 
-/** Headers that keep nginx-like proxies from buffering a stream, and anybody else from compressing it, which would hold it back. */
+/** Headers that keep proxies from buffering or compressing a stream, which would delay it. */
 const streamHeaders = {
   ...pageHeaders,
   vary: 'accept-encoding',

@@ -1,5 +1,5 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi'
-import { errorJson } from '../../http/error-schema.ts'
+import { errorJson } from '../../http/response/error-schema.ts'
 import { BLACKLIST_PATH } from './rest.ts'
 import { bulkJson, bulkRequest, checkQuery, domainReportJson, ipReportJson } from './rest-schema.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { BulkItem } from '../check.ts'
 import { MAX_TARGETS } from '../check.ts'
-import type { BlacklistResult, Counts, DomainReport, IpReport, Report } from '../report.ts'
-import { listErrors } from '../report.ts'
+import type { BlacklistResult, Counts, DomainReport, IpReport, Report } from '../check-report.ts'
+import { listErrors } from '../check-report.ts'
 
 /**
  * The schemas of the blacklist REST API: they validate requests, type responses and generate `/openapi.json`. The

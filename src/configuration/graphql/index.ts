@@ -1,4 +1,4 @@
-// The door of the feature: its types and operations.
+// The GraphQL types and operations of this feature.
 import {
   isLocked,
   lockManagedObject,
@@ -9,13 +9,21 @@ import {
 import { hasScope } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, text } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { applyConfiguration, DEFAULT_DELETIONS, planConfiguration } from '../apply.ts'
+import { costs, text } from '../../graphql/document/cost.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { applyConfiguration, planConfiguration } from '../apply.ts'
 import { exportConfiguration } from '../export.ts'
 import { DEFAULT_FILE } from '../format.ts'
-import type { changeActions, Drift, MemberChange, ObjectChange, Plan } from '../plan.ts'
-import { sections } from '../sections.ts'
+import {
+  type ChangeCount,
+  type changeActions,
+  countChanges,
+  type Drift,
+  type MemberChange,
+  type ObjectChange,
+  type Plan,
+} from '../plan.ts'
+import { type Move, sections } from '../sections.ts'
 
 /** How many changes a plan lists. */
 const MAX_LISTED = 500
@@ -23,93 +31,135 @@ const MAX_MEMBERS = 20
 const PLACEHOLDER = '`$' + '{NAME}`'
 
 const ChangeAction = builder.enumType('ConfigurationAction', {
-  description: 'What happens to an object.',
+  description: 'The action on an object.',
   values: describedValues<(typeof changeActions)[number]>({
-    CREATE: 'It is created.',
-    UPDATE: 'It changes.',
-    DELETE: 'It is deleted.',
-    RELEASE: 'It stays as it is, and the file no longer manages it.',
+    CREATE: 'Creates the object.',
+    UPDATE: 'Updates the object.',
+    DELETE: 'Deletes the object.',
+    RELEASE: 'Keeps the object as it is, no longer managed by the file.',
   }),
 })
 
 const MemberChangeRef = builder.objectRef<MemberChange>('ConfigurationMemberChange').implement({
-  description: 'A member that changes.',
+  description: 'A change of a member.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name in the file.' }),
+    name: t.exposeString('name', { description: 'The path of the member in the object, such as `http.url`.' }),
     from: t.exposeString('from', {
       nullable: true,
       extensions: text(400),
-      description: 'Its value as JSON, cut to 400 characters and without secrets; null: there was none.',
+      description: 'The old value as JSON, cut to 400 characters and without secrets. Null: there was none.',
     }),
-    to: t.exposeString('to', { nullable: true, extensions: text(400), description: 'Its new value, likewise.' }),
+    to: t.exposeString('to', {
+      nullable: true,
+      extensions: text(400),
+      description: 'The new value, in the same form.',
+    }),
   }),
 })
 
 const ChangeRef = builder.objectRef<ObjectChange>('ConfigurationChange').implement({
-  description: 'An object that changes.',
+  description: 'A change of an object.',
   fields: (t) => ({
-    action: t.expose('action', { type: ChangeAction, description: 'What happens to it.' }),
-    section: t.exposeString('section', { description: `Its section of the file: ${sections.join(', ')}.` }),
-    key: t.exposeString('key', { description: 'Its key in the file.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
-    takenOver: t.exposeBoolean('takenOver', { description: 'Whether it exists, and no file managed it until now.' }),
+    action: t.expose('action', { type: ChangeAction, description: 'The action.' }),
+    section: t.exposeString('section', { description: `The section of the file: ${sections.join(', ')}.` }),
+    key: t.exposeString('key', { description: 'The key of the object in the file.' }),
+    name: t.exposeString('name', { description: 'The name of the object.' }),
+    takenOver: t.exposeBoolean('takenOver', {
+      description: 'Whether the object already exists and no file has managed it so far.',
+    }),
     members: t.field({
       type: [MemberChangeRef],
       extensions: costs({ items: MAX_MEMBERS }),
-      description: 'What changes. Empty for an object that is deleted or released.',
+      description: 'The changed members. Empty for a deleted or released object.',
       resolve: ({ members }) => members.slice(0, MAX_MEMBERS),
     }),
   }),
 })
 
-const DriftRef = builder.objectRef<Drift>('ConfigurationDrift').implement({
-  description: 'What has changed other than by the file since it was applied.',
+const CountRef = builder.objectRef<ChangeCount>('ConfigurationCount').implement({
+  description: 'The number of objects of a section with the same action.',
   fields: (t) => ({
-    section: t.exposeString('section', { description: 'Its section of the file.' }),
-    key: t.exposeString('key', { description: 'Its key in the file.' }),
-    members: t.exposeStringList('members', { description: 'The members. Empty: the object was deleted.' }),
+    section: t.exposeString('section', { description: 'The section of the file.' }),
+    action: t.expose('action', { type: ChangeAction, description: 'The action.' }),
+    count: t.exposeInt('count', { description: 'The number of objects.' }),
+  }),
+})
+
+const DriftRef = builder.objectRef<Drift>('ConfigurationDrift').implement({
+  description: 'A change made outside the file since it was last applied.',
+  fields: (t) => ({
+    section: t.exposeString('section', { description: 'The section of the file.' }),
+    key: t.exposeString('key', { description: 'The key of the object in the file.' }),
+    members: t.exposeStringList('members', { description: 'The changed members. Empty: the object was deleted.' }),
     by: t.string({
       nullable: true,
-      description: 'Who changed it last: the name of a person or key; null: not known.',
+      description: 'The name of the person or key that made the last change. Null: unknown.',
       resolve: ({ last }) => last?.by ?? null,
     }),
     at: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When that was; null: not known.',
+      description: 'The time of the last change. Null: unknown.',
       resolve: ({ last }) => last?.at ?? null,
     }),
   }),
 })
 
+const MoveRef = builder.objectRef<Move>('ConfigurationMove').implement({
+  description: 'A renamed key.',
+  fields: (t) => ({
+    section: t.exposeString('section', { description: 'The section of the file.' }),
+    from: t.exposeString('from', { description: 'The old key.' }),
+    to: t.exposeString('to', { description: 'The new key.' }),
+  }),
+})
+
 const PlanRef = builder.objectRef<Plan>('ConfigurationPlan').implement({
-  description: 'What applying a configuration file does.',
+  description: 'The result of applying a configuration file.',
   fields: (t) => ({
     changes: t.field({
       type: [ChangeRef],
       extensions: costs({ items: MAX_LISTED }),
-      description: `What changes, in the order of the file, removals last. At most ${MAX_LISTED} of them.`,
+      description: `The changes in file order, removals last. At most ${MAX_LISTED}.`,
       resolve: ({ changes }) => changes.slice(0, MAX_LISTED),
     }),
     changeCount: t.int({
-      description: 'The number of changes. 0: nothing to do.',
+      description: 'The number of all changes. 0: nothing to do.',
       resolve: ({ changes }) => changes.length,
+    }),
+    counts: t.field({
+      type: [CountRef],
+      extensions: costs({ items: sections.length }),
+      description: 'The number of all changes by section and action.',
+      resolve: ({ changes }) => countChanges(changes),
     }),
     drift: t.field({
       type: [DriftRef],
       extensions: costs({ items: MAX_LISTED }),
-      description: 'What has changed other than by the file since it was applied.',
+      description: 'The changes made outside the file since it was last applied.',
       resolve: ({ drift }) => drift.slice(0, MAX_LISTED),
     }),
-    takenOver: t.exposeInt('takenOver', {
-      description: 'How many objects the file starts to manage without changing them.',
+    moved: t.field({
+      type: [MoveRef],
+      extensions: costs({ items: MAX_LISTED }),
+      description: `The keys renamed by \`moved\` of the file. At most ${MAX_LISTED}.`,
+      resolve: ({ moved }) => moved.slice(0, MAX_LISTED),
     }),
-    planHash: t.exposeString('hash', { description: 'Identifies what is done. Give it to `applyConfiguration`.' }),
+    takenOver: t.exposeInt('takenOver', {
+      description: 'The number of existing objects that the file starts to manage without changes.',
+    }),
+    brake: t.exposeString('brake', {
+      nullable: true,
+      extensions: text(400),
+      description:
+        'Why its deletions need `maxDeletions`: they are more than 10 objects or a fifth of what the file manages, or include the last monitor of the organization or of a service. Null: they need no permission.',
+    }),
+    planHash: t.exposeString('hash', { description: 'Identifies the changes. Pass it to `applyConfiguration`.' }),
   }),
 })
 
 const VariableInput = builder.inputType('ConfigurationVariableInput', {
-  description: `A value for ${PLACEHOLDER} in the texts of a file.`,
+  description: `A value for ${PLACEHOLDER} in a file.`,
   fields: (t) => ({
     name: t.string({ description: 'The name.' }),
     value: t.string({ description: 'The value.' }),
@@ -123,20 +173,29 @@ const fileInputs = (t: InputFields) => ({
   isCompressed: t.boolean({
     required: false,
     description:
-      'Whether `yaml` is the file compressed by gzip, in base64: requests have a limit of 128 kB. Default: it is not.',
+      'Whether `yaml` is compressed by gzip and encoded in base64, which the limit of 128 kB per request may require. Default: false.',
   }),
   variables: t.field({
     type: [VariableInput],
     required: false,
-    description: `Values for ${PLACEHOLDER} in its texts.`,
+    description: `Values for ${PLACEHOLDER} in the file.`,
   }),
   file: t.string({
     required: false,
-    description: `The name of the file, which manages its objects alone. Default: ${DEFAULT_FILE}.`,
+    description: `The name of the file. Each object is managed by one file only. Default: ${DEFAULT_FILE}.`,
   }),
   delete: t.boolean({
     required: false,
-    description: 'Whether to delete objects that the file no longer names. Default: they stay, unmanaged.',
+    description: 'Whether to delete objects that the file no longer names. Default: false, they stay unmanaged.',
+  }),
+  keepAbsent: t.boolean({
+    required: false,
+    description:
+      'Whether the file keeps managing objects that it no longer names. Imports set this. Default: false, it releases them.',
+  }),
+  allowLiteralSecrets: t.boolean({
+    required: false,
+    description: `Whether the file may contain literal passwords, tokens and other credentials. Imports set this. Default: false, it must contain ${PLACEHOLDER} instead.`,
   }),
 })
 
@@ -149,7 +208,7 @@ builder.mutationField('planConfiguration', (t) =>
   t.field({
     type: PlanRef,
     description:
-      'Says what applying a configuration file would do, and changes nothing. Finds everything that would be refused. Requires a key with scope ADMIN.',
+      'Returns what applying a configuration file would change, or everything that would be refused. Changes nothing. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: PlanInput }) },
     errors: { types: [Invalid] },
     resolve: (_root, { input }, ctx) => planConfiguration(ctx, input),
@@ -157,20 +216,24 @@ builder.mutationField('planConfiguration', (t) =>
 )
 
 const ApplyInput = builder.inputType('ApplyConfigurationInput', {
-  description: 'The file to apply, with the values that it was planned with.',
+  description: 'The file to apply, with the same values as in its plan.',
   fields: (t) => ({
     ...fileInputs(t),
     planHash: t.string({
-      description: 'The hash of its plan. It fails with a conflict when it would now do something else.',
+      description: 'The hash of its plan. Fails with a conflict if the file would now change something else.',
     }),
     maxDeletions: t.int({
       required: false,
-      description: `How many objects it may delete. Default: ${DEFAULT_DELETIONS}.`,
+      description: 'The most objects to delete, whatever they are. Default: as many as cause no `brake` in the plan.',
     }),
     lock: t.boolean({
       required: false,
       description:
-        'Whether only the file may change what it gives, until somebody unlocks it or the file releases it. Default: yes.',
+        'Whether to lock the members that the file sets, so that only the file can change them until they are unlocked or released. Default: true.',
+    }),
+    pausedMonitors: t.stringList({
+      required: false,
+      description: 'The keys of monitors to pause when they are created, at most 500. Imports set this.',
     }),
   }),
 })
@@ -178,14 +241,14 @@ const ApplyInput = builder.inputType('ApplyConfigurationInput', {
 builder.mutationField('applyConfiguration', (t) =>
   t.field({
     type: PlanRef,
-    description: 'Applies a configuration file as planned, all of it or nothing. Requires a key with scope ADMIN.',
+    description: 'Applies a configuration file as planned, completely or not at all. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: ApplyInput }) },
     errors: { types: [Invalid, Conflict] },
     resolve: (_root, { input }, ctx) => applyConfiguration(ctx, input),
   }),
 )
 
-/** An export of the largest organization takes a while. */
+/** High, because exporting the largest organization takes a while. */
 const EXPORT_COST = 5000
 
 builder.prismaObjectField('Organization', 'configuration', (t) =>
@@ -193,19 +256,19 @@ builder.prismaObjectField('Organization', 'configuration', (t) =>
     extensions: costs({ itself: EXPORT_COST }),
     authScopes: ({ id }, _args, { actor }) => hasScope(actor, id, 'ADMIN'),
     description:
-      'Its groups, services, monitors, pages, alert channels, templates and objectives as a configuration file without secrets. Requires a key with scope ADMIN.',
+      'A configuration file of the groups, services, monitors, pages, alert channels, templates and objectives, without secrets. Requires a key with scope ADMIN.',
     resolve: ({ id }, _args, ctx) => exportConfiguration(ctx, id),
   }),
 )
 
 const ManagedObjectRef = builder.objectRef<ManagedObject>('ManagedObject').implement({
-  description: 'What a configuration file manages of an object.',
+  description: 'An object that a configuration file manages.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the object.' }),
     file: t.exposeString('file', { description: 'The name of the file.' }),
     section: t.exposeString('section', { description: `Its section of the file: ${sections.join(', ')}.` }),
     key: t.exposeString('key', { description: 'Its key in the file.' }),
-    members: t.exposeStringList('members', { description: 'The members that the file gives.' }),
+    members: t.exposeStringList('members', { description: 'The members that the file sets.' }),
     isLocked: t.boolean({
       description: 'Whether only the file may change those members.',
       resolve: isLocked,
@@ -213,7 +276,7 @@ const ManagedObjectRef = builder.objectRef<ManagedObject>('ManagedObject').imple
     unlockedAt: t.expose('unlockedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When somebody unlocked it; null: nobody has since the file was applied.',
+      description: 'The time of the last unlock since the file was applied. Null: not unlocked.',
     }),
   }),
 })
@@ -224,7 +287,7 @@ builder.prismaObjectField('Organization', 'managedObject', (t) =>
     nullable: true,
     authScopes: ({ id }, _args, { actor }) => hasScope(actor, id, 'READ'),
     description:
-      'What a configuration file manages of a group, service, monitor, page, alert channel, template or objective. Null: no file manages it. Requires a key with scope READ.',
+      'The configuration file that manages a group, service, monitor, page, alert channel, template or objective. Null: no file manages it. Requires a key with scope READ.',
     args: { id: t.arg.id({ description: 'The id of the object.' }) },
     resolve: (organization, { id }, ctx) => readManagedObject(ctx, organization.id, id),
   }),
@@ -234,7 +297,7 @@ builder.mutationField('unlockManagedObject', (t) =>
   t.field({
     type: ManagedObjectRef,
     description:
-      'Lets people and keys change what a configuration file manages of an object, until the file is applied again. Requires a key with scope WRITE.',
+      'Unlocks the members that a configuration file sets on an object, until the file is applied again. Requires a key with scope WRITE.',
     args: { id: t.arg.id({ description: 'The id of the object.' }) },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => unlockManagedObject(ctx, id),
@@ -244,7 +307,7 @@ builder.mutationField('unlockManagedObject', (t) =>
 builder.mutationField('lockManagedObject', (t) =>
   t.field({
     type: ManagedObjectRef,
-    description: 'Locks an object again that was unlocked. Requires a key with scope WRITE.',
+    description: 'Locks an unlocked object again. Requires a key with scope WRITE.',
     args: { id: t.arg.id({ description: 'The id of the object.' }) },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => lockManagedObject(ctx, id),

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { staticText } from '../../http/static-text.ts'
+import { staticText } from '../../http/assets/static-text.ts'
 import { configurationSchema, SCHEMA_PATH } from '../json-schema.ts'
 
 const headers = {
@@ -8,7 +8,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** The JSON Schema of configuration files, which editors read. */
+/** Serves the JSON Schema of configuration files, for editors. */
 export function configurationRoutes(): Hono {
   return new Hono().get(
     SCHEMA_PATH,

@@ -1,4 +1,4 @@
-// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Fields that somebody
+// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Fields that someone
 // has changed stay as they are. Without it every page works as it is.
 
 import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
@@ -14,11 +14,13 @@ import { listenToFields } from './validation.ts'
 const { body } = document
 /** Whether the page was the answer to a form, and shows what was typed into it. */
 const isTypedPage = body.dataset['typed'] !== undefined
+/** Whether this page is the answer to a form, at an address that shows no page: it cannot be fetched again. */
+const isAnswerOnly = body.dataset['answerOnly'] !== undefined
 
 if (body.dataset['page'] === 'console') {
   listenForShortcuts()
   followLog(followed, { onEvent: () => void refresh(), onState })
-  // Somebody comes back, perhaps from signing in on another tab.
+  // The person returns, perhaps after signing in on another tab.
   document.addEventListener('visibilitychange', () => hasEnded() && void refresh())
 }
 // On a phone the menu is a line that scrolls.
@@ -36,7 +38,7 @@ offerPush(document)
 listenToPush()
 
 function followed(): Followed {
-  const monitor = document.querySelector<HTMLElement>('[data-checks]')?.dataset['checks'] ?? null
+  const monitor = document.querySelector<HTMLElement>('[data-probe-results]')?.dataset['probeResults'] ?? null
   return { organization: body.dataset['organization'] ?? '', after: body.dataset['cursor'] ?? '', monitor }
 }
 
@@ -57,6 +59,7 @@ function refresh(): Promise<void> {
 }
 
 async function fetchPage(): Promise<void> {
+  if (isAnswerOnly) return
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' })
     if (response.type === 'opaqueredirect') return showEnd()
@@ -84,8 +87,8 @@ async function fetchPage(): Promise<void> {
 }
 
 /**
- * Keeps the forms in which something was typed, and those that the server shows again with what was typed. One that is on the
- * page no more, because somebody else has done what it was for, moves to the end.
+ * Keeps the forms in which something was typed, and those that the server shows again with what was typed. A form that is on the
+ * page no more, because another person has finished its task, moves to the end.
  */
 function keepForms(fresh: Document): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('main form')) {
@@ -164,7 +167,7 @@ function onState(state: 'live' | 'lost'): void {
 
 const hasEnded = () => document.querySelector('#ended') !== null
 
-/** Says that the session has ended. What was typed stays on the page, where the sign-in is on a tab of its own. */
+/** Says that the session has ended. What was typed stays on the page, where the sign-in is on its own tab. */
 function showEnd(): void {
   if (hasEnded()) return
   const isTyped = isTypedPage || [...document.querySelectorAll<HTMLFormElement>('main form')].some(isTouched)

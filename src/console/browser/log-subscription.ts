@@ -9,7 +9,7 @@ interface LogListener {
 
 const logQuery =
   'subscription($organizationId:ID!,$after:String){organizationEvents(organizationId:$organizationId,after:$after){cursor}}'
-const checksQuery = 'subscription($id:ID!){monitorChecks(id:$id){cursor}}'
+const resultsQuery = 'subscription($id:ID!){monitorChecks(id:$id){cursor}}'
 
 /** What is followed: a log from a position on, and the results of a monitor's probes; null: of none. */
 export interface Followed {
@@ -24,7 +24,7 @@ export function followLog(position: () => Followed, { onEvent, onState }: LogLis
     subscriptions() {
       const { organization: organizationId, after, monitor: id } = position()
       const log = { query: logQuery, variables: { organizationId, after }, onData: onEvent }
-      return id === null ? [log] : [log, { query: checksQuery, variables: { id }, onData: onEvent }]
+      return id === null ? [log] : [log, { query: resultsQuery, variables: { id }, onData: onEvent }]
     },
     onConnected: () => onState('live'),
     onDisconnected: () => onState('lost'),

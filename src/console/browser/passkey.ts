@@ -26,7 +26,7 @@ export function listenToPasskeys(): void {
   })
 }
 
-/** What waits for somebody to choose a passkey among what the browser fills in; null: nothing does. */
+/** What waits for someone to choose a passkey among what the browser fills in; null: nothing does. */
 let autofill: AbortController | null = null
 
 /** Offers passkeys among what the browser fills into the field of the mail address. */
@@ -35,7 +35,7 @@ export async function offerAutofill(): Promise<void> {
   const button = document.querySelector<HTMLButtonElement>('button[data-passkey="sign-in"]')
   if (!field || !button || !('PublicKeyCredential' in window)) return
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
-  // Not before somebody turns to the field: each question makes the server store a challenge.
+  // Only when the field gets the focus: each request makes the server store a challenge.
   const turns = ['pointerover', 'focus'].map((name) => new Promise((turn) => field.addEventListener(name, turn)))
   // It may have the focus already: quick people do not wait for a script.
   if (document.activeElement !== field) await Promise.race(turns)
@@ -48,7 +48,7 @@ export async function offerAutofill(): Promise<void> {
   } catch (error) {
     // The button has taken over, or the page was left.
     if (signal.aborted) return
-    // What else can fail nobody has asked for: only a refusal answers a choice.
+    // Other failures are not shown, because the person did not start this; only a refusal answers a choice.
     if (error instanceof Refusal) showProblem(button, error.message)
   }
 }

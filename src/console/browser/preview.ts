@@ -1,4 +1,4 @@
-/** How long nobody types before the preview follows, in milliseconds. */
+/** The pause in typing after which the preview is updated, in milliseconds. */
 const QUIET_MS = 300
 
 /** Shows in the preview's frame what is typed into the form beside it, with one request at a time. */

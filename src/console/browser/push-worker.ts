@@ -11,7 +11,7 @@ interface WorkerScope {
   addEventListener(type: 'push', listener: (event: Lasting & { readonly data: PushData | null }) => void): void
   addEventListener(
     type: 'notificationclick',
-    listener: (event: Lasting & { readonly notification: Notification }) => void,
+    listener: (event: Lasting & { readonly notification: Notification; readonly action: string }) => void,
   ): void
   addEventListener(type: 'pushsubscriptionchange', listener: (event: Lasting & SubscriptionChange) => void): void
 }
@@ -41,7 +41,7 @@ const scope = self as unknown as WorkerScope
 scope.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)))
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data)))
 
-/** Tells the server the subscription that replaces one which has ended. Makes it where the browser has not. */
+/** Sends the server the subscription that replaces an ended one, and creates it if the browser has not. */
 async function renew({ oldSubscription, newSubscription }: SubscriptionChange): Promise<void> {
   const key = oldSubscription?.options.applicationServerKey
   const made = newSubscription ?? (key ? await subscribe(key) : null)
@@ -53,13 +53,29 @@ async function renew({ oldSubscription, newSubscription }: SubscriptionChange): 
 const subscribe = (applicationServerKey: ArrayBuffer) =>
   scope.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
 
-/** A browser wants every message shown, so that even one that cannot be read shows something. */
-async function show(data: PushData | null): Promise<void> {
-  const { title, body, path, tag } = contentOf(data)
-  await scope.registration.showNotification(title, { body, tag, data: path })
+/** What a notification leads to, as its data. */
+interface Paths {
+  readonly path: string
+  /** The page that acknowledges its alerts. */
+  readonly acknowledge?: string
 }
 
-function contentOf(data: PushData | null): Readonly<Record<'title' | 'body' | 'path' | 'tag', string>> {
+/** Options that the types of pages lack. */
+type WorkerOptions = NotificationOptions & {
+  readonly renotify: boolean
+  readonly actions: readonly { readonly action: string; readonly title: string }[]
+}
+
+/** Browsers require that every message shows something, even if it cannot be read. A notification that replaces another one rings again. */
+async function show(data: PushData | null): Promise<void> {
+  const { title, body, path, tag, acknowledge } = contentOf(data)
+  const paths: Paths = { path, ...(acknowledge !== undefined && { acknowledge }) }
+  const actions = acknowledge === undefined ? [] : [{ action: 'acknowledge', title: 'Acknowledge' }]
+  const options: WorkerOptions = { body, tag, data: paths, renotify: true, actions }
+  await scope.registration.showNotification(title, options)
+}
+
+function contentOf(data: PushData | null): Paths & Readonly<Record<'title' | 'body' | 'tag', string>> {
   const shown = { title: 'Allclear', body: 'Something has changed.', path: '/console', tag: 'allclear' }
   try {
     return { ...shown, ...(data?.json() as object) }
@@ -70,7 +86,8 @@ function contentOf(data: PushData | null): Readonly<Record<'title' | 'body' | 'p
 
 scope.addEventListener('notificationclick', (event) => {
   event.notification.close()
-  event.waitUntil(open(String(event.notification.data)))
+  const { path, acknowledge } = event.notification.data as Paths
+  event.waitUntil(open(event.action === 'acknowledge' ? (acknowledge ?? path) : path))
 })
 
 /** Opens a page of the console, or shows it where it is open. */

@@ -43,7 +43,7 @@ async function subscribe(key: string): Promise<PushSubscriptionJSON> {
   if ((await Notification.requestPermission()) !== 'granted') throw new DOMException('Refused.', 'NotAllowedError')
   await navigator.serviceWorker.register(WORKER, { scope: SCOPE })
   const { pushManager } = await navigator.serviceWorker.ready
-  // One of an earlier session, perhaps of somebody else, ends.
+  // Ends a subscription of an earlier session, perhaps of another person.
   await (await pushManager.getSubscription())?.unsubscribe()
   return (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })).toJSON()
 }

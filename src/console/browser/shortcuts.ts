@@ -8,7 +8,7 @@ interface Shortcut {
   run(): void
 }
 
-/** Listens for shortcuts, except while somebody types. */
+/** Listens for shortcuts, except while someone types. */
 export function listenForShortcuts(): void {
   const shortcuts: readonly Shortcut[] = [
     { key: '/', text: 'Search', run: () => document.querySelector<HTMLInputElement>('main [type=search]')?.focus() },

@@ -4,7 +4,7 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** Whether a pointer is down: what moves then would not get its click. */
 let isPressed = false
-/** Fields that somebody has changed: one that is only passed says nothing. */
+/** Fields that the person has changed. Leaving an unchanged field shows no message. */
 const changed = new WeakSet<Field>()
 
 /** Listens to all forms of the page. */
@@ -86,7 +86,7 @@ function problemOf(field: Field): string | null {
   if (validity.tooLong) return `Must have at most ${bound('maxlength')} characters.`
   if (validity.badInput) return type === 'number' ? 'Must be a number.' : 'Must be a date and a time.'
   if (validity.stepMismatch) return 'Must be a whole number.'
-  if (type === 'email') return 'Must be an e-mail address.'
+  if (type === 'email') return 'Must be an email address.'
   if (type === 'url') return 'Must be a URL, such as https://example.com.'
   return field.title || field.validationMessage
 }

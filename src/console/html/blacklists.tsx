@@ -1,20 +1,21 @@
 import type { BulkItem } from '../../blacklist/check.ts'
 import { bulkCheck, MAX_TARGETS } from '../../blacklist/check.ts'
+import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
 import { outcomeLabels } from '../../blacklist/html/outcome.tsx'
-import type { BlacklistResult, Report } from '../../blacklist/report.ts'
 import { reportOutcome } from '../../blacklist/verdict.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, TextField } from '../../http/form.tsx'
-import { createMonitor } from '../../monitoring/monitor.ts'
-import { csvLine } from '../../notification/csv.ts'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, TextField } from '../../http/page/form.tsx'
+import { createMonitor } from '../../monitoring/monitor/monitor.ts'
+import { pageableBlacklistMonitors } from '../../monitoring/monitor/monitor-queries.ts'
+import { csvLine } from '../../notification/subscriber/csv.ts'
 import { Time } from '../../status-page/html/time.tsx'
 import { FirstStep } from './first-step.tsx'
-import { shownState } from './monitor-words.ts'
-import type { ListPage } from './paging.tsx'
-import { byCreation, PageLinks, readListPage } from './paging.tsx'
-import type { Screen, Screens } from './screen.tsx'
-import { Table } from './table.tsx'
+import type { ListPage } from './frame/paging.tsx'
+import { byCreation, PageLinks, readListPage } from './frame/paging.tsx'
+import type { Screen, Screens } from './frame/screen.tsx'
+import { Table } from './frame/table.tsx'
+import { shownState } from './monitors/monitor-words.ts'
 
 type Watched = Monitor & { readonly watches: readonly Watch[] }
 
@@ -49,9 +50,7 @@ async function showBlacklists(screen: Screen, state: FormState, items: readonly 
   const page = await readListPage(c, {
     path: screen.path('blacklists'),
     order: byCreation('Monitor', 'asc', { kind: 'BLACKLIST' }),
-    where: { organizationId: organization.id, kind: 'BLACKLIST' as const },
-    read: (slice): Promise<Watched[]> => ctx.db.monitor.findMany({ ...slice, include: { watches: true } }),
-    count: (query) => ctx.db.monitor.count(query),
+    ...pageableBlacklistMonitors(ctx, organization.id),
   })
   const content = (
     <>
@@ -192,7 +191,7 @@ function resultsOf(report: Report): readonly BlacklistResult[] {
   return [...report.results, ...report.ipReports.flatMap(({ results }) => results)]
 }
 
-/** Returns the table as an address of its own: downloading it costs no second check. */
+/** Returns the table as a data URL: downloading it consumes no second check. */
 function csvAddress(lines: readonly Line[]): string {
   const head = csvLine(['target', 'result', 'listed on', 'details'])
   const rows = lines.map(({ target, outcome, listedOn, message }) =>

@@ -1,8 +1,8 @@
 import { validIdOrEmpty } from '../../core/id.ts'
 import { MAX_ITEMS } from '../../event-log/bulk.ts'
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem } from '../../http/form.tsx'
-import type { Screen } from './screen.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem } from '../../http/page/form.tsx'
+import type { Screen } from './frame/screen.tsx'
 
 /** Renders the box that chooses a row of a list, for the buttons of its form. */
 export function Choose({ id, name }: { readonly id: string; readonly name: string }) {

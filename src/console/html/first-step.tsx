@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Screen } from './screen.tsx'
+import type { Screen } from './frame/screen.tsx'
 
 /** Says on an empty screen what to do first, with the button that does it. */
 export function FirstStep({

@@ -1,22 +1,24 @@
-import type { Monitor } from '../../generated/prisma/client.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
-import type { Author } from '../../status/authors.ts'
-import { readAuthors } from '../../status/authors.ts'
-import type { PageState, ServiceState } from '../../status/page-state.ts'
+import type { Trouble } from '../../monitoring/monitor/monitor-queries.ts'
+import { listTroubles, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
+import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
+import { readAwaitedReviews } from '../../status/incident/postmortem-review.ts'
+import type { PageState, ServiceState } from '../../status/page/page-state.ts'
+import type { Author } from '../../status/timeline/authors.ts'
+import { readAuthors } from '../../status/timeline/authors.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
-import { readCurrentState } from './current-state.ts'
 import { FirstStep } from './first-step.tsx'
-import { HiddenIncidents, readHiddenIncidents } from './hidden-incident.tsx'
-import type { Screen, Screens } from './screen.tsx'
-import { authorName } from './timeline-parts.tsx'
-
-/** A monitor that needs attention. */
-type Trouble = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
+import { readCurrentState } from './frame/current-state.ts'
+import type { Screen, Screens } from './frame/screen.tsx'
+import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
+import { authorName } from './incidents/timeline-parts.tsx'
 
 /** Monitors shown at most; the list of monitors has all. */
 const MAX_MONITORS = 25
+/** Post-mortems shown at most that await a review. */
+const MAX_REVIEWS = 10
 /** Services shown at most; the list of services has all. */
 const MAX_SERVICES = 25
 
@@ -28,20 +30,23 @@ export const monitorStateNames = {
   PAUSED: 'Paused',
 } as const satisfies Record<MonitorState, string>
 
-/** Adds the screen that says what is wrong now, and what comes. */
+/** Adds the screen of current problems and coming maintenance. */
 export function nowScreens({ get }: Screens): void {
   get('now', async (screen) => {
     const { ctx, organization } = screen
-    const [state, troubles, hidden] = await Promise.all([
+    const [state, troubles, hidden, reviews] = await Promise.all([
       readCurrentState(screen),
-      readTroubles(screen),
+      listTroubles(ctx, organization.id, MAX_MONITORS),
       readHiddenIncidents(screen),
+      readAwaitedReviews(ctx.db, organization.id, MAX_REVIEWS),
     ])
     const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
     const incidentIds = state.incidents.map(({ id }) => id)
     const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
-    const awaited = await readAwaited(screen, state)
-    const content = <Now {...{ screen, state, troubles, authors, awaited, hidden }} />
+    const unknown = state.services.filter(({ shown }) => shown === 'UNKNOWN').slice(0, MAX_SERVICES)
+    const unknownIds = unknown.map(({ id }) => id)
+    const awaited = await servicesBeforeFirstResult(ctx, organization.id, unknownIds)
+    const content = <Now {...{ screen, state, troubles, authors, awaited, hidden, reviews }} />
     const report = (
       <a class="button" href={screen.path('incidents/new')}>
         Report an incident
@@ -51,28 +56,6 @@ export function nowScreens({ get }: Screens): void {
   })
 }
 
-function readTroubles({ ctx, organization }: Screen): Promise<Trouble[]> {
-  return ctx.db.monitor.findMany({
-    where: {
-      organizationId: organization.id,
-      OR: [{ state: { in: ['DOWN', 'DEGRADED'] } }, { unknownSince: { not: null } }],
-    },
-    select: { id: true, name: true, state: true, stateSince: true, unknownSince: true },
-    orderBy: [{ stateSince: 'desc' }, { id: 'asc' }],
-    take: MAX_MONITORS,
-  })
-}
-
-/** Returns the services without data whose monitors have not run yet: that is the beginning, and no trouble. */
-async function readAwaited({ ctx, organization }: Screen, { services }: PageState): Promise<ReadonlySet<string>> {
-  const ids = services.flatMap(({ id, shown }) => (shown === 'UNKNOWN' ? [id] : [])).slice(0, MAX_SERVICES)
-  if (ids.length === 0) return new Set()
-  const where = { organizationId: organization.id, serviceId: { in: ids } }
-  const first = await ctx.db.monitor.groupBy({ by: ['serviceId', 'state'], where, _count: true })
-  const others = new Set(first.flatMap(({ serviceId, state }) => (state === 'PENDING' ? [] : [serviceId])))
-  return new Set(first.flatMap(({ serviceId }) => (serviceId === null || others.has(serviceId) ? [] : [serviceId])))
-}
-
 function Now({
   screen,
   state,
@@ -80,6 +63,7 @@ function Now({
   authors,
   awaited,
   hidden,
+  reviews,
 }: {
   readonly screen: Screen
   readonly state: PageState
@@ -90,6 +74,7 @@ function Now({
   readonly awaited: ReadonlySet<string>
   /** Suggestions and drafts. */
   readonly hidden: Awaited<ReturnType<typeof readHiddenIncidents>>
+  readonly reviews: readonly AwaitedReview[]
 }) {
   const affected = state.services.filter(({ id, shown }) => shown !== 'OPERATIONAL' && !awaited.has(id))
   const waiting = state.services.filter(({ id }) => awaited.has(id))
@@ -109,7 +94,27 @@ function Now({
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
       <Upcoming {...{ screen, state }} />
+      <AwaitedReviews {...{ screen, reviews }} />
     </>
+  )
+}
+
+function AwaitedReviews({ screen, reviews }: { readonly screen: Screen; readonly reviews: readonly AwaitedReview[] }) {
+  if (reviews.length === 0) return null
+  return (
+    <section id="reviews">
+      <h2>Post-mortems to review</h2>
+      <ul class="rows">
+        {reviews.map(({ incident, requestedAt }) => (
+          <li>
+            <a href={screen.path(`incidents/${incident.id}/postmortem`)}>{incident.title}</a>
+            <span class="row-facts">
+              requested <Time at={requestedAt} zone={screen.zone} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
@@ -166,7 +171,7 @@ function Incidents({ screen, state, authors }: IncidentsProps) {
 
 /** Says who is on it. A program posts, and is not. */
 function whoIsOnIt(author: Author): string {
-  if (author.kind === 'SYSTEM') return 'Nobody is on it yet'
+  if (author.kind === 'SYSTEM') return 'No one is on it yet'
   if (author.kind !== 'API_KEY') return `${authorName(author)} is on it`
   return author.name === null ? 'Posted with an API key' : `Posted with the API key ${author.name}`
 }

@@ -1,58 +1,59 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
-import { root } from '../../core/paths.ts'
+import { root } from '../../core/process/paths.ts'
 import { respondWithFormPage } from '../../people/html/frame.tsx'
-import { accountScreens } from './account.tsx'
-import { alertScreens } from './alerts.tsx'
+import { organizationsOf } from '../../people/membership.ts'
+import { alertScreens } from './alerts/alerts.tsx'
+import { integrationScreens } from './alerts/integrations.tsx'
 import { blacklistScreens } from './blacklists.tsx'
-import { correctionScreens } from './corrections.tsx'
-import { deliveryScreens } from './deliveries.tsx'
-import { incidentScreens } from './incident.tsx'
-import { incidentEditScreens } from './incident-edits.tsx'
-import { incidentMergeScreens } from './incident-merge.tsx'
-import { incidentServiceMoveScreens } from './incident-service-move.tsx'
-import { incidentListScreens } from './incidents.tsx'
-import type { DrawPng } from './installable-app.ts'
-import { installableApp } from './installable-app.ts'
-import { integrationScreens } from './integrations.tsx'
-import { keyScreens } from './keys.tsx'
-import { logScreens } from './log.tsx'
-import { maintenanceScreens } from './maintenance.tsx'
-import { maintenanceEditScreens } from './maintenance-edits.tsx'
-import { maintenanceFormScreens } from './maintenance-form.tsx'
-import { maintenanceSeriesScreens } from './maintenance-series.tsx'
-import { maintenanceListScreens } from './maintenances.tsx'
-import { managedScreens } from './managed.tsx'
-import { monitorScreens } from './monitor.tsx'
-import { monitorDeletionScreens } from './monitor-delete.tsx'
-import { monitorEditScreens } from './monitor-edit.tsx'
-import { monitorListScreens } from './monitors.tsx'
-import { moveInScreens } from './move-in.tsx'
-import { newIncidentScreens } from './new-incident.tsx'
+import type { DrawPng } from './frame/installable-app.ts'
+import { installableApp } from './frame/installable-app.ts'
+import { managedScreens } from './frame/managed.tsx'
+import { createScreens } from './frame/screen.tsx'
+import type { ConsoleOptions } from './frame/screen-routes.tsx'
+import { answer, signInPath } from './frame/screen-routes.tsx'
+import { incidentScreens } from './incidents/incident.tsx'
+import { incidentEditScreens } from './incidents/incident-edits.tsx'
+import { incidentMergeScreens } from './incidents/incident-merge.tsx'
+import { incidentServiceMoveScreens } from './incidents/incident-service-move.tsx'
+import { incidentListScreens } from './incidents/incidents.tsx'
+import { newIncidentScreens } from './incidents/new-incident.tsx'
+import { postmortemScreens } from './incidents/postmortem.tsx'
+import { templateScreens } from './incidents/templates.tsx'
+import { maintenanceScreens } from './maintenance/maintenance.tsx'
+import { maintenanceEditScreens } from './maintenance/maintenance-edits.tsx'
+import { maintenanceFormScreens } from './maintenance/maintenance-form.tsx'
+import { maintenanceSeriesScreens } from './maintenance/maintenance-series.tsx'
+import { maintenanceListScreens } from './maintenance/maintenances.tsx'
+import { monitorScreens } from './monitors/monitor.tsx'
+import { monitorDeletionScreens } from './monitors/monitor-delete.tsx'
+import { monitorEditScreens } from './monitors/monitor-edit.tsx'
+import { monitorListScreens } from './monitors/monitors.tsx'
 import { nowScreens } from './now.tsx'
-import { objectiveScreens } from './objectives.tsx'
-import { operatorScreens } from './operator.tsx'
-import { organizationDeletionScreens } from './organization-delete.tsx'
-import { pageScreens } from './page.tsx'
-import { pageAccessScreens } from './page-access.tsx'
-import { pageEmbedScreens } from './page-embed.tsx'
-import { pageOrderScreens } from './page-order.tsx'
-import { pageListScreens } from './pages.tsx'
-import { peopleScreens } from './people.tsx'
-import { planScreens } from './plan.tsx'
-import { postmortemScreens } from './postmortem.tsx'
-import { reportScreens } from './reports.tsx'
-import { resetLinkScreens } from './reset-link.tsx'
-import { createScreens } from './screen.tsx'
-import type { ConsoleOptions } from './screen-routes.tsx'
-import { answer, signInPath } from './screen-routes.tsx'
-import { serviceScreens } from './service.tsx'
-import { serviceGroupScreens } from './service-groups.tsx'
-import { serviceListScreens } from './services.tsx'
+import { operatorScreens } from './operator/operator.tsx'
+import { importScreens } from './organization/import.tsx'
+import { logScreens } from './organization/log.tsx'
+import { organizationDeletionScreens } from './organization/organization-delete.tsx'
+import { planScreens } from './organization/plan.tsx'
+import { pageScreens } from './pages/page.tsx'
+import { pageAccessScreens } from './pages/page-access.tsx'
+import { pageEmbedScreens } from './pages/page-embed.tsx'
+import { pageOrderScreens } from './pages/page-order.tsx'
+import { pageListScreens } from './pages/pages.tsx'
+import { accountScreens } from './people/account.tsx'
+import { keyScreens } from './people/keys.tsx'
+import { peopleScreens } from './people/people.tsx'
+import { resetLinkScreens } from './people/reset-link.tsx'
+import { correctionScreens } from './reports/corrections.tsx'
+import { objectiveScreens } from './reports/objectives.tsx'
+import { reportScreens } from './reports/reports.tsx'
+import { serviceScreens } from './services/service.tsx'
+import { serviceGroupScreens } from './services/service-groups.tsx'
+import { serviceListScreens } from './services/services.tsx'
 import { startScreens } from './start.tsx'
-import { subscriberAddScreens } from './subscriber-add.tsx'
-import { subscriberScreens } from './subscribers.tsx'
-import { templateScreens } from './templates.tsx'
+import { deliveryScreens } from './subscribers/deliveries.tsx'
+import { subscriberAddScreens } from './subscribers/subscriber-add.tsx'
+import { subscriberScreens } from './subscribers/subscribers.tsx'
 
 /** The console's style sheet and script; bundled as `console.css` and `console.js`. */
 export const consoleSheet = new URL('src/console/console.css', root)
@@ -95,7 +96,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       serviceGroupScreens(screens)
       serviceScreens(screens)
       monitorListScreens(screens)
-      moveInScreens(screens)
+      importScreens(screens)
       monitorEditScreens(screens)
       monitorDeletionScreens(screens)
       monitorScreens(screens)
@@ -128,13 +129,10 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
 
 /** Leads to a path of the person's organization, `/console/{slug}/{path}`; asks which of several. */
 function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: string): Promise<Response> {
-  return answer(c, options, async ({ actor, db }) => {
+  return answer(c, options, async (ctx) => {
+    const { actor } = ctx
     if (actor.kind !== 'user') return c.redirect(signInPath(c), 303)
-    const organizations = await db.organization.findMany({
-      where: { memberships: { some: { userId: actor.userId } }, deletedAt: null },
-      select: { name: true, slug: true },
-      orderBy: { name: 'asc' },
-    })
+    const organizations = await organizationsOf(ctx, actor.userId)
     const [only, ...others] = organizations
     if (only && others.length === 0) return c.redirect(`/console/${only.slug}/${path}`, 303)
     if (!only && actor.isOperator) return c.redirect('/console/operator/organizations', 303)

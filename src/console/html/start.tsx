@@ -1,7 +1,7 @@
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, fieldProblem, InputField } from '../../http/form.tsx'
-import { watchTarget } from '../../monitoring/watch-target.ts'
-import type { Screen, Screens } from './screen.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, fieldProblem, InputField } from '../../http/page/form.tsx'
+import { watchTarget } from '../../monitoring/schedule/watch-target.ts'
+import type { Screen, Screens } from './frame/screen.tsx'
 
 /** Adds the first screen: what should be watched? One field makes service, monitor and page. */
 export function startScreens({ form }: Screens): void {
@@ -30,7 +30,7 @@ function showStart(screen: Screen, state: FormState): Response {
       </p>
       {screen.may('ADMIN') ? (
         <p>
-          You watch things with another tool? <a href={screen.path('import')}>Move in from it</a>
+          Do you use another tool? <a href={screen.path('import')}>Import from it</a>
         </p>
       ) : null}
     </form>

@@ -2,7 +2,7 @@
 // (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), while the page is open.
 
 /** A subscription, and what to do with each of its results. */
-export interface Subscription {
+interface Subscription {
   readonly query: string
   readonly variables: Record<string, unknown>
   onData(data: never): void

@@ -16,10 +16,10 @@ const operation = (operationId: string, summary: string, answer: z.ZodObject): Z
   security: [],
   requestBody: { required: true, content: { 'application/json': { schema: z.looseObject({}) } } },
   responses: {
-    202: { description: 'Accepted; it is read later.', content: { 'application/json': { schema: answer } } },
+    202: { description: 'Accepted. A worker reads it later.', content: { 'application/json': { schema: answer } } },
     400: refusal('INVALID_INPUT; INVALID_SIGNATURE.'),
     404: refusal('NOT_FOUND: no integration has this secret.'),
-    405: refusal('METHOD_NOT_ALLOWED; Allow names the right one.'),
+    405: refusal('METHOD_NOT_ALLOWED; the Allow header lists the valid methods.'),
     413: refusal('PAYLOAD_TOO_LARGE: over 256 KiB.'),
     429: refusal('RATE_LIMITED: more than 3,000 requests a minute.'),
     500: refusal('INTERNAL.'),
@@ -33,13 +33,13 @@ const incoming = (id: string) => ({
   requestParams: { path: params },
 })
 
-/** The routes at which alerts come in, in OpenAPI. */
+/** The OpenAPI paths of the routes that receive alerts. */
 export const integrationPaths: ZodOpenApiPathsObject = {
   [`${INTEGRATION_PATH}/{secret}`]: { post: incoming('postIncoming'), put: incoming('putIncoming') },
   [ENQUEUE_PATH]: {
     post: operation(
       'postEvent',
-      'Send an event of PagerDuty’s Events API, version 2; its routing_key is the secret of an integration',
+      'Send an event of PagerDuty’s Events API, version 2, with an integration’s secret as its routing_key',
       z.object({ status: z.literal('success'), message: z.string(), dedup_key: z.string() }),
     ),
   },

@@ -3,25 +3,25 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { Invalid } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
-import { readBytes } from '../../http/body.ts'
-import { errorResponse } from '../../http/errors.ts'
-import { nodeRequest } from '../../http/node-request.ts'
+import { readBytes } from '../../http/request/body.ts'
+import { nodeRequest } from '../../http/request/node-request.ts'
+import { errorResponse } from '../../http/response/errors.ts'
 import { fieldsOf } from '../incoming.ts'
 import type { IntegrationContext } from '../integration.ts'
 import { INTEGRATION_PATH } from '../integration.ts'
 import { parsed } from '../kinds.ts'
 import { MAX_INCOMING_BYTES, receive, receiveEvent } from '../receive.ts'
 
-/** The path at which PagerDuty's clients send events (Events API v2). */
+/** The path to which PagerDuty's clients send events (Events API v2). */
 export const ENQUEUE_PATH = '/v2/enqueue'
 
-/** Creates the routes at which alerts come in; the secret in the address, or the routing key, authenticates the sender. */
+/** Creates the routes that receive alerts. The secret in the URL, or the routing key, authenticates the sender. */
 export function integrationRoutes(contextOf: (c: HttpContext) => IntegrationContext): Hono {
   const app = new Hono()
 
   app.all(`${INTEGRATION_PATH}/:secret`, (c) =>
     answer(c, async (ctx) => {
-      // Grafana may be set to PUT.
+      // Grafana can be configured to use PUT.
       requireMethod(c, ['POST', 'PUT'])
       const body = await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)
       await receive(ctx, c.req.param('secret'), { body, header: (name) => c.req.header(name) })

@@ -1,12 +1,12 @@
 import type { Reading } from '../incoming.ts'
 import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from '../incoming.ts'
 
-/** Reads the message of an SNS notification: an alarm of CloudWatch. */
+/** Reads the message of an SNS notification as a CloudWatch alarm. */
 export function readCloudWatch(message: unknown): Reading {
   const alarm = fieldsOf(message)
   const { AlarmName: name, AlarmArn: arn, NewStateValue: state, NewStateReason: text, StateChangeTime: at } = alarm
-  if (typeof name !== 'string' || typeof state !== 'string') return unreadable('It is no alarm of CloudWatch.')
-  if (state !== 'ALARM' && state !== 'OK') return nothing('CloudWatch has too little data to say.')
+  if (typeof name !== 'string' || typeof state !== 'string') return unreadable('This is not a CloudWatch alarm.')
+  if (state !== 'ALARM' && state !== 'OK') return nothing('CloudWatch has insufficient data.')
   const trigger = fieldsOf(alarm['Trigger'])
   const dimensions = itemsOf(trigger['Dimensions']).map(fieldsOf)
   return alertsOf([

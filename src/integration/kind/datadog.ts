@@ -1,7 +1,7 @@
 import type { Reading } from '../incoming.ts'
 import { alertsOf, fieldsOf, line, nothing, unreadable } from '../incoming.ts'
 
-/** The payload to paste into the webhook of Datadog, which has none of its own. */
+/** The payload to paste into a Datadog webhook, because Datadog has no fixed format. */
 export const DATADOG_TEMPLATE = `{
   "key": "$ALERT_CYCLE_KEY",
   "id": "$ALERT_ID",
@@ -18,10 +18,10 @@ export const DATADOG_TEMPLATE = `{
 const firing = new Set(['Triggered', 'Re-Triggered', 'Warn', 'Re-Warn', 'No Data', 'Re-No Data', 'Renotify'])
 const resolved = new Set(['Recovered', 'Warn Recovered', 'No Data Recovered'])
 
-/** Reads a notification of Datadog by the template above. */
+/** Reads a notification of Datadog that follows the template. */
 export function readDatadog(body: unknown): Reading {
   const { key, id, transition, title, text, priority, scope, host, tags, link } = fieldsOf(body)
-  if (typeof transition !== 'string') return unreadable('It does not follow the template for Datadog.')
+  if (typeof transition !== 'string') return unreadable('This does not follow the template for Datadog.')
   const state = resolved.has(transition) ? 'RESOLVED' : firing.has(transition) ? 'FIRING' : null
   if (state === null) return nothing(`The transition ${line(transition, 50)} neither triggers nor recovers.`)
   return alertsOf([

@@ -8,7 +8,7 @@ const path = z
   .max(200, 'must be at most 200 characters long')
   .regex(/^(\$\.?)?[\w-]+(\.[\w-]+|\[\d{1,4}\])*$/, 'must be a path, such as alert.title or tags[0]')
 
-/** Where the parts of an alert are in a body. */
+/** The paths to the parts of an alert in a body. */
 export const genericPaths = z.object({
   title: path.nullish(),
   text: path.nullish(),
@@ -17,7 +17,7 @@ export const genericPaths = z.object({
   severity: path.nullish(),
   link: path.nullish(),
   labels: path.nullish(),
-  /** The values of `state` that mean that it is over. */
+  /** The values of `state` that mean resolved. */
   resolvedValues: z.array(z.string().max(100)).max(20).nullish(),
 })
 
@@ -26,13 +26,13 @@ export type GenericPaths = z.infer<typeof genericPaths>
 const RESOLVED = ['resolved', 'ok', 'up', 'closed', 'recovered', 'false', '0', 'inactive', 'normal']
 const names = { title: 'title', text: 'text', key: 'key', state: 'state', severity: 'severity', link: 'link' } as const
 
-/** Reads any JSON by paths; what has none is read from the member of its name. */
+/** Reads any JSON by paths. A part without a path is read from the member of its name. */
 export function readGeneric(body: unknown, paths: GenericPaths): Reading {
   const at = (name: keyof typeof names) => valueAt(body, paths[name] ?? names[name])
   const state = line(at('state'), 100).toLowerCase()
   const over = (paths.resolvedValues ?? RESOLVED).map((each) => each.toLowerCase())
   const title = line(at('title'), 200)
-  if (title === '' && line(at('key'), 200) === '') return nothing('It has neither a title nor a key.')
+  if (title === '' && line(at('key'), 200) === '') return nothing('This has neither a title nor a key.')
   const labels = fieldsOf(paths.labels == null ? fieldsOf(body)['labels'] : valueAt(body, paths.labels))
   return alertsOf([
     {
@@ -47,7 +47,7 @@ export function readGeneric(body: unknown, paths: GenericPaths): Reading {
   ])
 }
 
-/** Returns the own value at a path; undefined: there is none. */
+/** Returns the own value at a path, or undefined. */
 function valueAt(body: unknown, text: string): unknown {
   const steps = text.replace(/^\$\.?/, '').match(/[\w-]+/g) ?? []
   let value: unknown = body

@@ -2,11 +2,11 @@ import type { Reading } from '../incoming.ts'
 import { fieldsOf, unreadable } from '../incoming.ts'
 import { readGroup } from './alertmanager.ts'
 
-/** Reads what the webhook contact point of Grafana sends: Alertmanager’s group with members of its own. */
+/** Reads a message of Grafana's webhook contact point: Alertmanager’s group, with Grafana's members. */
 export function readGrafana(body: unknown): Reading {
   const { groupKey, status, state, externalURL, ...group } = fieldsOf(body)
   if (typeof groupKey !== 'string' || !Array.isArray(group['alerts']))
-    return unreadable('It is no alert of Grafana’s webhook contact point.')
+    return unreadable('This is not an alert of a Grafana webhook contact point.')
   return readGroup({
     ...group,
     groupKey,

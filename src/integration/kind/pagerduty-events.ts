@@ -4,8 +4,9 @@ import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from '../incoming.ts
 /** Reads an event of PagerDuty’s Events API, version 2. */
 export function readPagerDutyEvent(body: unknown): Reading {
   const { event_action: action, dedup_key: key, payload, links, client } = fieldsOf(body)
-  if (action === 'acknowledge') return nothing('Somebody acknowledged it where it comes from.')
-  if (action !== 'trigger' && action !== 'resolve') return unreadable('It is no event of the Events API, version 2.')
+  if (action === 'acknowledge') return nothing('It was acknowledged at its source.')
+  if (action !== 'trigger' && action !== 'resolve')
+    return unreadable('This is not an event of the Events API, version 2.')
   const {
     summary,
     source,

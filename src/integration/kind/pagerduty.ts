@@ -7,7 +7,7 @@ const firing = new Set(['incident.triggered', 'incident.reopened', 'incident.una
 export function readPagerDuty(body: unknown): Reading {
   const event = fieldsOf(fieldsOf(body)['event'])
   const { event_type: type, data } = event
-  if (typeof type !== 'string') return unreadable('It is no event of PagerDuty’s webhooks, version 3.')
+  if (typeof type !== 'string') return unreadable('This is not an event of PagerDuty’s webhooks, version 3.')
   const state = type === 'incident.resolved' ? 'RESOLVED' : firing.has(type) ? 'FIRING' : null
   if (state === null) return nothing(`The event ${line(type, 50)} neither opens nor resolves an incident.`)
   const incident = fieldsOf(data)

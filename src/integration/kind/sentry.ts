@@ -1,13 +1,13 @@
 import type { Reading } from '../incoming.ts'
 import { alertsOf, fieldsOf, nothing, unreadable } from '../incoming.ts'
 
-/** Reads a webhook of Sentry: alerts of issues and of metrics, and issues that are resolved. Issues are told apart by their id. */
+/** Reads a webhook of Sentry: issue alerts, metric alerts, and resolved issues. The id of an issue identifies it. */
 export function readSentry(body: unknown): Reading {
   const { action, data } = fieldsOf(body)
   const { event, issue, metric_alert: metric, triggered_rule: rule, ...more } = fieldsOf(data)
   if (event !== undefined) return ofIssueAlert(fieldsOf(event), rule)
   if (metric !== undefined) return ofMetricAlert(action, fieldsOf(metric), more)
-  if (issue === undefined) return unreadable('It is no webhook of Sentry about an issue or an alert.')
+  if (issue === undefined) return unreadable('This is not a Sentry webhook about an issue or an alert.')
   const { id, title, level, web_url: link, permalink, project } = fieldsOf(issue)
   const state = action === 'resolved' ? 'RESOLVED' : action === 'created' || action === 'unresolved' ? 'FIRING' : null
   if (state === null) return nothing('The action neither creates nor resolves an issue.')

@@ -1,13 +1,13 @@
 import type { Reading } from '../incoming.ts'
 import { alertsOf, fieldsOf, nothing, unreadable } from '../incoming.ts'
 
-/** Reads the webhook of Uptime Kuma (JSON). Of its states, 0 is down, 1 up, 2 pending and 3 maintenance. */
+/** Reads the webhook of Uptime Kuma (JSON). Its states: 0 down, 1 up, 2 pending, 3 maintenance. */
 export function readUptimeKuma(body: unknown): Reading {
   const { heartbeat, monitor, msg } = fieldsOf(body)
   const { status, time, msg: cause } = fieldsOf(heartbeat)
   const { id, name, url, type, hostname } = fieldsOf(monitor)
-  if (heartbeat === null && monitor === null) return nothing('A test of Uptime Kuma.')
-  if (typeof status !== 'number' || id === undefined) return unreadable('It is no webhook of Uptime Kuma.')
+  if (heartbeat === null && monitor === null) return nothing('This is a test message from Uptime Kuma.')
+  if (typeof status !== 'number' || id === undefined) return unreadable('This is not an Uptime Kuma webhook.')
   if (status !== 0 && status !== 1) return nothing('The monitor is neither up nor down.')
   return alertsOf([
     {

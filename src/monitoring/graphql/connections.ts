@@ -5,21 +5,22 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import type { ListArgs } from '../../graphql/filter.ts'
-import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
-import type { Page, PageArgs } from '../../graphql/keyset.ts'
-import { orderOf, pageOf, pageOfPositions } from '../../graphql/keyset.ts'
-import { readTogether } from '../../graphql/loader.ts'
-import { nameKey, orderInput } from '../../graphql/order.ts'
-import { monitorsMatching } from '../monitor-filter.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import type { ListArgs } from '../../graphql/list/filter.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
+import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
+import { orderOf, pageOf, pageOfPositions } from '../../graphql/list/keyset.ts'
+import { nameKey, orderInput } from '../../graphql/list/order.ts'
+import { monitorsMatching } from '../monitor/monitor-filter.ts'
+import { listMonitorNames } from '../monitor/monitor-queries.ts'
 
 const MonitorFilter = builder.inputType('MonitorFilter', {
   description: 'Conditions. Items must match all of them.',
   fields: (t) => ({
     text: t.string({
       required: false,
-      description: `Part of the name or of what is watched (URL, host, domain or address), ${ANY_CASE}`,
+      description: `Part of the name or of the target (URL, host, domain or address), ${ANY_CASE}`,
     }),
     kind: t.field({ type: [MonitorKind], required: false, description: 'With one of these values.' }),
     state: t.field({
@@ -36,7 +37,7 @@ const MonitorFilter = builder.inputType('MonitorFilter', {
 
 const MonitorOrder = orderInput('Monitor', {
   CREATED_AT: 'When it was created.',
-  NAME: 'The name, without regard to case.',
+  NAME: 'The name, ignoring case.',
   STATE_SINCE: 'When its state last changed.',
 })
 
@@ -45,7 +46,7 @@ interface Args extends PageArgs {
   readonly orderBy?: (typeof MonitorOrder)['$inferInput'] | null
 }
 
-/** The cost of reading the names of all monitors, to order by them. */
+/** The extra cost of ordering by name, which reads the names of all monitors. */
 const byName = ({ orderBy }: ListArgs) => (orderBy?.field === 'NAME' ? NAME_SEARCH_COST : 0)
 
 builder.prismaObjectField('Organization', 'monitors', (t) =>
@@ -67,7 +68,7 @@ builder.prismaObjectField('Event', 'monitor', (t) =>
     type: 'Monitor',
     nullable: true,
     description:
-      'The monitor that the event is about, as it is now; null when it is deleted, or when the event is about something else.',
+      'The current state of the monitor that the event is about. Null if the monitor is deleted or the event is about something else.',
     resolve: (query, { subjectId, organizationId }, _args, ctx) =>
       typeOfId(subjectId) === 'Monitor'
         ? readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: subjectId, organizationId } }))
@@ -76,8 +77,8 @@ builder.prismaObjectField('Event', 'monitor', (t) =>
 )
 
 /**
- * Returns a page of an organization's monitors that match the filter. Databases differ in how they order names: to
- * order by name, all names are read, which a tier limits.
+ * Returns a page of an organization's monitors that match the filter. Databases order names differently, so ordering by
+ * name reads all names, whose number the tier limits.
  * @throws Invalid for invalid arguments.
  */
 async function monitorPage(
@@ -108,7 +109,7 @@ async function monitorPage(
         order: orderOf('Monitor', { stateSince: ['time', direction], id: ['text', direction] }, tag),
       })
     case 'NAME': {
-      const named = await ctx.db.monitor.findMany({ where, select: { id: true, name: true } })
+      const named = await listMonitorNames(ctx, organizationId, filter ?? {})
       const positions = named.map(({ id, name }) => ({ id, nameKey: nameKey(name) }))
       const order = orderOf('Monitor', { nameKey: ['text', direction], id: ['text', direction] }, tag)
       return pageOfPositions(order, args, positions, (ids) => rows.read({ where: { id: { in: ids } } }))

@@ -1,5 +1,5 @@
 import type { MonitoringContext } from '../context.ts'
-import type { ResultFeed } from '../result-feed.ts'
+import type { ResultFeed } from '../result/result-feed.ts'
 
 declare module '../../graphql/builder.ts' {
   interface GraphContext extends MonitoringContext {

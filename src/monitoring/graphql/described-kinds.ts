@@ -1,9 +1,9 @@
 import { builder } from '../../graphql/builder.ts'
-import { text } from '../../graphql/cost.ts'
-import type { DescribedOption } from '../option-list.ts'
-import { describedOptions } from '../option-list.ts'
-import type { DescribedKind } from '../probe-kinds.ts'
-import { describedKinds } from '../probe-kinds.ts'
+import { text } from '../../graphql/document/cost.ts'
+import type { DescribedOption } from '../monitor/option-list.ts'
+import { describedOptions } from '../monitor/option-list.ts'
+import type { DescribedKind } from '../monitor/probe-kinds.ts'
+import { describedKinds } from '../monitor/probe-kinds.ts'
 
 type Stored = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -26,7 +26,7 @@ function makeInput(kind: DescribedKind) {
 
 function inputDescription({ type, description, initial }: DescribedOption): string {
   if (type === 'secret')
-    return `${description} A secret. Null keeps the current one; when the host, port or TLS changes, give it again.`
+    return `${description} A secret. Null keeps the current one; if the host, port or TLS changes, it must be given again.`
   return initial === undefined || description.includes('Default: ')
     ? description
     : `${description} Default: ${initial}.`
@@ -41,8 +41,8 @@ function makeOutput(kind: DescribedKind) {
           const { name, type, description, maxLength = 0 } = option
           if (type === 'secret') {
             const has = `has${capitalized(name)}`
-            const told = `Whether there is one: ${lowerFirst(description)} It is a secret and never returned.`
-            return [has, t.boolean({ description: told, resolve: (stored) => stored[has] === true })]
+            const meaning = `Whether it is set: ${lowerFirst(description)} It is a secret and never returned.`
+            return [has, t.boolean({ description: meaning, resolve: (stored) => stored[has] === true })]
           }
           const shown = {
             type: scalars[type],

@@ -1,8 +1,8 @@
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import type { DescribedKind } from '../probe-kinds.ts'
-import { describedKinds } from '../probe-kinds.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import type { DescribedKind } from '../monitor/probe-kinds.ts'
+import { describedKinds } from '../monitor/probe-kinds.ts'
 
 const about = Object.fromEntries(
   Object.entries(describedKinds).map(([kind, { words }]) => [kind, words.about]),
@@ -10,10 +10,11 @@ const about = Object.fromEntries(
 
 builder.enumType(MonitorKind, {
   name: 'MonitorKind',
-  description: 'How a monitor watches.',
+  description: 'The kind of a monitor.',
   values: describedValues({
     BLACKLIST: 'Watches an IP address or a domain on the blacklists.',
     DNS: 'Resolves a name.',
+    GROUP: 'Combines the states of other monitors.',
     HEARTBEAT: 'Waits for a job to report.',
     HTTP: 'Sends an HTTP request.',
     PING: 'Sends ICMP echo requests.',
@@ -23,12 +24,12 @@ builder.enumType(MonitorKind, {
 })
 builder.enumType(MonitorState, {
   name: 'MonitorState',
-  description: 'The state of a monitor. PENDING: not enough is known yet.',
+  description: 'The state of a monitor.',
   values: describedValues({
     DEGRADED: 'Reachable, but slow or close to a limit.',
     DOWN: 'Failing.',
     PAUSED: 'Not being probed.',
-    PENDING: 'Not enough is known yet.',
+    PENDING: 'No result yet.',
     UP: 'Working.',
   }),
 })
@@ -39,11 +40,11 @@ builder.enumType(PausedBy, {
 })
 builder.enumType(ProbeOutcome, {
   name: 'ProbeOutcome',
-  description: 'The outcome of one probe. UNKNOWN: the probe could not tell.',
+  description: 'The outcome of one probe.',
   values: describedValues({
     DEGRADED: 'The target works, but is slow or close to a limit.',
     DOWN: 'The target does not work.',
-    UNKNOWN: 'The probe could not tell, for example because the worker failed or a list refused.',
+    UNKNOWN: 'The probe was inconclusive, for example because the worker failed or a list refused.',
     UP: 'The target works.',
   }),
 })

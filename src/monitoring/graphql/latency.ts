@@ -1,9 +1,9 @@
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
-import type { LatencyPoint, LatencyRange, LatencyResolution } from '../latency.ts'
-import { latencyRanges, latencyResolutions, pointCount, readLatencies } from '../latency.ts'
+import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import type { LatencyPoint, LatencyRange, LatencyResolution } from '../uptime/latency.ts'
+import { latencyRanges, latencyResolutions, pointCount, readLatencies } from '../uptime/latency.ts'
 import { organizationOf } from './uptime.ts'
 
 const LatencyRangeRef = builder.enumType('LatencyRange', {

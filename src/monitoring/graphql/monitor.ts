@@ -1,12 +1,16 @@
 import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { MAX_PARENTS } from '../dependency.ts'
-import { parentsSelect } from '../dependency-store.ts'
-import { scheduleOf } from '../staleness.ts'
-import { stalenessReason } from '../staleness-change.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { MAX_PARENTS } from '../state/dependency.ts'
+import { parentsSelect } from '../state/dependency-store.ts'
+import { scheduleOf } from '../state/staleness.ts'
+import { stalenessReason } from '../state/staleness-change.ts'
+import { membersOf } from './group.ts'
 import { organizationOf } from './uptime.ts'
+
+const NEXT_PROBE =
+  'When the next probe is due. For a heartbeat, when it is late; null until the first heartbeat arrives.'
 
 const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
   description: 'A monitor as seen from one region.',
@@ -14,20 +18,26 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
     region: t.exposeString('region', { description: 'The region; *: probed once, because it is the same everywhere.' }),
     state: t.expose('state', { type: MonitorState, description: 'The state as seen from this region.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
+    lastProbedAt: t.expose('lastCheckedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was last probed; null if it never was.',
+    }),
     lastCheckedAt: t.expose('lastCheckedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last probed; null: not yet.',
+      deprecationReason: 'Use `lastProbedAt`.',
+      description: 'When it was last probed; null if it never was.',
     }),
     lastKnownAt: t.expose('lastKnownAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the last known result was found.',
+      description: 'The time of the last known result.',
     }),
     lastOutcome: t.expose('lastOutcome', {
       type: ProbeOutcome,
       nullable: true,
-      description: 'The outcome of the last probe; null: there was none.',
+      description: 'The outcome of the last probe. Null: not probed yet.',
     }),
     lastMessage: t.exposeString('lastMessage', {
       extensions: text(500),
@@ -40,12 +50,18 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the job of a heartbeat reported its start; null: it has ended since, or never reported one.',
+      description: 'When the job of a heartbeat last started. Null: it is not running, or does not report starts.',
+    }),
+    nextProbeAt: t.expose('dueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: NEXT_PROBE,
     }),
     nextCheckAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the next probe is due; for a heartbeat, when it is late. Null: no heartbeat has arrived yet.',
+      deprecationReason: 'Use `nextProbeAt`.',
+      description: NEXT_PROBE,
     }),
   }),
 })
@@ -54,7 +70,7 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
 const MAX_REGIONS = 20
 
 const MonitorParent = builder.objectRef<Pick<MonitorRow, 'id' | 'name' | 'state'>>('MonitorParent').implement({
-  description: 'A monitor on which another depends.',
+  description: 'A monitor that another one depends on.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The monitor’s id.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -63,12 +79,12 @@ const MonitorParent = builder.objectRef<Pick<MonitorRow, 'id' | 'name' | 'state'
 })
 
 /** The newest probe result from any region. */
-const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
+const LastProbeResult = builder.objectRef<Watch>('LastProbeResult').implement({
   description: 'A monitor’s newest probe result.',
   fields: (t) => ({
     at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When the probe began.' }),
     region: t.exposeString('region', { description: 'The region that probed; *: any.' }),
-    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'What the probe found.' }),
+    outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'The outcome of the probe.' }),
     message: t.exposeString('lastMessage', { extensions: text(500) }),
     latencyMs: t.exposeInt('lastLatencyMs', {
       nullable: true,
@@ -81,10 +97,10 @@ const LastCheck = builder.objectRef<Watch>('LastCheck').implement({
 export const Monitor = builder.prismaNode('Monitor', {
   id: { field: 'id' },
   nullable: true,
-  description: 'A monitor, which probes a target automatically. Visible to its organization only.',
+  description: 'A monitor, which probes a target at an interval. Visible to its organization only.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    kind: t.expose('kind', { type: MonitorKind, description: 'What kind of probe it runs.' }),
+    kind: t.expose('kind', { type: MonitorKind, description: 'The kind of its probe.' }),
     service: t.relation('service', { nullable: true, description: 'The service whose status it affects.' }),
     state: t.expose('state', { type: MonitorState, description: 'Its state, from the results of all regions.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
@@ -92,7 +108,7 @@ export const Monitor = builder.prismaNode('Monitor', {
       nullable: true,
       extensions: text(500),
       description:
-        'Why it is in this state: the message of the first probe that found it so, or that it is unstable. Null while it is up.',
+        'The cause of its state: the message of the first probe with this result, or that it is unstable. Null while it is up.',
       select: { intervals: { where: { endedAt: null }, select: { cause: true }, take: 1 } },
       resolve: ({ intervals }) => intervals[0]?.cause || null,
     }),
@@ -100,63 +116,56 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when it is stale: it is not probed, its probes have no result, fewer regions report than must agree, or a monitor that it depends on is down. Its state is the last known one. Null: its state is known, or it is paused.',
+        'Since when it is stale: it is not probed, its probes are inconclusive, fewer regions report than must agree, a monitor that it depends on is down, or too many members of a group are stale. Its state is the last known one. Null: its state is known, or it is paused.',
     }),
     unknownReason: t.string({
       nullable: true,
       extensions: text(500),
       description: 'Why it is stale; null while `unknownSince` is null.',
-      select: { watches: true, unknownSince: true, agreement: true, dependencies: parentsSelect },
+      select: {
+        ...{ watches: true, unknownSince: true, agreement: true, kind: true, options: true, organizationId: true },
+        dependencies: parentsSelect,
+      },
       resolve: async (monitor, _args, ctx) => {
         if (monitor.unknownSince === null) return null
         const { tier } = await organizationOf(ctx, monitor.organizationId)
         const parents = monitor.dependencies.map(({ parent }) => parent)
-        return stalenessReason({ ...monitor, parents }, monitor.watches, scheduleOf(monitor, tier), ctx.now())
+        const members = monitor.kind === 'GROUP' ? await membersOf(ctx, monitor) : null
+        return stalenessReason({ ...monitor, parents, members }, monitor.watches, scheduleOf(monitor, tier), ctx.now())
       },
     }),
     dependsOn: t.field({
       type: [MonitorParent],
       extensions: rows(MAX_PARENTS),
       description:
-        'The monitors that it depends on: while one is down, it is stale, and opens no incidents and no alerts.',
+        'The monitors that it depends on. While one of them is down, it is stale and opens no incidents or alerts.',
       select: { dependencies: parentsSelect },
       resolve: ({ dependencies }) => dependencies.map(({ parent }) => parent),
     }),
     blockedSince: t.expose('blockedSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when a monitor that it depends on is down; null: none is.',
+      description: 'Since when a monitor that it depends on is down. Null: all are up.',
     }),
-    pausedBy: t.expose('pausedBy', { type: PausedBy, nullable: true, description: 'Null: it is not paused.' }),
-    intervalSeconds: t.exposeInt('intervalSeconds', {
-      description:
-        'How often it is probed; for a heartbeat, how often its job reports, which a schedule in its options replaces.',
-    }),
-    effectiveIntervalSeconds: t.int({
-      description: 'The interval in effect: not shorter than the tier allows.',
-      resolve: async (monitor, _args, ctx) => {
-        const { tier } = await organizationOf(ctx, monitor.organizationId)
-        return scheduleOf(monitor, tier).intervalSeconds
-      },
-    }),
-    timeoutMs: t.exposeInt('timeoutMs', { description: 'How long a probe may take, in milliseconds.' }),
-    failureThreshold: t.exposeInt('failureThreshold', { description: 'How many consecutive failures make it DOWN.' }),
-    recoveryThreshold: t.exposeInt('recoveryThreshold', {
-      description: 'How many consecutive successes end an outage.',
-    }),
-    agreement: t.exposeInt('agreement', {
+    pausedBy: t.expose('pausedBy', {
+      type: PausedBy,
       nullable: true,
-      description: 'How many regions must find it down; null: a strict majority of the regions that report.',
+      description: 'Who paused it. Null: it is not paused.',
+    }),
+    lastResult: t.field({
+      type: LastProbeResult,
+      nullable: true,
+      description: 'The newest probe result; null if none exists yet.',
+      select: { watches: true },
+      resolve: ({ watches }) => newestOf(watches),
     }),
     lastCheck: t.field({
-      type: LastCheck,
+      type: LastProbeResult,
       nullable: true,
-      description: 'The newest probe result; null: there is none yet.',
+      deprecationReason: 'Use `lastResult`.',
+      description: 'The newest probe result; null if none exists yet.',
       select: { watches: true },
-      resolve: ({ watches }) =>
-        watches
-          .filter(({ lastCheckedAt }) => lastCheckedAt !== null)
-          .sort((one, other) => checkedAt(other) - checkedAt(one))[0],
+      resolve: ({ watches }) => newestOf(watches),
     }),
     regions: t.field({
       type: [MonitorRegion],
@@ -170,4 +179,35 @@ export const Monitor = builder.prismaNode('Monitor', {
   }),
 })
 
-const checkedAt = ({ lastCheckedAt }: Watch) => lastCheckedAt?.getTime() ?? 0
+// The settings of a monitor.
+builder.prismaObjectFields('Monitor', (t) => ({
+  intervalSeconds: t.exposeInt('intervalSeconds', {
+    description:
+      'The probe interval, in seconds. For a heartbeat, how often its job reports, unless its options have a schedule.',
+  }),
+  effectiveIntervalSeconds: t.int({
+    description: 'The effective interval, which respects the minimum of the tier.',
+    resolve: async (monitor, _args, ctx) => {
+      const { tier } = await organizationOf(ctx, monitor.organizationId)
+      return scheduleOf(monitor, tier).intervalSeconds
+    },
+  }),
+  timeoutMs: t.exposeInt('timeoutMs', { description: 'The timeout of a probe, in milliseconds.' }),
+  failureThreshold: t.exposeInt('failureThreshold', {
+    description: 'The number of consecutive failures that make it DOWN.',
+  }),
+  recoveryThreshold: t.exposeInt('recoveryThreshold', {
+    description: 'The number of consecutive successes that end an outage.',
+  }),
+  agreement: t.exposeInt('agreement', {
+    nullable: true,
+    description: 'The number of regions that must find it down. Null: a strict majority of the reporting regions.',
+  }),
+}))
+
+function newestOf(watches: readonly Watch[]): Watch | undefined {
+  const probed = watches.filter(({ lastCheckedAt }) => lastCheckedAt !== null)
+  return probed.toSorted((one, other) => probedAt(other) - probedAt(one))[0]
+}
+
+const probedAt = ({ lastCheckedAt }: Watch) => lastCheckedAt?.getTime() ?? 0

@@ -9,17 +9,17 @@ import {
 } from '../../core/errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor.ts'
-import { pauseMonitor, resumeMonitor } from '../pause.ts'
-import type { TestRun } from '../test-run.ts'
-import { testMonitor } from '../test-run.ts'
+import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
+import { pauseMonitor, resumeMonitor } from '../monitor/pause.ts'
+import type { TestRun } from '../monitor/test-run.ts'
+import { testMonitor } from '../monitor/test-run.ts'
 import { describedInputs } from './described-kinds.ts'
 import { Monitor } from './monitor.ts'
 import { kindInputs } from './option-inputs.ts'
-import { CheckDetail } from './probe-result.ts'
+import { ProbeDetailRef } from './probe-result.ts'
 
 /** The options of each kind; a new monitor has exactly one of them. */
 const kindFields = (t: InputFields, description: string) => ({
@@ -29,6 +29,7 @@ const kindFields = (t: InputFields, description: string) => ({
   ping: t.field({ type: kindInputs.ping, required: false, description }),
   heartbeat: t.field({ type: kindInputs.heartbeat, required: false, description }),
   blacklist: t.field({ type: kindInputs.blacklist, required: false, description }),
+  group: t.field({ type: kindInputs.group, required: false, description }),
   ...Object.fromEntries(
     [...describedInputs].map(([kind, type]) => [kind.toLowerCase(), t.field({ type, required: false, description })]),
   ),
@@ -37,7 +38,7 @@ const kindFields = (t: InputFields, description: string) => ({
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 
 const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
-  description: 'Give exactly one of http, tcp, dns, ping, heartbeat and blacklist.',
+  description: 'Give the options of exactly one kind, such as `http`.',
   fields: (t) => ({
     name: t.string({ description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'The service whose status it affects.' }),
@@ -49,19 +50,21 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
     timeoutMs: t.int({ required: false, description: '500 to 30000, not longer than the interval. Default: 10000.' }),
     failureThreshold: t.int({
       required: false,
-      description: 'How many consecutive failures make it DOWN, 1 to 10. Default: 2. Always 1 for a heartbeat.',
+      description:
+        'The number of consecutive failures that make it DOWN, 1 to 10. Default: 2. Always 1 for a heartbeat.',
     }),
     recoveryThreshold: t.int({
       required: false,
-      description: 'How many consecutive successes end an outage, 1 to 10. Default: 1. Always 1 for a heartbeat.',
+      description:
+        'The number of consecutive successes that end an outage, 1 to 10. Default: 1. Always 1 for a heartbeat.',
     }),
     agreement: t.int({
       required: false,
-      description: 'How many regions must find it down. Default: a strict majority of the regions that report.',
+      description: 'The number of regions that must find it down. Default: a strict majority of the reporting regions.',
     }),
     dependsOnIds: t.idList({
       required: false,
-      description: 'Up to 10 monitors that it depends on. While one of them is down, nothing is known of it.',
+      description: 'Up to 10 monitors that it depends on. While one of them is down, its state is unknown.',
     }),
     ...kindFields(t, 'The options of this kind of monitor.'),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
@@ -84,14 +87,20 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
     id: t.id({ description: 'The monitor to change.' }),
     name: t.string({ required: false, description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'Null detaches it from its service.' }),
-    intervalSeconds: t.int({ required: false, description: 'How often it is probed, in seconds.' }),
-    timeoutMs: t.int({ required: false, description: 'How long a probe may take, 500 to 30000 milliseconds.' }),
-    failureThreshold: t.int({ required: false, description: 'How many consecutive failures make it DOWN, 1 to 10.' }),
+    intervalSeconds: t.int({ required: false, description: 'The probe interval, in seconds.' }),
+    timeoutMs: t.int({ required: false, description: 'The timeout of a probe, 500 to 30000 milliseconds.' }),
+    failureThreshold: t.int({
+      required: false,
+      description: 'The number of consecutive failures that make it DOWN, 1 to 10.',
+    }),
     recoveryThreshold: t.int({
       required: false,
-      description: 'How many consecutive successes end an outage, 1 to 10.',
+      description: 'The number of consecutive successes that end an outage, 1 to 10.',
     }),
-    agreement: t.int({ required: false, description: 'Null: a strict majority of the regions that report.' }),
+    agreement: t.int({
+      required: false,
+      description: 'The number of regions that must find it down. Null: a strict majority of the reporting regions.',
+    }),
     dependsOnIds: t.idList({
       required: false,
       description: 'The monitors that it depends on, replacing the current ones.',
@@ -99,7 +108,7 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
     ...kindFields(t, 'All options, replacing the current ones. Earlier results no longer count.'),
     version: t.int({
       required: false,
-      description: 'The version that you read. The update fails with a conflict when there is a newer one.',
+      description: 'The version that you read. The update fails with a conflict if there is a newer one.',
     }),
   }),
 })
@@ -138,7 +147,7 @@ const TestMonitorPayload = builder.objectRef<TestRun>('TestMonitorPayload').impl
   description: 'The probe result of a test run, which is not stored.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the probe began.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the probe found.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'The outcome of the probe.' }),
     message: t.exposeString('message'),
     latencyMs: t.int({
       nullable: true,
@@ -146,7 +155,7 @@ const TestMonitorPayload = builder.objectRef<TestRun>('TestMonitorPayload').impl
       resolve: ({ latencyMs }) => (latencyMs === null ? null : Math.round(latencyMs)),
     }),
     detail: t.expose('detail', {
-      type: CheckDetail,
+      type: ProbeDetailRef,
       nullable: true,
       description: 'Measurements in addition to the outcome. Null: none.',
     }),

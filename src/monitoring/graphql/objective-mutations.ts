@@ -1,15 +1,15 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { CorrectionKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { VERSION_READ } from '../../graphql/version.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { correctUptime, deleteUptimeCorrection, MAX_REASON } from '../objective/correction.ts'
 import { createObjective, deleteObjective, updateObjective } from '../objective/objective.ts'
 import { Objective, UptimeCorrection } from './objective.ts'
 
-const TARGET = 'The share of the time that is to be good, in percent: 50 to 99.999, with at most three decimals.'
-const WINDOW = 'The days of 24 hours up to now over which it counts, 1 to 366 and no more than the tier’s history.'
+const TARGET = 'The target availability, in percent: 50 to 99.999, with at most three decimals.'
+const WINDOW = 'The length of a rolling window in days of 24 hours, 1 to 366 and no more than the tier’s history.'
 
 const CreateObjectiveInput = builder.inputType('CreateObjectiveInput', {
   description: 'The objective to create.',
@@ -72,8 +72,8 @@ const CorrectUptimeInput = builder.inputType('CorrectUptimeInput', {
     serviceId: t.id({ description: 'The service.' }),
     startsAt: t.field({ type: 'DateTime', description: 'When it begins.' }),
     endsAt: t.field({ type: 'DateTime', description: 'When it ends, at most 366 days later.' }),
-    kind: t.field({ type: CorrectionKind, description: 'What the time counts as.' }),
-    reason: t.string({ description: `Why, at most ${MAX_REASON} characters. Reports show it.` }),
+    kind: t.field({ type: CorrectionKind, description: 'How the time counts.' }),
+    reason: t.string({ description: `The reason, which reports show. At most ${MAX_REASON} characters.` }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -82,7 +82,7 @@ builder.mutationField('correctUptime', (t) =>
   t.field({
     type: UptimeCorrection,
     description:
-      'Says what a time of a service counts as in objectives and reports; what was said later holds. Requires a key with scope WRITE.',
+      'Sets how a time of a service counts in objectives and reports. Later corrections win. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CorrectUptimeInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('correctUptime', correctUptime),
@@ -92,7 +92,7 @@ builder.mutationField('correctUptime', (t) =>
 builder.mutationField('deleteUptimeCorrection', (t) =>
   t.field({
     type: deletionPayload('UptimeCorrection'),
-    description: 'Deletes a correction: what was measured counts again. Requires a key with scope WRITE.',
+    description: 'Deletes a correction, so that the measurements count again. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteUptimeCorrection(ctx, id),

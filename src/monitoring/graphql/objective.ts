@@ -2,11 +2,11 @@ import { SECOND } from '../../core/time.ts'
 import type { Objective as ObjectiveRow } from '../../generated/prisma/client.ts'
 import { BurnSpeed, CorrectionKind, UptimeSource } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { costs, STATEMENT_COST, text } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
+import { costs, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { Counted } from '../objective/account.ts'
 import type { ObjectiveVerdict } from '../objective/budget.ts'
 import type { BurnRate } from '../objective/burn-rate.ts'
@@ -18,16 +18,16 @@ import { organizationOf } from './uptime.ts'
 
 builder.enumType(BurnSpeed, {
   name: 'BurnSpeed',
-  description: 'How fast an error budget burns, for a window of 30 days; thresholds are scaled to others.',
+  description: 'The burn rate of an error budget. Thresholds are given for a window of 30 days, and scaled to others.',
   values: describedValues({
-    FAST: 'At least 14.4 times too fast, over an hour and the last 5 minutes.',
-    SLOW: 'At least 6 times too fast, over 6 hours and the last 30 minutes.',
-    STEADY: 'All of it in the window, over 3 days and the last 6 hours.',
+    FAST: 'A burn rate of at least 14.4, over an hour and the last 5 minutes.',
+    SLOW: 'A burn rate of at least 6, over 6 hours and the last 30 minutes.',
+    STEADY: 'A burn rate of at least 1, over 3 days and the last 6 hours.',
   }),
 })
 builder.enumType(CorrectionKind, {
   name: 'CorrectionKind',
-  description: 'What a corrected time counts as, whatever was measured.',
+  description: 'How a corrected time counts, regardless of measurements.',
   values: describedValues({
     BAD: 'As an outage.',
     EXCLUDED: 'Not at all, as maintenance.',
@@ -35,34 +35,37 @@ builder.enumType(CorrectionKind, {
   }),
 })
 const Verdict = builder.enumType('ObjectiveVerdict', {
-  description: 'How an objective stands.',
+  description: 'The verdict on an objective.',
   values: describedValues<ObjectiveVerdict>({
     AT_RISK: 'At most a fifth of the error budget is left.',
-    EXHAUSTED: 'Nothing is left of the error budget.',
+    EXHAUSTED: 'The error budget is used up.',
     HEALTHY: 'More than a fifth of the error budget is left.',
-    NO_DATA: 'Nothing is known of the window.',
+    NO_DATA: 'The window has no data.',
   }),
 })
 
 const BurnRateRef = builder.objectRef<BurnRate>('BurnRate').implement({
-  description: 'How fast the error budget burns in two windows. 1 uses it up in exactly the objective’s window.',
+  description:
+    'The burn rate of the error budget in two windows. A rate of 1 uses it up in exactly the objective’s window.',
   fields: (t) => ({
-    speed: t.expose('speed', { type: BurnSpeed, description: 'What the two windows tell.' }),
+    speed: t.expose('speed', { type: BurnSpeed, description: 'The kind of burn rate that the windows detect.' }),
     longMinutes: t.int({ description: 'The long window.', resolve: ({ longMs }) => longMs / (60 * SECOND) }),
     shortMinutes: t.int({ description: 'The short window.', resolve: ({ shortMs }) => shortMs / (60 * SECOND) }),
-    threshold: t.exposeFloat('threshold', { description: 'The rate from which, in both windows, it is too fast.' }),
+    threshold: t.exposeFloat('threshold', {
+      description: 'The rate that counts as too fast if both windows reach it.',
+    }),
     longRate: t.exposeFloat('longRate', {
       nullable: true,
-      description: 'The rate in the long window; null: nothing is known of it.',
+      description: 'The rate in the long window. Null: no data.',
     }),
     shortRate: t.exposeFloat('shortRate', {
       nullable: true,
-      description: 'The rate in the short window; null: nothing is known of it.',
+      description: 'The rate in the short window. Null: no data.',
     }),
     isBurning: t.exposeBoolean('isBurning', {
       nullable: true,
       description:
-        'Whether it burns too fast; null: that cannot be told, because nothing is known or the service is watched for less than the long window.',
+        'Whether it burns too fast. Null: unknown, because there is no data, or monitoring began within the long window.',
     }),
   }),
 })
@@ -73,41 +76,41 @@ const seconds = (description: string, counted: Counted | 'corrected') => ({
 })
 
 const StandingRef = builder.objectRef<Standing>('ObjectiveStanding').implement({
-  description: 'How an objective stands now, with what its figures are made of.',
+  description: 'The current status of an objective, with its figures.',
   fields: (t) => ({
     from: t.expose('from', { type: 'DateTime', description: 'When its window began.' }),
-    to: t.expose('to', { type: 'DateTime', description: 'Until when it is counted.' }),
-    verdict: t.expose('verdict', { type: Verdict, description: 'How it stands.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The end of the figures.' }),
+    verdict: t.expose('verdict', { type: Verdict, description: 'The verdict.' }),
     percentage: t.exposeFloat('percent', {
       nullable: true,
-      description: 'The share of the known time that was good, in percent, rounded down; null: nothing is known.',
+      description: 'The good share of the known time, in percent, rounded down. Null: no data.',
     }),
     coverage: t.exposeFloat('coverage', {
       nullable: true,
-      description: 'The known share of the time that counts, in percent, since the service is watched.',
+      description: 'The known share of the counted time since monitoring began, in percent.',
     }),
     isFull: t.exposeBoolean('isFull', {
-      description: 'Whether the service was watched since the window began. False: the figures are those of a part.',
+      description: 'Whether the service was monitored since the window began. False: the figures cover only a part.',
     }),
-    source: t.expose('source', { type: UptimeSource, description: 'What it counts.' }),
+    source: t.expose('source', { type: UptimeSource, description: 'The source of the figures.' }),
     budgetSeconds: t.float({
-      description: 'The error budget: how much of the whole window may be bad.',
+      description: 'The error budget: the bad time that the whole window allows.',
       resolve: ({ budgetMs }) => budgetMs / SECOND,
     }),
     remainingSeconds: t.float({
-      description: 'What is left of it; negative: it is overspent.',
+      description: 'The remaining error budget. Negative: overspent.',
       resolve: ({ remainingMs }) => remainingMs / SECOND,
     }),
     goodSeconds: t.int(seconds('Seconds available.', 'good')),
     badSeconds: t.int(seconds('Seconds of outage.', 'bad')),
-    unknownSeconds: t.int(seconds('Seconds of which nothing is known; they do not count.', 'unknown')),
+    unknownSeconds: t.int(seconds('Seconds without data, which do not count.', 'unknown')),
     maintenanceSeconds: t.int(seconds('Seconds under maintenance, which do not count.', 'maintenance')),
     excludedSeconds: t.int(seconds('Seconds that corrections exclude.', 'excluded')),
-    correctedSeconds: t.int(seconds('Seconds that were corrected, whatever they count as.', 'corrected')),
+    correctedSeconds: t.int(seconds('Corrected seconds, however they count.', 'corrected')),
     burnRates: t.field({
       type: [BurnRateRef],
       extensions: costs({ items: 3 }),
-      description: 'How fast the budget burns; pairs whose long window is longer than the objective’s are left out.',
+      description: 'The burn rates of the budget, without those whose long window exceeds the objective’s window.',
       resolve: ({ burnRates }) => [...burnRates],
     }),
   }),
@@ -127,22 +130,22 @@ const standingOf = batchPerOperation(async (ctx, asked: readonly ObjectiveRow[])
 export const Objective = builder.prismaNode('Objective', {
   id: { field: 'id' },
   nullable: true,
-  description: 'How much of the time a service is to be available (SLO). Visible to the organization only.',
+  description: 'The target availability of a service (SLO). Visible to the organization only.',
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
     target: t.float({
-      description: 'The share of the time that is to be good, in percent.',
+      description: 'The target availability, in percent.',
       resolve: ({ target }) => targetPercent(target),
     }),
     windowDays: t.exposeInt('windowDays', {
       nullable: true,
-      description: 'The days of 24 hours up to now over which it counts; null: the calendar month.',
+      description: 'The length of a rolling window in days of 24 hours. Null: the calendar month.',
     }),
     timeZone: t.exposeString('timeZone', { description: 'The time zone of calendar months.' }),
     burnSpeed: t.expose('burnSpeed', {
       type: BurnSpeed,
       nullable: true,
-      description: 'How much too fast its budget burns, looked at each minute; null: it does not.',
+      description: 'The burn rate of its budget, checked each minute. Null: it does not burn too fast.',
     }),
     burningSince: t.expose('burningSince', {
       type: 'DateTime',
@@ -152,7 +155,7 @@ export const Objective = builder.prismaNode('Objective', {
     standing: t.field({
       type: StandingRef,
       extensions: costs({ itself: STATEMENT_COST }),
-      description: 'How it stands now.',
+      description: 'The current status.',
       resolve: (objective, _args, ctx) => standingOf(ctx, objective),
     }),
     version: t.exposeInt('version', { description: 'Incremented by every update.' }),
@@ -165,13 +168,13 @@ export const UptimeCorrection = builder.prismaNode('UptimeCorrection', {
   id: { field: 'id' },
   nullable: true,
   description:
-    'What a time of a service counts as in objectives and reports, whatever was measured. Visible to the organization only.',
+    'A correction of how a time of a service counts in objectives and reports. Visible to the organization only.',
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it begins.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it ends.' }),
-    kind: t.expose('kind', { type: CorrectionKind, description: 'What the time counts as.' }),
-    reason: t.exposeString('reason', { extensions: text(MAX_REASON), description: 'Why.' }),
+    kind: t.expose('kind', { type: CorrectionKind, description: 'How the time counts.' }),
+    reason: t.exposeString('reason', { extensions: text(MAX_REASON), description: 'The reason.' }),
     author: t.exposeString('author', { description: 'Who made it.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
@@ -183,7 +186,7 @@ const correctionOrder = orderOf('UptimeCorrection', { createdAt: ['time', 'desc'
 builder.prismaObjectFields('Organization', (t) => ({
   objectives: t.field({
     type: connectionOf('Objective'),
-    description: 'In the order in which they were created.',
+    description: 'In order of creation.',
     args: pageArgs,
     resolve: ({ id }, args, ctx, info) =>
       pageOf({

@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { RecordType } from '../../network/dns/message.ts'
 
 export const HttpMethod = builder.enumType('HttpMethod', {
@@ -16,20 +16,29 @@ export const HttpMethod = builder.enumType('HttpMethod', {
 })
 
 export const OAuthAuthentication = builder.enumType('OAuthAuthentication', {
-  description: 'How a client signs in where it gets tokens.',
+  description: 'How a client authenticates at the token URL.',
   values: describedValues({
-    BASIC: 'In the header Authorization.',
-    POST: 'In the body.',
+    BASIC: 'In the Authorization header.',
+    POST: 'In the request body.',
   }),
 })
 
 export const StartTls = builder.enumType('StartTls', {
-  description: 'A protocol in which a connection changes to TLS.',
+  description: 'A protocol that upgrades a connection to TLS.',
   values: describedValues({
     IMAP: 'IMAP, by STARTTLS.',
     LDAP: 'LDAP, by an extended request.',
     POP3: 'POP3, by STLS.',
     SMTP: 'SMTP, by STARTTLS.',
+  }),
+})
+
+export const GroupRequirement = builder.enumType('GroupRequirement', {
+  description: 'How many monitors of a group must be up.',
+  values: describedValues({
+    ALL: 'All of them.',
+    ANY: 'At least one.',
+    AT_LEAST: 'At least `count`.',
   }),
 })
 

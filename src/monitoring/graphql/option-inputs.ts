@@ -1,5 +1,5 @@
 import { builder } from '../../graphql/builder.ts'
-import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
+import { DnsMatch, DnsRecordType, GroupRequirement, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAboveMs = {
   required: false,
@@ -16,7 +16,7 @@ const inverted = {
   description: 'True: it is UP when the probe fails, and DOWN when it succeeds. Default: false.',
 } as const
 
-const keptUnless = (changes: string) => `Null keeps the current one; when ${changes} changes, give it again.`
+const keptUnless = (changes: string) => `Null keeps the current one; if ${changes} changes, it must be given again.`
 const keptByUrl = keptUnless('the scheme, host or port of the URL')
 
 const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
@@ -43,15 +43,15 @@ const HttpKeywordInput = builder.inputType('HttpKeywordInput', {
 })
 
 const HttpJsonInput = builder.inputType('HttpJsonInput', {
-  description: 'What a JSON response must contain.',
+  description: 'An assertion about a JSON response.',
   fields: (t) => ({
     path: t.string({ description: 'A JSONPath to a single value, such as $.checks[0].status.' }),
     equals: t.field({ type: 'JsonValue', required: false, description: 'The expected value. Default: any.' }),
     notEquals: t.field({ type: 'JsonValue', required: false, description: 'A value that it must not have.' }),
-    lessThan: t.float({ required: false, description: 'What the value must be below.' }),
-    atMost: t.float({ required: false, description: 'The largest value that it may have.' }),
-    greaterThan: t.float({ required: false, description: 'What the value must be above.' }),
-    atLeast: t.float({ required: false, description: 'The smallest value that it may have.' }),
+    lessThan: t.float({ required: false, description: 'A limit that the value must stay below.' }),
+    atMost: t.float({ required: false, description: 'The largest allowed value.' }),
+    greaterThan: t.float({ required: false, description: 'A limit that the value must exceed.' }),
+    atLeast: t.float({ required: false, description: 'The smallest allowed value.' }),
     matches: t.string({ required: false, description: 'A regular expression (RE2) that must match the value.' }),
     length: t.boolean({
       required: false,
@@ -72,7 +72,7 @@ const HttpExpectedHeaderInput = builder.inputType('HttpExpectedHeaderInput', {
 })
 
 const HttpClientCertificateInput = builder.inputType('HttpClientCertificateInput', {
-  description: 'The certificate with which the monitor signs in, in TLS.',
+  description: 'A TLS client certificate.',
   fields: (t) => ({
     certificate: t.string({ description: 'The certificate in PEM, followed by those of its authorities if needed.' }),
     key: t.string({
@@ -83,17 +83,29 @@ const HttpClientCertificateInput = builder.inputType('HttpClientCertificateInput
 })
 
 const HttpOAuthInput = builder.inputType('HttpOAuthInput', {
-  description: 'Client credentials (OAuth 2.0), with which the monitor gets a token until it expires.',
+  description: 'OAuth 2.0 client credentials, with which the monitor gets access tokens.',
   fields: (t) => ({
-    tokenUrl: t.string({ description: 'Where it gets tokens: https:// without a port, or on the host of the URL.' }),
+    tokenUrl: t.string({ description: 'The token URL: https:// without a port, or on the host of the URL.' }),
     clientId: t.string({ description: 'The client’s id.' }),
     clientSecret: t.string({
       required: false,
       description: `A secret. ${keptUnless('the scheme, host or port of either URL')}`,
     }),
-    scope: t.string({ required: false, description: 'The scopes to ask for, separated by spaces.' }),
-    audience: t.string({ required: false, description: 'The audience to ask for.' }),
+    scope: t.string({ required: false, description: 'The scopes to request, separated by spaces.' }),
+    audience: t.string({ required: false, description: 'The audience to request.' }),
     authentication: t.field({ type: OAuthAuthentication, required: false, description: 'Default: BASIC.' }),
+  }),
+})
+
+const HttpProxyInput = builder.inputType('HttpProxyInput', {
+  description: 'A proxy for requests.',
+  fields: (t) => ({
+    url: t.string({ description: 'An http://, https:// or socks5:// URL without credentials.' }),
+    username: t.string({ required: false, description: 'The user name for the proxy.' }),
+    password: t.string({
+      required: false,
+      description: `A secret. ${keptUnless('the scheme, host or port of the proxy or of the URL')}`,
+    }),
   }),
 })
 
@@ -121,7 +133,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     json: t.field({ type: HttpJsonInput, required: false, description: 'What a JSON response must contain.' }),
     maxBodyBytes: t.int({
       required: false,
-      description: 'How much of a response is searched for the keyword and the JSON value. Default: 1 MiB.',
+      description: 'How many bytes of a response to search for the keyword and the JSON value. Default: 1 MiB.',
     }),
     verifyCertificate: t.boolean({
       required: false,
@@ -138,14 +150,15 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     expectedHeaders: t.field({
       type: [HttpExpectedHeaderInput],
       required: false,
-      description: 'What the headers of the response must be, at most 10.',
+      description: 'Assertions about response headers, at most 10.',
     }),
     clientCertificate: t.field({
       type: HttpClientCertificateInput,
       required: false,
-      description: 'The certificate with which it signs in.',
+      description: 'The client certificate.',
     }),
-    oauth: t.field({ type: HttpOAuthInput, required: false, description: 'The client with which it gets tokens.' }),
+    oauth: t.field({ type: HttpOAuthInput, required: false, description: 'The OAuth client.' }),
+    proxy: t.field({ type: HttpProxyInput, required: false, description: 'The proxy for requests.' }),
   }),
 })
 
@@ -158,7 +171,7 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
     startTls: t.field({
       type: StartTls,
       required: false,
-      description: 'The protocol in which the connection changes to TLS, instead of `tls`. Default: none.',
+      description: 'The protocol that upgrades the connection to TLS, instead of `tls`. Default: none.',
     }),
     certificateDays: t.int({
       required: false,
@@ -200,16 +213,25 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
   }),
 })
 
+const GroupOptionsInput = builder.inputType('GroupOptionsInput', {
+  description: 'The members of a group, and how many of them must be up.',
+  fields: (t) => ({
+    monitorIds: t.idList({ description: '1 to 100 monitors, groups included.' }),
+    require: t.field({ type: GroupRequirement, required: false, description: 'Default: ALL.' }),
+    count: t.int({ required: false, description: 'How many monitors must be up, for AT_LEAST only.' }),
+  }),
+})
+
 const PingOptionsInput = builder.inputType('PingOptionsInput', {
   description: 'What a ping monitor sends, and where.',
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
-    count: t.int({ required: false, description: 'How many packets are sent, 1 to 5. Default: 3.' }),
+    count: t.int({ required: false, description: 'The number of packets to send, 1 to 5. Default: 3.' }),
     packetSize: t.int({
       required: false,
-      description: 'How many bytes of data a packet has, 16 to 8972. Default: 56.',
+      description: 'The bytes of data per packet, 16 to 8972. Default: 56.',
     }),
-    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever there is a route to.' }),
+    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever has a route.' }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),
@@ -226,13 +248,13 @@ const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
     schedule: t.string({
       required: false,
       description:
-        'When the job runs: a cron expression of five fields, such as 30 2 * * 1-5, or @daily. The interval then does not matter. Default: at the interval.',
+        'When the job runs: a cron expression of five fields, such as 30 2 * * 1-5, or @daily. Replaces the interval. Default: at the interval.',
     }),
     timeZone: t.string({ required: false, description: 'The IANA time zone of the schedule. Default: UTC.' }),
     maxRunSeconds: t.int({
       required: false,
       description:
-        'How long after /start the job has to report its end, up to 604800 seconds; later the monitor is DOWN. A job that has started is not late by its schedule. Default: no limit.',
+        'The time limit of the job after /start, up to 604800 seconds. If it is exceeded, the monitor is DOWN. A running job does not count as late by its schedule. Default: no limit.',
     }),
   }),
 })
@@ -253,4 +275,5 @@ export const kindInputs = {
   ping: PingOptionsInput,
   heartbeat: HeartbeatOptionsInput,
   blacklist: BlacklistOptionsInput,
+  group: GroupOptionsInput,
 } as const

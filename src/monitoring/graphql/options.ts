@@ -3,12 +3,13 @@ import { hasScope } from '../../core/access.ts'
 import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, text } from '../../graphql/cost.ts'
-import { HEARTBEAT_PATH } from '../http/heartbeat.ts'
-import { heartbeatToken } from '../monitor.ts'
-import type { RedactedOptions } from '../options.ts'
-import { redactOptions } from '../options.ts'
+import { costs, text } from '../../graphql/document/cost.ts'
+import { HEARTBEAT_PATH } from '../heartbeat/heartbeat.ts'
+import { heartbeatToken } from '../monitor/monitor.ts'
+import type { RedactedOptions } from '../monitor/options.ts'
+import { redactOptions } from '../monitor/options.ts'
 import { describedTypes } from './described-kinds.ts'
+import { GroupOptions } from './group.ts'
 import { DnsMatch, DnsRecordType, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAbove = {
@@ -59,12 +60,12 @@ const HttpJson = builder.objectRef<NonNullable<Http['json']>>('HttpJson').implem
     }),
     lessThan: t.exposeFloat('lessThan', {
       nullable: true,
-      description: 'What the value must be below; null: no limit.',
+      description: 'A limit that the value must stay below; null: no limit.',
     }),
     atMost: t.exposeFloat('atMost', { nullable: true, description: 'The largest value; null: no limit.' }),
     greaterThan: t.exposeFloat('greaterThan', {
       nullable: true,
-      description: 'What the value must be above; null: no limit.',
+      description: 'A limit that the value must exceed; null: no limit.',
     }),
     atLeast: t.exposeFloat('atLeast', { nullable: true, description: 'The smallest value; null: no limit.' }),
     matches: t.exposeString('matches', {
@@ -98,20 +99,31 @@ const HttpExpectedHeader = builder.objectRef<Http['expectedHeaders'][number]>('H
 const HttpClientCertificate = builder
   .objectRef<NonNullable<Http['clientCertificate']>>('HttpClientCertificate')
   .implement({
-    description: 'The certificate with which the monitor signs in. Its key is a secret and never returned.',
+    description: 'A TLS client certificate. Its key is a secret and never returned.',
     fields: (t) => ({
       certificate: t.exposeString('certificate', { extensions: text(16_384), description: 'The certificate in PEM.' }),
     }),
   })
 
 const HttpOAuth = builder.objectRef<NonNullable<Http['oauth']>>('HttpOAuth').implement({
-  description: 'Client credentials (OAuth 2.0). The secret and the tokens are never returned.',
+  description: 'OAuth 2.0 client credentials. The secret and the tokens are never returned.',
   fields: (t) => ({
-    tokenUrl: t.exposeString('tokenUrl', { extensions: text(2048), description: 'Where it gets tokens.' }),
+    tokenUrl: t.exposeString('tokenUrl', { extensions: text(2048), description: 'The token URL.' }),
     clientId: t.exposeString('clientId', { description: 'The client’s id.' }),
-    scope: t.exposeString('scope', { nullable: true, description: 'The scopes that it asks for; null: none.' }),
-    audience: t.exposeString('audience', { nullable: true, description: 'The audience that it asks for; null: none.' }),
-    authentication: t.expose('authentication', { type: OAuthAuthentication, description: 'How it signs in there.' }),
+    scope: t.exposeString('scope', { nullable: true, description: 'The requested scopes; null: none.' }),
+    audience: t.exposeString('audience', { nullable: true, description: 'The requested audience; null: none.' }),
+    authentication: t.expose('authentication', {
+      type: OAuthAuthentication,
+      description: 'How the client authenticates at the token URL.',
+    }),
+  }),
+})
+
+const HttpProxy = builder.objectRef<NonNullable<Http['proxy']>>('HttpProxy').implement({
+  description: 'A proxy for requests. Its password is a secret and never returned.',
+  fields: (t) => ({
+    url: t.exposeString('url', { extensions: text(2048), description: 'The URL of the proxy.' }),
+    username: t.exposeString('username', { nullable: true, description: 'The user name; null: none.' }),
   }),
 })
 
@@ -130,7 +142,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       type: ['StatusRange'],
       description: 'The status codes that count as success.',
     }),
-    maxRedirects: t.exposeInt('maxRedirects', { description: 'How many redirects it follows.' }),
+    maxRedirects: t.exposeInt('maxRedirects', { description: 'The most redirects to follow.' }),
     keyword: t.field({
       type: HttpKeyword,
       nullable: true,
@@ -143,7 +155,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       description: 'What a JSON response must contain; null: anything.',
       resolve: ({ json }) => json,
     }),
-    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'How much of a response is searched, in bytes.' }),
+    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'How many bytes of a response are searched.' }),
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',
     }),
@@ -157,19 +169,25 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
     expectedHeaders: t.expose('expectedHeaders', {
       type: [HttpExpectedHeader],
       extensions: costs({ items: 10 }),
-      description: 'What the headers of the response must be.',
+      description: 'Assertions about response headers.',
     }),
     clientCertificate: t.field({
       type: HttpClientCertificate,
       nullable: true,
-      description: 'The certificate with which it signs in; null: none.',
+      description: 'The client certificate; null: none.',
       resolve: ({ clientCertificate }) => clientCertificate,
     }),
     oauth: t.field({
       type: HttpOAuth,
       nullable: true,
-      description: 'The client with which it gets tokens; null: none.',
+      description: 'The OAuth client; null: none.',
       resolve: ({ oauth }) => oauth,
+    }),
+    proxy: t.field({
+      type: HttpProxy,
+      nullable: true,
+      description: 'The proxy for requests; null: none.',
+      resolve: ({ proxy }) => proxy,
     }),
   }),
 })
@@ -179,11 +197,11 @@ const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').imple
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
     port: t.exposeInt('port', { description: 'The port.' }),
-    tls: t.exposeBoolean('tls', { description: 'Whether it speaks TLS.' }),
+    tls: t.exposeBoolean('tls', { description: 'Whether it uses TLS.' }),
     startTls: t.expose('startTls', {
       type: StartTls,
       nullable: true,
-      description: 'The protocol in which the connection changes to TLS; null: none.',
+      description: 'The protocol that upgrades the connection to TLS; null: none.',
     }),
     certificateDays: t.exposeInt('certificateDays', {
       description: 'The monitor is degraded this many days before the certificate expires; 0: never.',
@@ -230,11 +248,11 @@ const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').im
   description: 'What a ping monitor sends, and where.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
-    count: t.exposeInt('count', { description: 'How many packets are sent.' }),
-    packetSize: t.exposeInt('packetSize', { description: 'How many bytes of data a packet has.' }),
+    count: t.exposeInt('count', { description: 'The number of packets to send.' }),
+    packetSize: t.exposeInt('packetSize', { description: 'The bytes of data per packet.' }),
     ipVersion: t.exposeInt('ipVersion', {
       nullable: true,
-      description: '4 or 6; null: whichever there is a route to.',
+      description: '4 or 6; null: whichever has a route.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),
@@ -269,7 +287,7 @@ const HeartbeatOptions = builder.objectRef<MonitorRow>('HeartbeatOptions').imple
     }),
     maxRunSeconds: t.int({
       nullable: true,
-      description: 'How long after its start the job has to report its end, in seconds; null: no limit.',
+      description: 'The time limit of the job after its start, in seconds; null: no limit.',
       resolve: (monitor) => optionsOf(monitor, 'HEARTBEAT')?.maxRunSeconds ?? null,
     }),
     url: t.string({
@@ -292,6 +310,7 @@ const typeOfKind = {
   PING: PingOptions,
   HEARTBEAT: HeartbeatOptions,
   BLACKLIST: BlacklistOptions,
+  GROUP: GroupOptions,
   ...describedTypes,
 } as const satisfies Record<MonitorKind, unknown>
 
@@ -309,10 +328,11 @@ const ofKind = (kind: string) => ({
 builder.prismaObjectFields('Monitor', (t) => ({
   options: t.field({
     type: MonitorOptions,
-    description: 'What it probes, and how. Secrets are never returned.',
+    description: 'Its target and settings. Secrets are never returned.',
     resolve: (monitor) => {
       const shown = redactOptions(monitor)
-      const options = shown.kind === 'HEARTBEAT' ? { ...monitor } : { ...shown.options }
+      const isWhole = shown.kind === 'HEARTBEAT' || shown.kind === 'GROUP'
+      const options = isWhole ? { ...monitor } : { ...shown.options }
       brandWithType(options, typeOfKind[shown.kind])
       return options
     },
@@ -333,7 +353,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
   }),
 }))
 
-/** Returns a monitor's options when it is of a kind, else null. */
+/** Returns a monitor's options if it is of a kind, else null. */
 function optionsOf<K extends keyof RedactedOptions>(
   monitor: Parameters<typeof redactOptions>[0],
   kind: K,

@@ -1,19 +1,19 @@
 import { SECOND } from '../../core/time.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
-import { text } from '../../graphql/cost.ts'
-import { orderOf, pageOfList } from '../../graphql/keyset.ts'
-import { batchPerOperation, readTogether } from '../../graphql/loader.ts'
-import type { MonitorOutage } from '../outage-incident.ts'
-import { readIncidentIds } from '../outage-incident.ts'
-import type { SpanQuery } from '../uptime-history.ts'
-import { readOutages } from '../uptime-history.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { batchPerOperation, readTogether } from '../../graphql/execution/loader.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOfList } from '../../graphql/list/keyset.ts'
+import type { MonitorOutage } from '../state/outage-incident.ts'
+import { readIncidentIds } from '../state/outage-incident.ts'
+import type { SpanQuery } from '../uptime/uptime-history.ts'
+import { readOutages } from '../uptime/uptime-history.ts'
 import { spanOf } from './uptime.ts'
 
 const incidentOf = batchPerOperation(({ db }, outages: readonly MonitorOutage[]) => readIncidentIds(db, outages))
 
 const OutageRef = builder.objectRef<MonitorOutage>('Outage').implement({
-  description: 'A stretch of time in which a monitor was down.',
+  description: 'A time in which a monitor was down.',
   fields: (t) => ({
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When the first failed probe began.' }),
     endedAt: t.expose('endedAt', {
@@ -50,7 +50,7 @@ const newestFirst = orderOf('Outage', { startedAt: ['time', 'desc'] })
 builder.prismaObjectField('Monitor', 'outages', (t) =>
   t.field({
     type: connectionOfNode('Outage', OutageRef),
-    description: 'Its outages, newest first, as far back as the tier shows.',
+    description: 'Its outages, newest first, within the history of the tier.',
     args: pageArgs,
     resolve: async (monitor, args, ctx) => {
       const span = await spanOf(ctx, monitor, { from: new Date(0) })

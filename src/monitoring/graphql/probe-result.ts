@@ -1,16 +1,17 @@
 import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
-import { text } from '../../graphql/cost.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import type { Phases } from '../../network/outbound.ts'
-import type { ProbeDetail } from '../probe-result.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import type { Phases } from '../../network/outbound/outbound.ts'
+import type { ProbeDetail } from '../result/probe-result.ts'
+import { pageableResults } from '../result/result-queries.ts'
 
 const newestFirst = orderOf('ProbeResult', { at: ['time', 'desc'], region: ['text', 'asc'] })
 
-const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
-  description: 'How long each phase of a probe took, in milliseconds; null for a phase that did not happen.',
+const PhasesRef = builder.objectRef<Phases>('ProbePhases').implement({
+  description: 'The duration of each phase of a probe, in milliseconds. Null: the phase did not occur.',
   fields: (t) => ({
     dns: t.exposeFloat('dns', { nullable: true, description: 'Resolving the name.' }),
     connect: t.exposeFloat('connect', { nullable: true, description: 'Connecting.' }),
@@ -24,7 +25,7 @@ const PhasesRef = builder.objectRef<Phases>('CheckPhases').implement({
 })
 
 /** The measurements of a probe result. */
-export const CheckDetail = builder.objectRef<ProbeDetail>('CheckDetail').implement({
+export const ProbeDetailRef = builder.objectRef<ProbeDetail>('ProbeDetail').implement({
   description: 'The measurements of a probe result; which ones depends on the kind.',
   fields: (t) => ({
     phases: t.field({
@@ -62,41 +63,43 @@ export const CheckDetail = builder.objectRef<ProbeDetail>('CheckDetail').impleme
   }),
 })
 
-const CheckRef = builder.interfaceRef<StoredProbeResult>('Check').implement({
+const ProbeResultRef = builder.interfaceRef<StoredProbeResult>('ProbeResult').implement({
   description: 'A probe result of a monitor.',
   fields: (t) => ({
     cursor: t.string({ resolve: newestFirst.cursorOf, description: 'Its position in the monitor’s `results`.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When the probe began.' }),
-    region: t.exposeString('region', { description: 'The region that probed; *: any.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'What the probe found.' }),
+    region: t.exposeString('region', {
+      description: 'The region that probed; `*` if the probe is the same everywhere.',
+    }),
+    outcome: t.expose('outcome', { type: ProbeOutcome, description: 'The outcome of the probe.' }),
     latencyMs: t.exposeInt('latencyMs', {
       nullable: true,
-      description: 'The response time; null: it could not be measured.',
+      description: 'The response time in milliseconds; null if it could not be measured.',
     }),
-    message: t.exposeString('message', { extensions: text(500), description: 'The failure, or what was measured.' }),
+    message: t.exposeString('message', { extensions: text(500), description: 'The failure, or the measurement.' }),
     detail: t.field({
-      type: CheckDetail,
+      type: ProbeDetailRef,
       nullable: true,
-      description: 'Measurements in addition to the outcome. Null: none.',
+      description: 'Measurements in addition to the outcome; null if there are none.',
       // Stored from a ProbeDetail.
       resolve: ({ detail }) => detail as ProbeDetail | null,
     }),
   }),
 })
 
-const MonitorCheck = builder
-  .objectRef<StoredProbeResult>('MonitorCheck')
-  .implement({ interfaces: [CheckRef], description: 'A stored probe result of a monitor.' })
+const MonitorProbeResult = builder
+  .objectRef<StoredProbeResult>('MonitorProbeResult')
+  .implement({ interfaces: [ProbeResultRef], description: 'A stored probe result of a monitor.' })
 
 /** A new probe result. */
-export const MonitorCheckEvent = builder.objectRef<StoredProbeResult>('MonitorCheckEvent').implement({
+export const ProbeResultEvent = builder.objectRef<StoredProbeResult>('ProbeResultEvent').implement({
   description: 'A new probe result of a monitor.',
-  interfaces: [CheckRef],
+  interfaces: [ProbeResultRef],
   fields: (t) => ({
     monitor: t.prismaField({
       type: 'Monitor',
       nullable: true,
-      description: 'The monitor as it is now; null when it is deleted.',
+      description: 'The monitor as it is now; null once it is deleted.',
       resolve: (query, { monitorId }, _args, { db }) => db.monitor.findUnique({ ...query, where: { id: monitorId } }),
     }),
   }),
@@ -104,16 +107,14 @@ export const MonitorCheckEvent = builder.objectRef<StoredProbeResult>('MonitorCh
 
 builder.prismaObjectField('Monitor', 'results', (t) =>
   t.field({
-    type: connectionOfNode('MonitorCheck', MonitorCheck),
+    type: connectionOfNode('MonitorProbeResult', MonitorProbeResult),
     description: 'Its probe results, newest first, for as long as the tier keeps them.',
     args: pageArgs,
     resolve: ({ id: monitorId }, args, { db }) =>
       pageOf({
         order: newestFirst,
         args,
-        where: { monitorId },
-        read: (slice) => db.probeResult.findMany(slice),
-        count: (query) => db.probeResult.count(query),
+        ...pageableResults({ db }, monitorId),
       }),
   }),
 )

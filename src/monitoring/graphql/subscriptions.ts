@@ -1,13 +1,13 @@
 import { requireScope } from '../../core/access.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
-import { markEndless } from '../../graphql/subscribe.ts'
-import { ownMonitor } from '../monitor-events.ts'
-import { MonitorCheckEvent } from './probe-result.ts'
+import { costs } from '../../graphql/document/cost.ts'
+import { markEndless } from '../../graphql/subscription/subscribe.ts'
+import { ownMonitor } from '../monitor/monitor-events.ts'
+import { ProbeResultEvent } from './probe-result.ts'
 
 builder.subscriptionField('monitorChecks', (t) =>
   t.field({
-    type: MonitorCheckEvent,
+    type: ProbeResultEvent,
     description: 'Streams the probe results of a monitor as they are stored. Requires a key of the organization.',
     args: { id: t.arg.id() },
     extensions: costs({ about: ({ id }) => ({ objects: [String(id)] }) }),

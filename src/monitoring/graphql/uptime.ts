@@ -3,27 +3,27 @@ import { invalid } from '../../core/validation.ts'
 import { ServiceStatus, UptimeSource } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
-import { CACHEABLE, cacheable } from '../../graphql/cacheable.ts'
-import { costs } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
-import { countedUptime } from '../../graphql/place-mark.ts'
-import type { ImportedDay } from '../imported-history.ts'
-import { readImportedDays } from '../imported-history.ts'
-import type { ServiceDay, UptimeSettings } from '../service-uptime.ts'
-import { readServiceBars, readServiceDays, readServiceUptimes } from '../service-uptime.ts'
-import type { Condition, Span, Tally } from '../uptime.ts'
-import { coveragePercent, uptimePercent } from '../uptime.ts'
-import type { DayUptime, RequestedSpan } from '../uptime-days.ts'
-import { daySpans, readDays, visibleSpan } from '../uptime-days.ts'
-import type { SpanQuery } from '../uptime-history.ts'
-import { readUptimes } from '../uptime-history.ts'
-import type { RangeName } from '../uptime-range.ts'
-import { barCount } from '../uptime-range.ts'
+import { costs } from '../../graphql/document/cost.ts'
+import { CACHEABLE, cacheable } from '../../graphql/execution/cacheable.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { countedUptime } from '../../graphql/subscription/place-mark.ts'
+import type { ImportedDay } from '../uptime/imported-history.ts'
+import { readImportedDays } from '../uptime/imported-history.ts'
+import type { ServiceDay, UptimeSettings } from '../uptime/service-uptime.ts'
+import { readServiceBars, readServiceDays, readServiceUptimes, readUptimeSettings } from '../uptime/service-uptime.ts'
+import type { Condition, Span, Tally } from '../uptime/uptime.ts'
+import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
+import type { DayUptime, RequestedSpan } from '../uptime/uptime-days.ts'
+import { daySpans, readDays, visibleSpan } from '../uptime/uptime-days.ts'
+import type { SpanQuery } from '../uptime/uptime-history.ts'
+import { readUptimes } from '../uptime/uptime-history.ts'
+import type { RangeName } from '../uptime/uptime-range.ts'
+import { barCount } from '../uptime/uptime-range.ts'
 
 interface Measured extends Span {
   readonly tally: Tally
-  /** Absent: what monitors measured. */
+  /** Default: the measurements of monitors. */
   readonly source?: UptimeSource
 }
 
@@ -39,8 +39,7 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
     to: t.expose('to', { type: 'DateTime', description: 'The end; never in the future.' }),
     percentage: t.float({
       nullable: true,
-      description:
-        'The share of the known time that was not down, in percent, rounded down; null when nothing is known.',
+      description: 'The share of the known time that was not down, in percent, rounded down. Null: no data.',
       resolve: ({ tally }) => uptimePercent(tally),
     }),
     coverage: t.float({
@@ -51,7 +50,7 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
     }),
     source: t.field({
       type: UptimeSource,
-      description: 'What it counts.',
+      description: 'The source of the figures.',
       resolve: ({ source }) => source ?? 'MONITORS',
     }),
     knownSeconds: t.int(seconds('Seconds known.', 'up', 'degraded', 'down')),
@@ -79,7 +78,7 @@ const FIGURES = [
 
 const UptimeRef = builder.objectRef<Measured>('Uptime').implement({
   interfaces: [Figures],
-  description: 'The availability of a monitor or service in a span.',
+  description: 'The availability of a monitor or service in a period.',
   extensions: cacheable(...FIGURES),
 })
 
@@ -98,21 +97,21 @@ const UptimeDayRef = builder.objectRef<ShownDay>('UptimeDay').implement({
       type: ServiceStatus,
       nullable: true,
       description:
-        'The worst status that incidents gave the service on that day, whatever monitors measured. Null: none did; always null for a monitor.',
+        'The worst status that incidents set on the service that day, regardless of monitors. Null: none; always null for a monitor.',
       resolve: ({ incidentStatus }) => incidentStatus,
     }),
   }),
 })
 
 const UptimeBarRef = builder.objectRef<ShownDay>('UptimeBar').implement({
-  description: 'The uptime of what one stroke of a status page stands for: an hour, a day or seven days.',
+  description: 'The uptime of one bar on a status page: an hour, a day or seven days.',
   extensions: cacheable('incidentStatus', ...FIGURES),
   interfaces: [Figures],
   fields: (t) => ({
     incidentStatus: t.field({
       type: ServiceStatus,
       nullable: true,
-      description: 'The worst status that incidents gave the service in that time. Null: none did.',
+      description: 'The worst status that incidents set on the service in that time. Null: none.',
       resolve: ({ incidentStatus }) => incidentStatus,
     }),
   }),
@@ -144,23 +143,19 @@ const UptimeRangeRef = builder.enumType('UptimeRange', {
 interface Subject {
   readonly id: string
   readonly organizationId: string
-  /** What the page above it counts; null: what the organization does. */
+  /** The uptime source of the page through which it is read; null: the organization's. */
   readonly source?: UptimeSource | null
 }
 
 /** Reads the organizations of subjects, once per request. */
 export const organizationOf = batchPerOperation(
   async ({ db }, ids: readonly string[]): Promise<readonly UptimeSettings[]> => {
-    const found = await db.organization.findMany({
-      where: { id: { in: [...new Set(ids)] } },
-      select: { id: true, timeZone: true, tier: true, uptimeSource: true },
-    })
-    const byId = new Map(found.map((organization) => [organization.id, organization]))
+    const byId = await readUptimeSettings({ db }, ids)
     return ids.map((id) => byId.get(id) ?? { id, timeZone: 'UTC', tier: 'FREE', uptimeSource: 'MONITORS' })
   },
 )
 
-/** Returns the requested span of a subject's history, as far as its organization's tier shows it. */
+/** Returns the requested span of a subject's history, cut to the history of its organization's tier. */
 export async function spanOf(ctx: GraphContext, { organizationId }: Subject, given: RequestedSpan): Promise<Span> {
   return visibleSpan(await organizationOf(ctx, organizationId), given, ctx.now())
 }
@@ -183,7 +178,7 @@ const serviceUptimeOf = batchPerOperation(async (ctx, asked: readonly AskedSpan[
 
 const nothingKnown: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** Groups what is asked by organization and by what uptime counts. */
+/** Groups queries by organization and uptime source. */
 async function byOrganization<T extends Subject>(
   ctx: GraphContext,
   asked: readonly T[],
@@ -207,7 +202,7 @@ async function settingsOf(ctx: GraphContext, { organizationId, source }: Subject
   return source ? { ...settings, uptimeSource: source } : settings
 }
 
-interface AskedDays extends Subject {
+interface DaysQuery extends Subject {
   readonly count: number
 }
 
@@ -219,8 +214,8 @@ type ReadDays = (
 ) => Promise<Map<string, readonly ShownDay[]>>
 
 function daysLoader(readDays: ReadDays) {
-  return batchPerOperation(async (ctx, asked: readonly AskedDays[]): Promise<readonly (readonly ShownDay[])[]> => {
-    const found = new Map<AskedDays, readonly ShownDay[]>()
+  return batchPerOperation(async (ctx, asked: readonly DaysQuery[]): Promise<readonly (readonly ShownDay[])[]> => {
+    const found = new Map<DaysQuery, readonly ShownDay[]>()
     for (const [settings, together] of await byOrganization(ctx, asked)) {
       for (const count of new Set(together.map((each) => each.count))) {
         const alike = together.filter((each) => each.count === count)
@@ -237,8 +232,8 @@ const serviceDaysOf = daysLoader((ctx, settings, ids, count) =>
   readServiceDays(ctx.db, settings, ids, count, ctx.now()),
 )
 
-/** Returns what to read for the last `n` days of a subject. @throws Invalid when `n` is not from 1 to 730. */
-function askedDays({ id, organizationId, source = null }: Subject, n: number): AskedDays {
+/** Returns the query for the last `n` days of a subject. @throws Invalid if `n` is not from 1 to 730. */
+function daysQuery({ id, organizationId, source = null }: Subject, n: number): DaysQuery {
   if (n < 1 || n > MAX_DAYS) throw invalid([{ path: ['n'], message: `must be from 1 to ${MAX_DAYS}` }])
   return { id, organizationId, source, count: n }
 }
@@ -279,16 +274,16 @@ builder.prismaObjectFields('Monitor', (t) => ({
   uptime: t.field({
     type: UptimeRef,
     extensions: UPTIME,
-    description: 'Its availability in a span.',
+    description: 'Its availability in a period.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
     resolve: async (monitor, args, ctx) => uptimeOf(ctx, { id: monitor.id, ...(await spanOf(ctx, monitor, args)) }),
   }),
   days: t.field({
     type: [UptimeDayRef],
     extensions: DAYS,
-    description: 'The last `n` days, including today; no more than the tier shows.',
-    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
-    resolve: async (monitor, { n }, ctx) => [...(await monitorDaysOf(ctx, askedDays(monitor, n)))],
+    description: 'The last `n` days, including today, within the history of the tier.',
+    args: { n: t.arg.int({ defaultValue: 90, description: 'The number of days, 1 to 730.' }) },
+    resolve: async (monitor, { n }, ctx) => [...(await monitorDaysOf(ctx, daysQuery(monitor, n)))],
   }),
 }))
 
@@ -297,7 +292,7 @@ interface ShownImport extends ImportedDay {
 }
 
 const ImportedDayRef = builder.objectRef<ShownImport>('ImportedDay').implement({
-  description: 'What another tool counted of a service on a day of UTC. It counts in no uptime here.',
+  description: 'The checks of a service by another tool on a UTC day. They do not count towards uptime.',
   extensions: cacheable('date', 'importedFrom', 'up', 'down', 'maintenance'),
   fields: (t) => ({
     date: t.string({
@@ -312,8 +307,8 @@ const ImportedDayRef = builder.objectRef<ShownImport>('ImportedDay').implement({
 })
 
 const importedDaysOf = batchPerOperation(
-  async (ctx, asked: readonly AskedDays[]): Promise<readonly (readonly ShownImport[])[]> => {
-    const found = new Map<AskedDays, readonly ShownImport[]>()
+  async (ctx, asked: readonly DaysQuery[]): Promise<readonly (readonly ShownImport[])[]> => {
+    const found = new Map<DaysQuery, readonly ShownImport[]>()
     for (const [settings, together] of await byOrganization(ctx, asked)) {
       const now = ctx.now()
       const count = Math.max(...together.map((each) => each.count))
@@ -337,18 +332,17 @@ builder.prismaObjectFields('Service', (t) => ({
   importedDays: t.field({
     type: [ImportedDayRef],
     extensions: { ...CACHEABLE, ...DAYS },
-    description:
-      'What another tool counted before, on those of the last `n` days of which something was imported; no more than the page shows.',
-    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
+    description: 'The imported days among the last `n` days, within the history that the page shows.',
+    args: { n: t.arg.int({ defaultValue: 90, description: 'The number of days, 1 to 730.' }) },
     resolve: async ({ id, organizationId }, { n }, ctx) => [
-      ...(await importedDaysOf(ctx, askedDays({ id, organizationId }, n))),
+      ...(await importedDaysOf(ctx, daysQuery({ id, organizationId }, n))),
     ],
   }),
   uptime: t.field({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },
     description:
-      'Its availability: by all its monitors, down when any was down, known when any was known; or by its incidents, see `source`. Read through a page, it counts what that page counts.',
+      'Its availability by its monitors (down if any was down, known if any was known) or by its incidents; see `source`. Through a page, it uses the source of that page.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
     resolve: async (service, args, ctx, info) => {
       const { id, organizationId } = service
@@ -359,18 +353,18 @@ builder.prismaObjectFields('Service', (t) => ({
   days: t.field({
     type: [UptimeDayRef],
     extensions: { ...CACHEABLE, ...DAYS },
-    description: 'The last `n` days, including today; no more than the page shows.',
-    args: { n: t.arg.int({ defaultValue: 90, description: 'How many days, 1 to 730.' }) },
+    description: 'The last `n` days, including today, within the history that the page shows.',
+    args: { n: t.arg.int({ defaultValue: 90, description: 'The number of days, 1 to 730.' }) },
     resolve: async ({ id, organizationId }, { n }, ctx, info) => {
       const source = countedUptime.above(info.path)
-      return [...(await serviceDaysOf(ctx, askedDays({ id, organizationId, source }, n)))]
+      return [...(await serviceDaysOf(ctx, daysQuery({ id, organizationId, source }, n)))]
     },
   }),
   bars: t.field({
     type: [UptimeBarRef],
     extensions: { ...CACHEABLE, ...BARS },
     description:
-      'What its bar on a status page shows in a range; no more than the tier shows. For all services of a page, ask for it there.',
+      'Its uptime bars on a status page in a range, within the history of the tier. To read them for all services of a page, query the page.',
     args: {
       range: t.arg({ type: UptimeRangeRef, defaultValue: 'DAYS_90', description: 'The range, up to now.' }),
     },

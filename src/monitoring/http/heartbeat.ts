@@ -2,12 +2,9 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { NotFound } from '../../core/errors.ts'
-import { errorResponse } from '../../http/errors.ts'
-import type { HeartbeatContext, Signal } from '../heartbeat.ts'
-import { recordSignal } from '../heartbeat.ts'
-
-/** The path of the routes (contract §6). */
-export const HEARTBEAT_PATH = '/api/v1/heartbeats'
+import { errorResponse } from '../../http/response/errors.ts'
+import type { HeartbeatContext, Signal } from '../heartbeat/heartbeat.ts'
+import { recordSignal } from '../heartbeat/heartbeat.ts'
 
 /** How much of a body is read, in bytes; a job may send all of its output. */
 const MAX_READ_BYTES = 10 * 1024

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi'
-import { HEARTBEAT_PATH } from './heartbeat.ts'
+import { HEARTBEAT_PATH } from '../heartbeat/heartbeat.ts'
 
 const ok = z.object({ ok: z.literal(true) }).meta({ id: 'HeartbeatTaken' })
 const error = z.object({ error: z.looseObject({ code: z.string(), message: z.string() }) })
@@ -33,7 +33,7 @@ function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPat
         content: { 'application/json': { schema: ok } },
       },
       404: refusal('NOT_FOUND: no heartbeat has this token.'),
-      405: refusal('METHOD_NOT_ALLOWED; Allow names the right ones.'),
+      405: refusal('METHOD_NOT_ALLOWED; the Allow header lists the allowed methods.'),
       500: refusal('INTERNAL.'),
       503: refusal('UNAVAILABLE: send it again.'),
     },

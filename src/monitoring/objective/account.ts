@@ -1,21 +1,21 @@
 import type { CorrectionKind } from '../../generated/prisma/enums.ts'
-import type { Condition, Span, Stretch } from '../uptime.ts'
+import type { Condition, Span, Stretch } from '../uptime/uptime.ts'
 
-/** As what time counts: as good or bad, as not known, or not at all. */
+/** How time counts: good, bad, unknown, or not at all (maintenance, excluded). */
 export type Counted = 'good' | 'bad' | 'unknown' | 'maintenance' | 'excluded'
 
-/** Milliseconds by what they count as; they add up to the whole span. */
+/** Milliseconds by how they count. They add up to the whole span. */
 export interface Account extends Readonly<Record<Counted, number>> {
-  /** How much of it somebody has corrected, whatever it counts as now. */
+  /** The corrected part, however it counts. */
   readonly corrected: number
 }
 
-/** What somebody has said of a time, in place of what was measured. */
+/** A correction, which replaces measurements. */
 export interface CorrectedSpan extends Span {
   readonly kind: CorrectionKind
 }
 
-/** A stretch of time with what it counts as. */
+/** A stretch of time and how it counts. */
 export interface CountedStretch extends Span {
   readonly counted: Counted
   readonly isCorrected: boolean
@@ -35,9 +35,9 @@ const correctedAs = { GOOD: 'good', BAD: 'bad', EXCLUDED: 'excluded' } as const 
 >
 
 /**
- * Returns what stretches count as once they are corrected. A correction takes precedence over everything measured and over maintenance,
- * a later one over those before it. Nothing lies outside the stretches.
- * @param stretches in order, without holes. @param corrections in the order in which they were made.
+ * Applies corrections to stretches. A correction takes precedence over measurements and maintenance, a later one over earlier ones.
+ * Ignores corrections outside the stretches.
+ * @param stretches in order, without holes. @param corrections in order of creation.
  */
 export function countedStretches(
   stretches: readonly Stretch[],
@@ -59,7 +59,7 @@ export function countedStretches(
   return found
 }
 
-/** Returns until when the same holds from a time on, and which correction; null: none. @param next the first that ends later. */
+/** Returns the correction at a time (null: none), and until when that stays so. @param next the first that ends later. */
 function partAt(next: FlatCorrection | undefined, at: number, end: number) {
   if (next === undefined) return { until: end, kind: null }
   if (next.from > at) return { until: Math.min(end, next.from), kind: null }
@@ -73,7 +73,7 @@ interface FlatCorrection {
   readonly kind: CorrectionKind
 }
 
-/** Returns which correction holds when, in order of time. */
+/** Resolves overlaps of corrections. Returns them in order of time. */
 function flattened(corrections: readonly CorrectedSpan[]): FlatCorrection[] {
   let flat: FlatCorrection[] = []
   for (const { from, to, kind } of corrections) {
@@ -89,7 +89,7 @@ function flattened(corrections: readonly CorrectedSpan[]): FlatCorrection[] {
   return flat.sort((one, other) => one.from - other.from)
 }
 
-/** Adds up what stretches count as within a span. */
+/** Sums stretches within a span by how they count. */
 export function accountOf(stretches: readonly CountedStretch[], span: Span): Account {
   const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   const [first, last] = [span.from.getTime(), span.to.getTime()]

@@ -1,47 +1,47 @@
-import type { Span } from '../uptime.ts'
-import { coveragePercent, uptimePercent } from '../uptime.ts'
+import type { Span } from '../uptime/uptime.ts'
+import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
 import type { Account, CountedStretch } from './account.ts'
 import { accountOf } from './account.ts'
 
-/** A whole, in thousandths of a percent, in which targets are given: 99900 is 99.9 %. */
+/** 100 % in the unit of targets, thousandths of a percent: 99900 is 99.9 %. */
 export const WHOLE = 100_000
 
-/** How an objective stands. */
+/** The verdict on an objective. */
 export type ObjectiveVerdict = 'HEALTHY' | 'AT_RISK' | 'EXHAUSTED' | 'NO_DATA'
 
-/** How much of an objective's window was good, and what is left of its error budget. */
+/** The figures of an objective's window and its error budget. */
 export interface Budget extends Span {
   readonly account: Account
-  /** The share of the known time that was good, in percent, rounded down; null: nothing is known. */
+  /** The good share of the known time, in percent, rounded down; null: no data. */
   readonly percent: number | null
-  /** The known share of the time that counts, in percent, rounded down; null: none counts. */
+  /** The known share of the counted time, in percent, rounded down; null: no time counts. */
   readonly coverage: number | null
-  /** How much of the window may be bad, in milliseconds. */
+  /** The allowed bad time, in milliseconds. */
   readonly budgetMs: number
-  /** What is left of it; negative: it is overspent. */
+  /** The remaining budget, in milliseconds; negative: overspent. */
   readonly remainingMs: number
   readonly verdict: ObjectiveVerdict
-  /** Whether the service was watched since the window began. */
+  /** Whether the service was monitored since the window began. */
   readonly isFull: boolean
 }
 
-/** What a budget is computed of. */
+/** The input of a budget. */
 export interface BudgetQuestion {
   /** In thousandths of a percent. */
   readonly target: number
-  /** The whole window, which may end later than now. */
+  /** The whole window, which may end after now. */
   readonly window: Span
-  /** Since when the service is watched. */
+  /** When monitoring of the service began. */
   readonly begunAt: Date
   readonly now: Date
 }
 
-/** An objective is at risk from this share of its budget down. */
+/** The remaining share of the budget at which an objective is at risk. */
 const AT_RISK_SHARE = 0.2
 
 /**
- * Returns how an objective stands. The budget is that of the whole window, in which what is still to come, and what was before the service
- * was watched, may be bad as well; time without data, maintenance and what was excluded takes its share away.
+ * Computes the budget of an objective. The budget covers the whole window, including time to come and time before monitoring began.
+ * Time without data, maintenance and excluded time reduce it proportionally.
  */
 export function budgetOf(
   stretches: readonly CountedStretch[],
@@ -74,7 +74,7 @@ function verdictOf({ good, bad }: Account, budgetMs: number): ObjectiveVerdict {
   return bad > 0 && budgetMs - bad <= AT_RISK_SHARE * budgetMs ? 'AT_RISK' : 'HEALTHY'
 }
 
-/** Returns whether the known time was as good as a target; null: nothing is known. */
+/** Returns whether the known time meets a target; null: no data. */
 export function isMet({ good, bad }: Pick<Account, 'good' | 'bad'>, target: number): boolean | null {
   return good + bad === 0 ? null : bad * WHOLE <= (WHOLE - target) * (good + bad)
 }

@@ -3,34 +3,34 @@ import type { CountedStretch } from './account.ts'
 import { accountOf } from './account.ts'
 import { WHOLE } from './budget.ts'
 
-/** How fast a budget burns: the share of it that a long window uses up, seen in a short one too, so that it ends soon after. */
+/** The kind of a burn rate. Each is measured in a long window, and in a short one so that it ends soon after the problem. */
 export type BurnSpeed = 'FAST' | 'SLOW' | 'STEADY'
 
-/** The rules of the SRE workbook (chapter 5): a percentage of the budget within the long window. */
+/** The rules of the SRE workbook (chapter 5): the percentage of the budget used within the long window. */
 const rules = [
   { speed: 'FAST', percentOfBudget: 2, longMs: HOUR, shortMs: 5 * MINUTE },
   { speed: 'SLOW', percentOfBudget: 5, longMs: 6 * HOUR, shortMs: 30 * MINUTE },
   { speed: 'STEADY', percentOfBudget: 10, longMs: 72 * HOUR, shortMs: 6 * HOUR },
 ] as const
 
-/** The time before now that burn rates look at. */
+/** The time before now that burn rates cover. */
 export const BURN_HISTORY_MS = Math.max(...rules.map(({ longMs }) => longMs))
 
-/** A pair of windows, and how fast the budget burns in both. */
+/** The burn rates in a pair of windows. */
 export interface BurnRate {
   readonly speed: BurnSpeed
   readonly longMs: number
   readonly shortMs: number
-  /** The burn rate from which it is too fast. 1 uses up the whole budget in exactly the objective's window. */
+  /** The burn rate that counts as too fast. A rate of 1 uses up the budget in exactly the objective's window. */
   readonly threshold: number
-  /** Null: nothing is known of the window. */
+  /** Null: no data. */
   readonly longRate: number | null
   readonly shortRate: number | null
-  /** Whether both are too fast; null: that cannot be told now, or not yet. */
+  /** Whether both rates are too fast; null: unknown. */
   readonly isBurning: boolean | null
 }
 
-/** What burn rates are computed of. */
+/** The input of burn rates. */
 export interface BurnQuestion {
   /** In thousandths of a percent. */
   readonly target: number
@@ -41,9 +41,9 @@ export interface BurnQuestion {
 }
 
 /**
- * Returns the burn rates of an objective. Thresholds are scaled to its window, are at least 1, and at most what a complete outage
- * reaches. A pair whose long window is longer than the objective's is left out; one is silent until the service was watched for all of
- * its long window.
+ * Computes the burn rates of an objective. Thresholds are scaled to its window; they are at least 1, and at most the rate of a
+ * complete outage. Leaves out pairs whose long window exceeds the objective's window. A pair is unknown until the service has been
+ * monitored for its long window.
  */
 export function burnRates(stretches: readonly CountedStretch[], question: BurnQuestion): BurnRate[] {
   const { windowMs, begunAt, now } = question
@@ -59,7 +59,7 @@ export function burnRates(stretches: readonly CountedStretch[], question: BurnQu
     })
 }
 
-/** Divides once, as `rateOf` does, so that what is equal in exact numbers is equal here. */
+/** Divides only once, like `rateOf`, so that equal rates stay equal despite rounding. */
 function thresholdOf(percentOfBudget: number, longMs: number, { target, windowMs }: BurnQuestion): number {
   const scaled = (percentOfBudget * windowMs) / (100 * longMs)
   return Math.min(Math.max(scaled, 1), WHOLE / (WHOLE - target))
@@ -71,9 +71,9 @@ function rateOf(stretches: readonly CountedStretch[], length: number, { target, 
 }
 
 /**
- * Returns how fast a budget burns: the fastest speed that is too fast; null: none is. What cannot be told stays as it was, so that
- * maintenance and silence begin and end nothing.
- * @param before what it was until now.
+ * Returns the fastest burn rate that is too fast; null: none. Unknown rates keep the previous one, so that maintenance and missing
+ * data neither start nor end it.
+ * @param before the previous burn rate.
  */
 export function burnSpeed(rates: readonly BurnRate[], before: BurnSpeed | null): BurnSpeed | null {
   const burning = rates.find(({ isBurning, speed }) => isBurning ?? speed === before)

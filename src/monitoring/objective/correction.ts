@@ -7,17 +7,17 @@ import { newId } from '../../core/id.ts'
 import { DAY } from '../../core/time.ts'
 import { lineText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
-import type { UptimeCorrection } from '../../generated/prisma/client.ts'
+import type { Prisma, UptimeCorrection } from '../../generated/prisma/client.ts'
 import { CorrectionKind } from '../../generated/prisma/enums.ts'
 import { findOwned } from '../../status/ownership.ts'
 import { MAX_WINDOW_DAYS } from './window.ts'
 
-/** Corrections of a service. */
+/** The most corrections of a service. */
 const MAX_CORRECTIONS = 200
-/** The length of a reason, in characters. */
+/** The longest reason, in characters. */
 export const MAX_REASON = 300
 
-/** Why a correction was made. */
+/** The schema of a reason. */
 export const reasonText = lineText(MAX_REASON)
 
 const newCorrection = z
@@ -35,9 +35,9 @@ const newCorrection = z
   })
 
 /**
- * Says what a time of a service counts as in objectives and reports, whatever was measured. What was said later holds. Needs a key with
- * scope WRITE.
- * @throws Invalid, NotFound, and Conflict when the service has as many as it may have.
+ * Sets how a time of a service counts in objectives and reports, regardless of measurements. Later corrections win. Needs a key
+ * with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if the service has too many corrections.
  */
 export async function correctUptime(ctx: Context, input: unknown): Promise<UptimeCorrection> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -62,7 +62,7 @@ export async function correctUptime(ctx: Context, input: unknown): Promise<Uptim
   })
 }
 
-/** Deletes a correction: what was measured counts again. Needs a key with scope WRITE. @throws NotFound. */
+/** Deletes a correction, so that measurements count again. Needs a key with scope WRITE. @throws NotFound. */
 export async function deleteUptimeCorrection(ctx: Context, id: string): Promise<UptimeCorrection> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
@@ -77,4 +77,28 @@ export function ownCorrection({ db }: Pick<Context, 'db'>, organizationId: strin
   return findOwned('UptimeCorrection', id, (known) =>
     db.uptimeCorrection.findUnique({ where: { id: known, organizationId }, include: { service: true } }),
   )
+}
+
+/** Returns how to page through the corrections of an organization, with their services. */
+export function pageableCorrections({ db }: Pick<Context, 'db'>, organizationId: string) {
+  return {
+    where: { organizationId },
+    read: (slice: Omit<Prisma.UptimeCorrectionFindManyArgs, 'select' | 'include'>) =>
+      db.uptimeCorrection.findMany({ ...slice, include: { service: true } }),
+    count: (query: Prisma.UptimeCorrectionCountArgs) =>
+      db.uptimeCorrection.count({ where: query.where, take: query.take }),
+  }
+}
+
+/** Returns the newest corrections of a service. */
+export function listCorrectionsOfService(
+  { db }: Pick<Context, 'db'>,
+  serviceId: string,
+  limit: number,
+): Promise<UptimeCorrection[]> {
+  return db.uptimeCorrection.findMany({
+    where: { serviceId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  })
 }

@@ -1,7 +1,7 @@
-import { notDeleted } from '../../account/deletion.ts'
+import { notDeleted } from '../../account/organization/deletion.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
-import { claimDue } from '../../database/lease.ts'
+import { claimDue } from '../../database/lease/lease.ts'
 import { change } from '../../event-log/change.ts'
 import type { Objective, Service } from '../../generated/prisma/client.ts'
 import type { BurnRate } from './burn-rate.ts'
@@ -9,13 +9,13 @@ import { burnSpeed } from './burn-rate.ts'
 import { objectiveEvent } from './objective.ts'
 import { readBurnRates } from './standing.ts'
 
-/** How often the burn rates of an objective are looked at; a claim lasts until the next time. */
+/** How often the burn rates of an objective are checked. A claim lasts until the next check. */
 const INTERVAL_MS = MINUTE
 const BATCH_SIZE = 100
 
 /**
- * Looks at the burn rates of objectives that are due, and appends an event when one begins to burn its budget too fast, faster than
- * before, or no longer. A failure is logged and retried after the interval. Returns when the next objective is due; null: none is.
+ * Checks the burn rates of due objectives. Appends an event when a budget starts to burn too fast, burns faster than before, or
+ * recovers. Logs a failure and retries it after the interval. Returns when the next objective is due; null: none.
  */
 export async function runDueObjectives(ctx: Context): Promise<Date | null> {
   const { taken } = await claimDue(ctx, {
@@ -59,7 +59,7 @@ async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[
   const speed = burnSpeed(burnRates, objective.burnSpeed)
   if (speed === objective.burnSpeed) return
   await change(ctx, objective.organizationId, async (tx) => {
-    // Another worker may have been here, or somebody has changed it: then it is looked at again in a moment.
+    // If another worker checked it, or it was changed, it will be checked again soon.
     const where = { id: objective.id, version: objective.version, burnSpeed: objective.burnSpeed }
     const isWorse =
       objective.burnSpeed === null || (speed !== null && speeds.indexOf(speed) < speeds.indexOf(objective.burnSpeed))
@@ -67,7 +67,7 @@ async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[
     const { count } = await tx.db.objective.updateMany({ where, data: { burnSpeed: speed, burningSince } })
     if (count === 0) return [undefined]
     if (speed === null) return [undefined, objectiveEvent('OBJECTIVE_RECOVERED', objective, objective.service)]
-    // That it burns more slowly, but still too fast, is no news.
+    // No event when it burns more slowly but still too fast.
     return isWorse ? [undefined, objectiveEvent('OBJECTIVE_BURNING', objective, objective.service)] : [undefined]
   })
 }

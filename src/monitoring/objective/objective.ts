@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { tierLimits } from '../../account/limits.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
-import { zoneName } from '../../account/page-settings.ts'
-import { tierLimits } from '../../account/plan.ts'
+import { zoneName } from '../../account/page/page-settings.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
@@ -11,19 +11,19 @@ import { changedMembers, requireVersion, versionInput } from '../../core/optimis
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
-import type { Objective, Service, Tier } from '../../generated/prisma/client.ts'
+import type { Objective, Prisma, Service, Tier } from '../../generated/prisma/client.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { findOwned } from '../../status/ownership.ts'
 import { WHOLE } from './budget.ts'
 import { MAX_WINDOW_DAYS, MIN_WINDOW_DAYS } from './window.ts'
 
-/** Objectives of an organization. */
+/** The most objectives of an organization. */
 const maxObjectives: Readonly<Record<Tier, number>> = { FREE: 5, PRO: 50, TEAM: 500 }
 
-/** The lowest target, in percent. The highest leaves a budget of a thousandth of a percent. */
+/** The lowest target, in percent. The highest leaves an error budget of 0.001 %. */
 const MIN_TARGET = 50
 const MAX_TARGET = 99.999
-/** How many of its units a target has in a percent. */
+/** The units of a target per percent. */
 const PER_PERCENT = WHOLE / 100
 
 const target = z
@@ -55,7 +55,7 @@ const objectiveEdit = z.object({
   version: versionInput,
 })
 
-/** Returns a target in percent. */
+/** Converts the units of a target to percent. */
 export const targetPercent = (units: number): number => units / PER_PERCENT
 
 /**
@@ -92,8 +92,8 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
 }
 
 /**
- * Updates the given fields of an objective; null days: the calendar month. Its service stays. Needs a key with scope WRITE.
- * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
+ * Updates the given fields of an objective. Null days mean the calendar month. Its service stays. Needs a key with scope WRITE.
+ * @throws Invalid, NotFound, Conflict if it changed after the given version, and ManagedByFile.
  */
 export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -134,18 +134,28 @@ export function ownObjective({ db }: Pick<Context, 'db'>, organizationId: string
   )
 }
 
-/** Returns an event about an objective, which goes by the name of its service. */
+/** Creates an event about an objective, with the name of its service. */
 export const objectiveEvent = (
   kind: EventKind,
   { id }: Pick<Objective, 'id'>,
   { name }: Pick<Service, 'name'>,
 ): NewEvent => ({ kind, subjectId: id, subjectName: name })
 
-/** @throws Invalid for a window that is longer than the history of a tier. */
+/** @throws Invalid if the window exceeds the history of the tier. */
 function requireHistory(tier: Tier, windowDays: number | null): void {
   const { historyDays } = tierLimits[tier]
   if (windowDays !== null && windowDays > historyDays)
     throw invalid([
       { path: ['windowDays'], message: `must be at most ${historyDays}, the history of the ${tier} tier` },
     ])
+}
+
+/** Returns how to page through the objectives of an organization, with their services. */
+export function pageableObjectives({ db }: Pick<Context, 'db'>, organizationId: string) {
+  return {
+    where: { organizationId },
+    read: (slice: Omit<Prisma.ObjectiveFindManyArgs, 'select' | 'include'>) =>
+      db.objective.findMany({ ...slice, include: { service: true } }),
+    count: (query: Prisma.ObjectiveCountArgs) => db.objective.count({ where: query.where, take: query.take }),
+  }
 }

@@ -1,9 +1,9 @@
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
-import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
 import type { Objective, UptimeCorrection } from '../../generated/prisma/client.ts'
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { ServicePast, UptimeSettings } from '../service-uptime.ts'
-import { readServicePasts } from '../service-uptime.ts'
+import type { ServicePast, UptimeSettings } from '../uptime/service-uptime.ts'
+import { readServicePasts } from '../uptime/service-uptime.ts'
 import type { CorrectedSpan, CountedStretch } from './account.ts'
 import { countedStretches } from './account.ts'
 import type { Budget } from './budget.ts'
@@ -12,17 +12,17 @@ import type { BurnQuestion, BurnRate } from './burn-rate.ts'
 import { BURN_HISTORY_MS, burnRates } from './burn-rate.ts'
 import { windowAt } from './window.ts'
 
-/** How an objective stands now. */
+/** The current status of an objective. */
 export interface Standing extends Budget {
-  /** What its figures count. */
+  /** The source of its figures. */
   readonly source: UptimeSource
   readonly burnRates: readonly BurnRate[]
 }
 
-/** What the standing of an objective depends on. */
+/** The fields of an objective that its status depends on. */
 type Measured = Pick<Objective, 'id' | 'serviceId' | 'target' | 'windowDays' | 'timeZone'>
 
-/** Reads how objectives of an organization stand, by their ids. Runs six statements for any number of them. */
+/** Reads the status of objectives of an organization, by id. Runs six statements for any number of them. */
 export function readStandings(
   db: Database,
   settings: UptimeSettings,
@@ -37,7 +37,7 @@ export function readStandings(
   })
 }
 
-/** Like `readStandings`, but reads burn rates only, which look at a few days of any window. */
+/** Like `readStandings`, but reads only burn rates, which cover at most a few days. */
 export function readBurnRates(
   db: Database,
   settings: UptimeSettings,
@@ -57,7 +57,7 @@ function ratesOf(objective: Measured, counted: readonly CountedStretch[], questi
   return burnRates(counted, { ...question, windowMs: to.getTime() - from.getTime() })
 }
 
-/** Works something out of what each objective counts. Yields the event loop between objectives. */
+/** Computes a value for each objective. Yields to the event loop between objectives. */
 async function readEach<T>(
   db: Database,
   settings: UptimeSettings,
@@ -80,10 +80,10 @@ async function readEach<T>(
   return found
 }
 
-/** A correction, as arithmetic reads it. */
+/** A correction in the form for arithmetic. */
 type Correction = UptimeCorrection & CorrectedSpan
 
-/** Reads the corrections of services that begin before a time, in the order in which they were made, by service id. */
+/** Reads the corrections of services that begin before a time, in order of creation, by service id. */
 export async function readCorrections(
   db: Database,
   serviceIds: readonly string[],

@@ -1,10 +1,10 @@
 import { unsupportedEncoding } from '../../network/outbound/exchange.ts'
-import type { Answer } from '../../network/outbound.ts'
-import { oneLine, quoted } from '../probe-result.ts'
+import type { Answer } from '../../network/outbound/outbound.ts'
+import { oneLine, quoted } from '../result/probe-result.ts'
 import type { JsonAssertion } from './json-assertion.ts'
 import { checkJson, matchesPattern } from './json-thread.ts'
 
-/** A text that a body must contain, or must not. */
+/** A text that a body must or must not contain. */
 export interface Keyword {
   readonly text: string
   readonly absent: boolean
@@ -12,7 +12,7 @@ export interface Keyword {
   readonly isRegex: boolean
 }
 
-/** A header that a response must have, or must not. */
+/** A header that a response must or must not have. */
 export interface ExpectedHeader {
   readonly name: string
   readonly equals?: string | undefined
@@ -20,7 +20,7 @@ export interface ExpectedHeader {
   readonly absent: boolean
 }
 
-/** Returns how a response fails what its header must be; null: it passes. Values of several are joined by commas. */
+/** Returns how a response fails an assertion about a header; null: it passes. Joins repeated headers by commas. */
 export async function headerFailure(
   { name, equals, matches, absent }: ExpectedHeader,
   { headers }: Answer,
@@ -45,16 +45,16 @@ export function isExpectedStatus(expected: readonly string[], status: number): b
 }
 
 /**
- * Returns whether a body has the keyword, within the part that is read.
- * @param owner the organization; each has a share of the thread that matches regular expressions.
- * @throws Unavailable or TaskTimeout when the thread is too busy, or takes too long; PatternRefused.
+ * Returns whether the read part of a body has the keyword.
+ * @param owner the organization, which shares the thread for regular expressions with others.
+ * @throws Unavailable or TaskTimeout if the thread is too busy or takes too long; PatternRefused.
  */
 export async function hasKeyword({ text, isRegex }: Keyword, answer: Answer, owner: string): Promise<boolean> {
   const body = textOf(answer)
   return isRegex ? matchesPattern(text, body, owner) : body.includes(text)
 }
 
-/** Returns how a body fails the keyword, which is found in it or not; null: it passes. */
+/** Returns how a body fails the keyword assertion; null: it passes. @param isFound whether the keyword was found. */
 export function keywordFailure({ text, absent, isRegex }: Keyword, answer: Answer, isFound: boolean): string | null {
   if (isFound !== absent) return null
   const [has, have] = isRegex ? ['matches', 'match'] : ['contains', 'contain']
@@ -67,7 +67,7 @@ export function keywordFailure({ text, absent, isRegex }: Keyword, answer: Answe
     : `The first ${sizeOf(answer)} of the response do not ${have} ${quoted(text)}; the rest is not read`
 }
 
-/** Returns why it is unknown whether a body passes the keyword; null: it is known. */
+/** Returns why it is unknown whether a body passes the keyword assertion; null: it is known. */
 export function keywordUncertainty({ text, absent }: Pick<Keyword, 'text' | 'absent'>, answer: Answer): string | null {
   if (!absent) return null
   const encoding = unsupportedEncoding(answer.headers)
@@ -89,8 +89,8 @@ function sizeOf({ body }: Answer): string {
 
 /**
  * Returns how a body fails the assertion; null: it passes.
- * @param owner the organization; each has a share of the thread that reads long texts.
- * @throws Unavailable or TaskTimeout when the thread is too busy, or the text takes too long.
+ * @param owner the organization, which shares the thread for long texts with others.
+ * @throws Unavailable or TaskTimeout if the thread is too busy or the text takes too long.
  */
 export async function jsonFailure(assertion: JsonAssertion, answer: Answer, owner: string): Promise<string | null> {
   const encoding = unsupportedEncoding(answer.headers)

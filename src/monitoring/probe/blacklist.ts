@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
 import { blacklists } from '../../blacklist/list.ts'
-import type { BlacklistResult, Report } from '../../blacklist/report.ts'
 import { parseTarget } from '../../blacklist/target.ts'
 import { Invalid } from '../../core/errors.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const listIds = blacklists(undefined).map(({ id }) => id)

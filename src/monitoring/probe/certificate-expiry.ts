@@ -1,12 +1,12 @@
 import { DAY } from '../../core/time.ts'
-import type { Certificate } from '../../network/outbound.ts'
+import type { Certificate } from '../../network/outbound/outbound.ts'
 
 const CERTIFICATE = 'TLS certificate'
 
-/** Returns whether the message of a probe is about a certificate that has expired or will soon. */
+/** Returns whether a probe message reports a certificate that has expired or will soon. */
 export const isCertificateProblem = (message: string): boolean => message.startsWith(`${CERTIFICATE} expire`)
 
-/** Returns when a trusted certificate expires, if that is soon; else null. */
+/** Describes when a trusted certificate expires. Null if that is not soon. */
 export function expirySoon(
   { verifyCertificate, certificateDays }: { readonly verifyCertificate: boolean; readonly certificateDays: number },
   certificate: Certificate | null,
@@ -17,7 +17,7 @@ export function expirySoon(
   return leftMs < certificateDays * DAY ? `${CERTIFICATE} expires ${inDays(leftMs)}` : null
 }
 
-/** Returns how long ago the certificate expired; null when it has another problem. */
+/** Describes how long ago the certificate expired. Null if it has another problem. */
 export function expired(certificate: Certificate | null, now: Date): string | null {
   const agoMs = now.getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
   if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null
@@ -28,7 +28,7 @@ function inDays(ms: number): string {
   return ms < DAY ? 'within a day' : `in ${days(ms)}`
 }
 
-/** Returns a time in whole days, in words. @param ms milliseconds. */
+/** Formats milliseconds as whole days. */
 export function days(ms: number): string {
   const count = Math.floor(ms / DAY)
   return count === 1 ? '1 day' : `${count} days`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ProbeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
 
-/** Options that kinds have in common, and that are judged after their probes. */
+/** Options that several kinds share. They are applied after the probe. */
 export const commonOptions = {
   /** A slower response makes the monitor DOWN. */
   downAboveMs: z.int().min(1).max(30_000).optional(),
@@ -14,7 +14,7 @@ interface Common {
   readonly inverted?: boolean
 }
 
-/** Returns a result as the common options of its monitor judge it. */
+/** Applies the common options to a result. */
 export function judgeCommon(result: ProbeResult, { downAboveMs, inverted = false }: Common): ProbeResult {
   const { outcome, latencyMs, message } = result
   const isSlow = outcome !== 'UNKNOWN' && latencyMs !== null && downAboveMs !== undefined && latencyMs > downAboveMs

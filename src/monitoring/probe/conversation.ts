@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import { SECOND } from '../../core/time.ts'
 
-/** How much is read without being used, in bytes. */
+/** The most unprocessed bytes. */
 const MAX_BYTES = 16 * 1024
 
-/** Why a conversation with a server ended badly; the message says what the server did. */
+/** A failed conversation with a server. The message describes the server's behaviour. */
 export class Trouble extends Error {
   override readonly name = 'Trouble'
-  /** Whether the probe was aborted, which says nothing about the server. */
+  /** Whether the failure is only that the probe was aborted. */
   readonly isAborted: boolean
 
   constructor(message: string, isAborted = false) {
@@ -21,13 +21,13 @@ export interface Conversation {
   send(data: string | Buffer): void
   /** Returns the next bytes. @throws Trouble. */
   bytes(count: number): Promise<Buffer>
-  /** Returns the text up to and with an end, as Latin-1. @throws Trouble. */
+  /** Returns the text up to and including an end, as Latin-1. @throws Trouble. */
   until(end: string): Promise<string>
 }
 
 /**
- * Begins a conversation over a connection; the caller destroys the socket.
- * @param limits with what is left of the timeout.
+ * Starts a conversation over a connection. The caller destroys the socket.
+ * @param limits the rest of the timeout, and the abort signal.
  */
 export function converse(
   socket: Socket,
@@ -54,7 +54,7 @@ export function converse(
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()
 
-  /** Takes as many bytes as `ready` says; it returns -1 while they are not there. */
+  /** Takes as many bytes as `ready` returns. It returns -1 until enough bytes have arrived. */
   async function take(ready: () => number): Promise<Buffer> {
     for (;;) {
       const count = trouble?.isAborted ? -1 : ready()

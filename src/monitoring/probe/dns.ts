@@ -9,8 +9,8 @@ import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/messag
 import { queryTypes } from '../../network/dns/message.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
 import { isPublicName } from '../../network/public-name.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { oneLine, probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
 import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
 import { hostRefusals, hostText } from './host.ts'
@@ -39,11 +39,11 @@ const options = z
     /** A name to query, or an address for its reverse name. */
     name: hostText,
     recordType: z.enum(queryTypes).default('A'),
-    /** Records as in a zone file, of MX also without its preference; empty: any. */
+    /** Records as in a zone file, where MX may omit the preference; empty: any. */
     expected: z.array(z.string().trim().min(1, 'must not be blank').max(1000)).max(20).default([]),
     /** EXACT: these and no others, in any order. CONTAINS: at least these. */
     match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
-    /** An address, or the URL of one that is asked over TLS or HTTPS; absent: our own resolvers. */
+    /** An address, or the URL of a resolver over TLS or HTTPS; absent: our own resolvers. */
     resolver: resolver.optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
@@ -99,8 +99,7 @@ export const dns: Probe<typeof options> = {
 }
 
 /**
- * Returns why valid options are not allowed: tenants may query public DNS only, and blacklists have a kind of their
- * own.
+ * Returns why valid options are not allowed: tenants may query only public DNS, and blacklists have a separate kind.
  */
 function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
@@ -138,12 +137,11 @@ function questionOf({ name: given }: DnsOptions): string {
 
 type Answered = Exclude<DnsResult, DnsFailure>
 
-/** A name that resolvers answer themselves (RFC 6761 §6.3). */
+/** A name that every resolver answers itself (RFC 6761 §6.3). */
 const CONTROL = 'localhost'
 
 /**
- * Queries our own resolvers. Without an answer, the target counts as DOWN only if the resolvers do answer another
- * query.
+ * Queries our own resolvers. If they do not answer, the target is DOWN only if they answer another query.
  */
 async function queryOwnResolvers(
   given: DnsOptions,
@@ -176,7 +174,7 @@ function responded(result: DnsResult | null): boolean {
   return result !== null && (result.kind !== 'failed' || result.reason === 'servfail' || result.reason === 'refused')
 }
 
-/** Starts `work` after `ms` milliseconds; when cancelled before, its outcome is null. */
+/** Starts `work` after `ms` milliseconds. If it is cancelled before, its outcome is null. */
 function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: Promise<T | null>; cancel(): void } {
   let cancel = () => {}
   const outcome = new Promise<T | null>((resolve) => {
@@ -190,7 +188,7 @@ function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: 
 }
 
 /**
- * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether it was
+ * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether the probe was
  * admitted.
  */
 async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }: ProbeRun): Promise<boolean> {
@@ -198,7 +196,7 @@ async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }
   return address === undefined || tools.outbound.awaitConnectionSlot(address, { waitMs, signal })
 }
 
-/** Queries the resolver that the owner named: its behaviour is what the monitor watches. */
+/** Queries the resolver that the owner configured, which is the target of such a monitor. */
 async function queryNamedResolver(given: DnsOptions, resolver: string, run: ProbeRun): Promise<Answered | ProbeResult> {
   const { tools, timeoutMs, signal } = run
   const encrypted = parseEncryptedResolver(resolver)
@@ -216,7 +214,7 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
   try {
     const result = await client.query(questionOf(given), given.recordType, { signal })
     if (result.kind !== 'failed') return result
-    // No socket, or no route: for example to IPv6 on a machine with IPv4 only.
+    // No socket or no route, such as to IPv6 on an IPv4-only machine.
     if (result.reason === 'unreachable' && client.statistics.sent === 0) {
       return probeResult('UNKNOWN', `Our machine has no route to the resolver ${resolver}`)
     }

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { DAY } from '../../core/time.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Registration } from '../../network/rdap.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import { days } from './certificate-expiry.ts'
 import type { DescribedProbe } from './server-probe.ts'
 
@@ -25,21 +25,21 @@ const options = z.strictObject({
   warnDays: z.int().min(0).max(365).default(30),
 })
 
-/** Statuses with which a domain is lost or gone from the DNS (RFC 8056 §2). */
+/** Statuses of a domain that is lost or removed from the DNS (RFC 8056 §2). */
 const lost = ['redemption period', 'pending delete', 'client hold', 'server hold']
 
-/** Asks the registry of a domain when its registration expires (RDAP). */
+/** Queries the registry of a domain for the expiry of its registration (RDAP). */
 export const domain: DescribedProbe<typeof options> = {
   kind: 'DOMAIN',
   options,
   words: {
     name: 'Domain',
-    about: 'Asks the registry when the registration of a domain expires (RDAP).',
+    about: 'Checks when the registration of a domain expires (RDAP).',
     options: {
       domain: {
         label: 'Domain',
-        description: 'The domain; of a name below one, its registrable domain counts.',
-        hint: 'Such as example.com.',
+        description: 'The domain. For a subdomain, its registrable domain is checked.',
+        hint: 'For example, example.com.',
       },
       warnDays: {
         label: 'Degraded before it expires',
@@ -53,7 +53,7 @@ export const domain: DescribedProbe<typeof options> = {
   defaultIntervalSeconds: 3600,
   smallest: { domain: 'example.com' },
   subject: 'domain',
-  // Which registry is asked is not the owner's choice; the client limits that.
+  // The owner does not choose the registry, and the client limits queries to it.
   target: () => null,
   async run(given, run) {
     const { tools, timeoutMs, signal, waitMs = 0 } = run
@@ -62,14 +62,14 @@ export const domain: DescribedProbe<typeof options> = {
   },
 }
 
-/** Returns what a registration means. */
+/** Converts a registration to a result. */
 export function judgeRegistration(
   { domain: name, warnDays }: z.output<typeof options>,
   registration: Registration,
   now: Date,
 ): ProbeResult {
   if (registration.kind === 'unknown')
-    return probeResult('UNKNOWN', `When ${name} expires is unknown: ${registration.why}`)
+    return probeResult('UNKNOWN', `The expiry of ${name} is unknown: ${registration.why}`)
   if (registration.kind === 'missing') return probeResult('DOWN', `The registry has no registration of ${name}`)
   const { expiresAt, statuses } = registration
   const problem = statuses.find((status) => lost.includes(status.toLowerCase()))

@@ -3,31 +3,31 @@ import { parseUrl } from '../../core/url.ts'
 import type { DnsFailure, DnsResult, Question } from '../../network/dns/message.ts'
 import { answersQuery, encodeQuery, readReply } from '../../network/dns/message.ts'
 import { readHost } from '../../network/outbound/host.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import { converse, Trouble } from './conversation.ts'
 import { unreachableResult } from './host.ts'
 import type { ProbeRun, Target } from './probe.ts'
 
-/** A resolver that is asked over TLS (RFC 7858) or HTTPS (RFC 8484); its certificate must be trusted. */
+/** A resolver over TLS (RFC 7858) or HTTPS (RFC 8484), whose certificate must be trusted. */
 export interface EncryptedResolver extends Target {
   readonly transport: 'tls' | 'https'
-  /** As its owner named it, in one spelling. */
+  /** The normalized URL. */
   readonly url: string
 }
 
 /** The port of DNS over TLS (RFC 7858 §3.1). */
 const TLS_PORT = 853
 
-/** The longest message of DNS, in bytes (RFC 8484 §6). */
+/** The longest DNS message, in bytes (RFC 8484 §6). */
 const MAX_MESSAGE_BYTES = 65_535
 
 const MEDIA_TYPE = 'application/dns-message'
 
-/** Reads `tls://host`, `tls://host:port` or `https://host/path`; null: it is none. */
+/** Parses `tls://host`, `tls://host:port` or `https://host/path`. Null if it is invalid. */
 export function parseEncryptedResolver(text: string): EncryptedResolver | null {
   const [, scheme = '', rest = ''] = /^(tls|https):\/\/(.+)$/is.exec(text) ?? []
-  // TLS has no scheme that URLs know: its host and port are read as those of the other.
+  // The URL parser does not know `tls://`, so both schemes are parsed as https.
   const url = scheme === '' ? null : parseUrl(`https://${rest}`)
   const host = url && readHost(url.hostname)
   if (!url || !host || url.username !== '' || url.password !== '' || url.port === '25') return null
@@ -36,19 +36,19 @@ export function parseEncryptedResolver(text: string): EncryptedResolver | null {
 }
 
 function overHttps(url: URL, host: string): EncryptedResolver {
-  // A path says what answers there; without one, it is the usual one (RFC 8484, its examples).
+  // The default path, as in the examples of RFC 8484.
   if (url.pathname === '/' && url.search === '') url.pathname = '/dns-query'
   return { transport: 'https', host, port: Number(url.port) || null, url: url.href.replace(/#.*$/, '') }
 }
 
 function overTls({ hostname, port: given, pathname, search, hash }: URL, host: string, rest: string) {
   if (pathname !== '/' || search !== '' || hash !== '') return null
-  // The standard port of HTTPS is left out of a URL, even where it was given.
+  // The URL parser drops port 443, even if it was given.
   const port = Number(given) || (/:0*443\/?$/.test(rest) ? 443 : TLS_PORT)
   return { transport: 'tls', host, port, url: `tls://${hostname}${port === TLS_PORT ? '' : `:${port}`}` } as const
 }
 
-/** Asks a resolver. Returns its answer, or why there is none. */
+/** Queries a resolver. Returns its answer, or a result that explains the failure. */
 export function queryEncrypted(
   resolver: EncryptedResolver,
   question: Question,
@@ -91,7 +91,7 @@ async function queryOverHttps(
   question: Question,
   run: ProbeRun,
 ): Promise<DnsResult | ProbeResult> {
-  // Its answers are told apart by their connections, not by ids (RFC 8484 §4.1).
+  // Answers are matched by connection, not by id (RFC 8484 §4.1).
   const query = encodeQuery(0, question)
   const headers = [
     { name: 'Accept', value: MEDIA_TYPE },
@@ -107,7 +107,7 @@ async function queryOverHttps(
   return readAnswer(body, query, question)
 }
 
-/** A message that must be whole: there is no other way to ask for the rest. */
+/** Decodes an answer, which must not be truncated because there is no other transport for the rest. */
 function readAnswer(message: Buffer, query: Buffer, question: Question): DnsResult {
   const reply = answersQuery(message, query) ? readReply(message, question) : 'truncated'
   return reply === 'truncated' ? malformed : reply

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { callHttp2, type Http2Answer } from '../../network/outbound/http2.ts'
-import { oneLine } from '../probe-result.ts'
+import { oneLine } from '../result/probe-result.ts'
 import { Trouble } from './conversation.ts'
 import { type ClientConnection, clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
-/** How much of an answer is read, in bytes: the whole of one has about ten. */
+/** The longest answer to read, in bytes. A complete one has about ten. */
 const MAX_BODY_BYTES = 1024
 
 const options = z.strictObject({
@@ -18,10 +18,10 @@ const options = z.strictObject({
     .default(''),
 })
 
-/** The states of a service, by their numbers (grpc.health.v1, `HealthCheckResponse.ServingStatus`). */
+/** The states of a service by number (grpc.health.v1, `HealthCheckResponse.ServingStatus`). */
 const states = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 
-/** The codes of gRPC by their numbers (grpc/doc/statuscodes.md). */
+/** The status codes of gRPC by number (grpc/doc/statuscodes.md). */
 const codes = [
   'OK',
   'CANCELLED',
@@ -42,21 +42,20 @@ const codes = [
   'UNAUTHENTICATED',
 ]
 
-/** Asks for the health of a service by the protocol of health checks (grpc/doc/health-checking.md). */
+/** Checks the health of a service by gRPC's health checking protocol (grpc/doc/health-checking.md). */
 export const grpc = clientProbe({
   kind: 'GRPC',
   options,
   words: {
     name: 'gRPC',
-    about: 'Asks a gRPC server for its health (grpc.health.v1).',
+    about: 'Checks the health of a gRPC server (grpc.health.v1).',
     options: {
       ...serverWords,
       ...tlsWords,
       service: {
         label: 'Service',
-        description:
-          'The name of the service whose health is asked for, such as shop.v1.Cart. Default: the server’s own.',
-        hint: 'Such as shop.v1.Cart. Empty: the health of the server.',
+        description: 'The name of the service to check, such as shop.v1.Cart. Default: the whole server.',
+        hint: 'For example, shop.v1.Cart. Empty: the whole server.',
       },
     },
   },
@@ -68,7 +67,7 @@ export const grpc = clientProbe({
   },
 })
 
-/** Asks for the health of a service. @throws Trouble when there is no answer of HTTP. */
+/** Requests the health of a service. @throws Trouble without an HTTP answer. */
 async function ask(
   { socket, leftMs, end }: ClientConnection,
   { origin, service }: { readonly origin: string; readonly service: string },
@@ -93,7 +92,7 @@ async function ask(
   return answer
 }
 
-/** A message of gRPC, uncompressed: `HealthCheckRequest` with the service in its field 1. */
+/** Encodes an uncompressed gRPC message: `HealthCheckRequest` with the service in field 1. */
 function requestOf(service: string): Buffer {
   const name = Buffer.from(service)
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name])
@@ -102,12 +101,12 @@ function requestOf(service: string): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-/** Seven bits a byte, the lowest first; the eighth says that more follow. */
+/** Encodes a variable-length integer: seven bits per byte, lowest first; the eighth bit marks that more follow. */
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]
 }
 
-/** Returns what the server says of a service that it serves. @throws Trouble for any other answer. */
+/** Returns the message for a healthy answer. @throws Trouble for any other answer. */
 function judge({ headers, trailers, body }: Http2Answer, service: string): string {
   if (headers[':status'] !== undefined && Number(headers[':status']) !== 200)
     throw new Trouble(`HTTP ${headers[':status']} instead of 200`)
@@ -137,7 +136,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads `HealthCheckResponse.status`, its field 1; absent: 0. @throws Trouble when that is not what it is. */
+/** Decodes `HealthCheckResponse.status`, field 1; absent: 0. @throws Trouble for another message. */
 function stateOf(body: Buffer): number {
   const length = body.length < 5 ? -1 : body.readUInt32BE(1)
   if (body[0] !== 0 || length !== body.length - 5) throw new Trouble('The server does not speak gRPC')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { zoneName } from '../../account/page-settings.ts'
+import { zoneName } from '../../account/page/page-settings.ts'
 import { DAY, SECOND } from '../../core/time.ts'
-import { cronProblem } from '../cron.ts'
+import { cronProblem } from '../heartbeat/cron.ts'
 import type { KindRules } from './probe.ts'
 
 const schedule = z
@@ -15,13 +15,13 @@ const schedule = z
 
 const options = z
   .strictObject({
-    /** How late a job may report after its interval or its scheduled time, in seconds: its run time and start delay. */
+    /** How late a job may report after its interval or scheduled time, in seconds, for start delay and run time. */
     graceSeconds: z.int().min(0).max(86_400).default(300),
-    /** When the job runs, as a cron expression; the interval then does not matter. */
+    /** When the job runs, as a cron expression that replaces the interval. */
     schedule: schedule.optional(),
     /** The time zone of the schedule. */
     timeZone: zoneName.optional(),
-    /** How long after its start the job has to report its end, in seconds. */
+    /** The time limit of a run, in seconds. */
     maxRunSeconds: z
       .int()
       .min(1)
@@ -33,7 +33,7 @@ const options = z
       issues.addIssue({ code: 'custom', path: ['timeZone'], message: 'must come with a schedule' })
   })
 
-/** The kind without a probe: its job reports. */
+/** The kind without a probe, whose job reports. */
 export const heartbeat: KindRules<typeof options> = {
   kind: 'HEARTBEAT',
   options,

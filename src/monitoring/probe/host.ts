@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
 import { readHost } from '../../network/outbound/host.ts'
-import type { Failure } from '../../network/outbound.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { Failure } from '../../network/outbound/outbound.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 
 /** A host name, or an address in any spelling; normalized. */
 export const hostText = z

@@ -70,7 +70,7 @@ const expectedHeader = z.strictObject({
 
 const clientCertificate = z
   .strictObject({
-    /** PEM, with the certificates of its authorities where the server needs them. */
+    /** PEM, with the certificates of its authorities if the server needs them. */
     certificate: z
       .string()
       .trim()
@@ -83,7 +83,7 @@ const clientCertificate = z
     if (problem !== null) ctx.addIssue({ code: 'custom', ...problem })
   })
 
-/** An empty key stands for one that is not shown. */
+/** Checks a certificate and its key. An empty key stands for a redacted one. */
 function identityProblem(certificate: string, key: string): { path: string[]; message: string } | null {
   let parsed: X509Certificate
   try {
@@ -116,9 +116,47 @@ const oauth = z.strictObject({
   /** Separated by spaces. */
   scope: visible(500).optional(),
   audience: visible(500).optional(),
-  /** How the client signs in at the token’s address: in a header, or in the body. */
+  /** How the client authenticates at the token URL: in a header or in the body. */
   authentication: z.enum(['BASIC', 'POST']).default('BASIC'),
 })
+
+const proxyAddress = z
+  .string()
+  .trim()
+  .max(2048, 'must have at most 2048 characters')
+  .transform((text, ctx) => {
+    const url = parseUrl(text.replace(/^socks5h:/i, 'socks5:'))
+    const problem = proxyProblem(url)
+    if (url !== null && problem === null) return `${url.protocol}//${url.host}`
+    ctx.addIssue({ code: 'custom', message: problem ?? 'must be a URL' })
+    return z.NEVER
+  })
+
+function proxyProblem(url: URL | null): string | null {
+  if (url === null || !/^(?:https?|socks5):$/.test(url.protocol)) return 'must be an http://, https:// or socks5:// URL'
+  const { hostname, username, password, pathname, search, port } = url
+  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
+  if (username !== '' || password !== '') return 'must not contain credentials: give a username and a password'
+  if (port === '25') return 'must not use port 25, which is for mail'
+  return /^\/?$/.test(pathname) && search === '' ? null : 'must not have a path'
+}
+
+/** RFC 1929 stores the length of each credential in one byte. */
+const MAX_PROXY_CREDENTIAL = 255
+
+const proxy = z
+  .strictObject({
+    url: proxyAddress,
+    username: visible(MAX_PROXY_CREDENTIAL)
+      .refine((name) => !name.includes(':'), 'must not contain a colon')
+      .optional(),
+    /** A secret. */
+    password: z.string().max(MAX_PROXY_CREDENTIAL).optional(),
+  })
+  .superRefine(({ username, password }, ctx) => {
+    if (password !== undefined && username === undefined)
+      ctx.addIssue({ code: 'custom', path: ['username'], message: 'must be given with a password' })
+  })
 
 const jsonValue = z.union([z.string().max(1000), z.number(), z.boolean()])
 
@@ -134,7 +172,7 @@ const json = z.strictObject({
   greaterThan: z.number().optional(),
   atLeast: z.number().optional(),
   matches: patternText.optional(),
-  /** Whether these are about the length of the value. */
+  /** Whether to compare the length of the value. */
   length: z.boolean().default(false),
   absent: z.boolean().default(false),
 })
@@ -156,7 +194,7 @@ export const httpOptions = z
     maxRedirects: z.int().min(0).max(10).default(5),
     keyword: keyword.optional(),
     json: json.optional(),
-    /** How much of a response is searched for the keyword and the JSON value. */
+    /** How many bytes of a response to search for the keyword and the JSON value. */
     maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
     /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
@@ -164,10 +202,12 @@ export const httpOptions = z
     certificateDays: z.int().min(0).max(365).default(14),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
-    /** What the headers of the response must be. */
+    /** Assertions about response headers. */
     expectedHeaders: z.array(expectedHeader).max(10).default([]),
     clientCertificate: clientCertificate.optional(),
     oauth: oauth.optional(),
+    /** The proxy for requests; absent: none. */
+    proxy: proxy.optional(),
     /** Absent: whichever connects. */
     ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
   })
@@ -196,19 +236,21 @@ export const httpOptions = z
 
 export type HttpOptions = z.output<typeof httpOptions>
 
-/** Returns why the addresses of a request are not allowed, and which secrets are missing. */
+/** Returns issues of addresses that are not allowed, and of missing secrets. */
 export function httpRefusals(
-  { url, clientCertificate: own, oauth: token }: HttpOptions,
+  { url, clientCertificate: own, oauth: token, proxy: via }: HttpOptions,
   allowPrivate: boolean,
 ): Issue[] {
   const issues = hostRefusals('url', new URL(url).hostname, allowPrivate)
+  const proxyIssues = via ? hostRefusals('url', new URL(via.url).hostname, allowPrivate) : []
+  issues.push(...proxyIssues.map(({ message }) => ({ path: ['proxy', 'url'], message })))
   if (own?.key === '') issues.push({ path: ['clientCertificate', 'key'], message: 'must not be empty' })
   if (token === undefined) return issues
   if (token.clientSecret === '') issues.push({ path: ['oauth', 'clientSecret'], message: 'must not be empty' })
   const { origin, hostname, port, protocol } = new URL(token.tokenUrl)
   const path = ['oauth', 'tokenUrl']
   issues.push(...hostRefusals('tokenUrl', hostname, allowPrivate).map(({ message }) => ({ path, message })))
-  // Ports of monitors are counted, against scans of ports: this one is not.
+  // Restricted, because the quota on ports against port scans does not count the token URL.
   const isUsual = allowPrivate || (protocol === 'https:' && port === '') || origin === new URL(url).origin
   if (!isUsual) issues.push({ path, message: 'must be an https:// URL without a port, or on the host of the URL' })
   return issues

@@ -1,7 +1,8 @@
 import { Unavailable } from '../../core/errors.ts'
-import type { Answer, Failure } from '../../network/outbound.ts'
-import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { Answer, Failure } from '../../network/outbound/outbound.ts'
+import { proxyPlace } from '../../network/outbound/proxy.ts'
+import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import {
   hasKeyword,
   headerFailure,
@@ -18,7 +19,7 @@ import { accessToken, forgetToken } from './oauth.ts'
 import { PatternRefused } from './pattern.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** How much of a response is read without assertions: enough to see that it arrives. */
+/** How many bytes of a response to read without assertions, to verify that the body arrives. */
 const UNASSERTED_BYTES = 64 * 1024
 
 /** Sends a request and judges its response. */
@@ -34,11 +35,21 @@ export const http: Probe<typeof httpOptions> = {
     const { hostname, port, protocol } = new URL(url)
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   },
-  secrets: [['headers', '*', 'value'], ['body'], ['clientCertificate', 'key'], ['oauth', 'clientSecret']],
+  relays: ({ proxy }) => (proxy ? [proxyPlace(proxy)] : []),
+  secrets: [
+    ['headers', '*', 'value'],
+    ['body'],
+    ['clientCertificate', 'key'],
+    ['oauth', 'clientSecret'],
+    ['proxy', 'password'],
+  ],
   refusals: httpRefusals,
-  // The path does not matter, and redirects to other hosts carry no secrets.
-  recipient: ({ url, oauth }) =>
-    [url, ...(oauth ? [oauth.tokenUrl] : [])].map((each) => new URL(each).origin).join(' '),
+  // Ignores the path, because redirects to other hosts carry no secrets. Includes the proxy, which can read http:// requests.
+  recipient: ({ url, oauth, proxy }) =>
+    [
+      ...[url, ...(oauth ? [oauth.tokenUrl] : [])].map((each) => new URL(each).origin),
+      ...(proxy ? [`through ${proxy.url}`] : []),
+    ].join(' '),
   run: async (given, run) => {
     const answer = await ask(given, run)
     if ('outcome' in answer) return answer
@@ -49,11 +60,11 @@ export const http: Probe<typeof httpOptions> = {
   },
 }
 
-/** Sends the request, with a token where one is asked for: with a new one when the stored one is refused. */
+/** Sends the request, with a token if OAuth is configured. Retries with a new token if the cached one is refused. */
 async function ask(given: HttpOptions, run: ProbeRun): Promise<Answer | Failure | ProbeResult> {
   if (given.oauth === undefined) return send(given, [], run)
   const begun = performance.now()
-  const token = await accessToken(given.oauth, run)
+  const token = await accessToken(given.oauth, given.proxy, run)
   if ('outcome' in token) return token
   const within = () => ({ ...run, timeoutMs: Math.max(1, run.timeoutMs - (performance.now() - begun)) })
   const authorization = (value: string) => [{ name: 'Authorization', value: `Bearer ${value}` }]
@@ -61,7 +72,7 @@ async function ask(given: HttpOptions, run: ProbeRun): Promise<Answer | Failure 
   if (answer.kind === 'failed' || answer.status !== 401) return answer
   forgetToken(given.oauth, run)
   if (!token.isStored) return answer
-  const fresh = await accessToken(given.oauth, within())
+  const fresh = await accessToken(given.oauth, given.proxy, within())
   return 'outcome' in fresh ? fresh : send(given, authorization(fresh.value), within())
 }
 
@@ -70,11 +81,11 @@ function send(
   added: readonly { readonly name: string; readonly value: string }[],
   run: ProbeRun,
 ): Promise<Answer | Failure> {
-  const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion, clientCertificate } = given
+  const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion, clientCertificate, proxy } = given
   const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES
   return run.tools.outbound.request(
     {
-      ...{ url, method, body, maxRedirects, maxBodyBytes, clientCertificate },
+      ...{ url, method, body, maxRedirects, maxBodyBytes, clientCertificate, proxy },
       headers: [...headers, ...added],
       verify: verifyCertificate,
       family: ipVersion,
@@ -103,15 +114,15 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
 
-/** Returns the result of a response that fails an assertion, or that could not be judged; null: it passes all. */
+/** Returns the result of a response that fails an assertion or cannot be judged; null: it passes all. */
 async function contentResult(
   given: HttpOptions,
   answer: Answer,
   { owner, tools }: ProbeRun,
 ): Promise<ProbeResult | null> {
   const { expectedHeaders, keyword, json } = given
-  // What is being read, for a message.
-  let part = 'what its headers are'
+  // The current check, for the message.
+  let part = 'whether its headers are as expected'
   try {
     for (const expected of expectedHeaders) {
       const failure = await headerFailure(expected, answer, owner)

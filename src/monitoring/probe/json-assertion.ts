@@ -1,8 +1,8 @@
 import { JSONPathEnvironment, type JSONValue } from 'json-p3'
-import { quoted } from '../probe-result.ts'
+import { quoted } from '../result/probe-result.ts'
 import { BigInteger, exact, readJson } from './json.ts'
 
-/** What a JSON body must hold at a path: a value for which all of these are true; none with `absent`. */
+/** An assertion about the value at a path of a JSON body, which must meet all conditions, or be `absent`. */
 export interface JsonAssertion {
   readonly path: string
   readonly absent: boolean
@@ -14,15 +14,15 @@ export interface JsonAssertion {
   readonly atLeast?: number | undefined
   /** A regular expression. */
   readonly matches?: string | undefined
-  /** Whether these are about the length of the value: characters, items or members. */
+  /** Whether the conditions apply to the length of the value: characters, items or members. */
   readonly length?: boolean
 }
 
 const jsonPath = new JSONPathEnvironment()
 
 /**
- * Returns whether a text is a JSONPath that leads to at most one value (a singular query, RFC 9535 §2.3.5.1). Other
- * queries could take quadratic time, and would be ambiguous.
+ * Returns whether a text is a JSONPath to at most one value (a singular query, RFC 9535 §2.3.5.1). Other queries could
+ * take quadratic time, and would be ambiguous.
  */
 export function isSingularPath(path: string): boolean {
   try {
@@ -32,7 +32,7 @@ export function isSingularPath(path: string): boolean {
   }
 }
 
-/** How a thread matches regular expressions. */
+/** Matches a regular expression, within a thread. */
 type Match = (pattern: string, text: string) => boolean
 
 const noMatch: Match = () => {
@@ -97,14 +97,14 @@ const comparisons = [
   ['atLeast', 'at least', (value, limit) => value >= limit],
 ] as const satisfies (readonly [keyof JsonAssertion, string, (value: number, limit: number) => boolean])[]
 
-/** Returns a number, also one in a text, as many services send amounts; null: it is none. */
+/** Converts a value to a number, including numbers in strings, as many services send them. Null if it is not a number. */
 function numberOf(value: unknown): number | null {
   if (value instanceof BigInteger) return Number(value.digits)
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d{1,30}(?:\.\d{1,30})?$/.test(value) ? Number(value) : null
 }
 
-/** Compares long integers digit by digit, with a text of digits or with the exact value of a number. */
+/** Compares a value. A long integer equals the same digits in a string, or the exact value of a number. */
 function isEqual(value: unknown, equals: string | number | boolean): boolean {
   if (!(value instanceof BigInteger)) return value === equals
   return typeof equals === 'number' && Number.isInteger(equals)

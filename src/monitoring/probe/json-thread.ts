@@ -1,22 +1,22 @@
-import { createTaskThread } from '../../core/task-thread.ts'
+import { createTaskThread } from '../../core/thread/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
 import type { JsonAssertion } from './json-assertion.ts'
 import { jsonMismatch } from './json-assertion.ts'
 import { PatternRefused } from './pattern.ts'
 
-/** What the thread is asked: how a text fails an assertion, or whether a regular expression matches it. */
+/** A task of the thread: check an assertion, or match a regular expression. */
 export type TextCheck =
   | { readonly assertion: JsonAssertion; readonly text: string }
   | { readonly pattern: string; readonly text: string }
 
-/** What the thread answers. */
+/** The answer of the thread. */
 export type TextAnswer = string | null | boolean | { readonly refused: string }
 
-/** The maximum length of texts read without a thread, in characters: the worst one takes about 3 ms. */
+/** The longest text to check on the main thread, in characters. The worst one takes about 3 ms. */
 const MAX_INLINE_LENGTH = 32 * 1024
 
 const thread = createTaskThread<TextCheck, TextAnswer>('monitoring/probe/json-worker', {
-  // The worst megabyte takes a twentieth of it; a regular expression that takes longer is given up.
+  // The worst megabyte of JSON takes a twentieth of this. Slower regular expressions are aborted.
   timeoutMs: 2 * SECOND,
   maxWaiting: 200,
   maxWaitingPerOwner: 20,
@@ -24,8 +24,8 @@ const thread = createTaskThread<TextCheck, TextAnswer>('monitoring/probe/json-wo
 })
 
 /**
- * Returns how a text fails the assertion; null: it passes. Long texts, and regular expressions, are read in a thread.
- * @throws Unavailable or TaskTimeout when the thread is too busy, or the text takes too long; PatternRefused.
+ * Returns how a text fails the assertion; null: it passes. Checks long texts and regular expressions in a thread.
+ * @throws Unavailable or TaskTimeout if the thread is too busy or the text takes too long; PatternRefused.
  */
 export async function checkJson(assertion: JsonAssertion, text: string, owner: string): Promise<string | null> {
   if (assertion.matches === undefined && text.length <= MAX_INLINE_LENGTH) return jsonMismatch(assertion, text)
@@ -47,5 +47,5 @@ async function asked(owner: string, check: TextCheck): Promise<string | null | b
   return answer
 }
 
-/** Ends the thread, when the service stops. */
+/** Ends the thread when the service stops. */
 export const closeJsonThread = thread.close

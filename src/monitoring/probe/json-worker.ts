@@ -1,8 +1,8 @@
 /**
- * Checks JSON assertions and regular expressions in a worker thread: a megabyte of JSON takes up to 0.1 s, and the
- * engine of regular expressions 0.1 s to load.
+ * Checks JSON assertions and regular expressions in a worker thread. A megabyte of JSON takes up to 0.1 s, and loading
+ * the regular expression engine 0.1 s.
  */
-import { answerTasks } from '../../core/task-worker.ts'
+import { answerTasks } from '../../core/thread/task-worker.ts'
 import { jsonMismatch } from './json-assertion.ts'
 import type { TextAnswer, TextCheck } from './json-thread.ts'
 import { PatternRefused } from './pattern.ts'

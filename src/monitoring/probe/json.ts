@@ -1,7 +1,7 @@
-/** Deeper JSON is nothing but brackets, and takes a third of a second to parse. */
+/** The maximum nesting depth. Deeper JSON is not realistic, and takes up to 0.3 s to parse. */
 const MAX_DEPTH = 500
 
-/** A parsed JSON text; `refused` says why it could not be parsed. */
+/** Parsed JSON, or in `refused` why it could not be parsed. */
 export type Json = { readonly value: unknown } | { readonly refused: string }
 
 /** An integer that a JavaScript number cannot hold exactly, as its digits. */
@@ -13,14 +13,14 @@ export class BigInteger {
   }
 }
 
-/** Parses a text as JSON, in milliseconds whatever the text. Long integers become `BigInteger`s. */
+/** Parses JSON, within milliseconds for any text. Long integers become `BigInteger`s. */
 export function readJson(text: string): Json {
   if (depthOf(text) > MAX_DEPTH)
     return { refused: `The response is JSON with more than ${MAX_DEPTH} levels, which is not read` }
   try {
     const value: unknown = JSON.parse(text)
     if (!/\d{16}/.test(text)) return { value }
-    // The text is valid JSON, so these are whole numbers: they become strings that no response can contain.
+    // The text is valid JSON, so the matches are integers. They become strings that no response can contain.
     return {
       value: JSON.parse(text.replace(longIntegers, (match) => (match.startsWith('"') ? match : `"${mark}${match}"`))),
     }
@@ -29,17 +29,17 @@ export function readJson(text: string): Json {
   }
 }
 
-/** Marks a long integer: a string of the response can begin with it only in escaped form. */
+/** Marks a long integer. A string in a response can start with this character only in escaped form. */
 const mark = '\\ud800'
 
 const longIntegers = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.])/g
 
-/** Returns a parsed value, with a long integer as `BigInteger`. */
+/** Converts a marked string back to a `BigInteger`. */
 export function exact(value: unknown): unknown {
   return typeof value === 'string' && /^\ud800-?\d{16,}$/.test(value) ? new BigInteger(value.slice(1)) : value
 }
 
-/** Returns how deep the brackets of a text nest, outside of strings. */
+/** Returns the nesting depth of brackets outside of strings. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -55,7 +55,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** Returns where the string that begins at `start` ends: at its quote, or at the end of the text. */
+/** Returns the end of the string that begins at `start`: its closing quote, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     const quote = text.indexOf('"', at)

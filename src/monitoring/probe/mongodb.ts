@@ -1,33 +1,118 @@
 import { z } from 'zod'
-import { oneLine } from '../probe-result.ts'
+import { oneLine } from '../result/probe-result.ts'
+import { type BsonValue, readDocument, writeDocument } from './bson.ts'
 import { type Conversation, Trouble } from './conversation.ts'
+import { startScram } from './scram.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
-const options = z.strictObject({ ...serverOptions(27_017), ...tlsOptions })
+const name = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(100)
+  .regex(/^\P{Cc}*$/u, 'must not have control characters')
+
+const options = z
+  .strictObject({
+    ...serverOptions(27_017),
+    ...tlsOptions,
+    user: name.optional(),
+    /** A secret. */
+    password: z.string().max(200).optional(),
+    authDatabase: name.default('admin'),
+    database: name.default('admin'),
+    command: z
+      .string()
+      .trim()
+      .max(2000)
+      .refine((text) => commandOf(text) !== null, 'must be a JSON object, such as {"ping": 1}, of at most 20 levels')
+      .optional(),
+  })
+  .superRefine(({ user, password }, issues) => {
+    if ((user === undefined) === (password === undefined)) return
+    const path = [user === undefined ? 'user' : 'password']
+    issues.addIssue({ code: 'custom', path, message: 'must be given: signing in needs a user and a password' })
+  })
 
 /**
- * Asks a server who it is, and for an answer: both without signing in. It speaks to the server it is given, and never looks for the
- * other members of a replica set.
+ * Queries the role of a server, signs in if there is a user, and runs a command. Connects only to the given server, not to other
+ * members of its replica set.
  */
 export const mongodb = serverProbe({
   kind: 'MONGODB',
   options,
   words: {
     name: 'MongoDB',
-    about: 'Sends hello and ping to a MongoDB server.',
-    options: { ...serverWords, ...tlsWords },
+    about: 'Sends hello and ping to a MongoDB server; with a user, signs in, and runs a command if one is given.',
+    options: {
+      ...serverWords,
+      ...tlsWords,
+      user: { label: 'User', description: 'The user to sign in as, with a password. Default: it does not sign in.' },
+      password: { label: 'Password', description: 'The password to sign in with (SCRAM-SHA-256).' },
+      authDatabase: { label: 'Database of the user', description: 'The database that the user is in.', isRare: true },
+      database: { label: 'Database', description: 'The database that the command runs in.', isRare: true },
+      command: {
+        label: 'Command',
+        description: 'The command that must succeed, as JSON. Its result is ignored. Default: {"ping": 1}.',
+        hint: 'JSON such as {"count": "orders"}. It must succeed; its result is ignored. Empty: ping.',
+        isRare: true,
+      },
+    },
   },
-  async talk(server) {
-    const role = roleOf(await command(server, 'hello', 1))
-    await command(server, 'ping', 2)
+  secrets: [['password']],
+  async talk(server, { user, password, authDatabase, database, command: given }) {
+    const client = clientOf(server)
+    const role = roleOf(await client({ hello: 1 }, 'admin'))
+    if (user !== undefined && password !== undefined) await signIn(client, user, password, authDatabase)
+    await client(commandOf(given ?? '') ?? { ping: 1 }, database)
     return role
   },
 })
 
-/** What is read of an answer: its numbers, booleans and texts. */
-type Answer = ReadonlyMap<string, number | boolean | string>
+/** The members of a document. */
+type Document = Readonly<Record<string, BsonValue>>
 
-/** Returns what a server says it is. @throws Trouble when it serves no reads. */
+/** Parses a command. Null if it is not a JSON object, or is nested too deeply. */
+function commandOf(text: string): Document | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && Object.keys(value).length > 0 && isShallow(value, 20) ? (value as Document) : null
+  } catch {
+    return null
+  }
+}
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1)))
+
+/** Signs in by SCRAM-SHA-256. @throws Trouble if the server refuses, or does not prove that it knows the password. */
+async function signIn(client: Client, user: string, password: string, database: string): Promise<void> {
+  const scram = startScram(user, password)
+  const mechanism = 'SCRAM-SHA-256'
+  const start = { saslStart: 1, mechanism, payload: Buffer.from(scram.first), options: { skipEmptyExchange: true } }
+  const challenge = await client(start, database)
+  const conversationId = challenge.get('conversationId') ?? 1
+  const answer = await scram.answer(payloadOf(challenge))
+  const final = await client({ saslContinue: 1, conversationId, payload: Buffer.from(answer) }, database)
+  scram.verify(payloadOf(final))
+}
+
+function payloadOf(answer: Answer): string {
+  const payload = answer.get('payload')
+  if (!Buffer.isBuffer(payload)) throw foreign()
+  return payload.toString('utf8')
+}
+
+/** The members of an answer that are numbers, booleans, texts and bytes. */
+type Answer = NonNullable<ReturnType<typeof readDocument>>
+
+/** Sends a command to a database and returns the answer. @throws Trouble for an error. */
+type Client = (command: Document, database: string) => Promise<Answer>
+
+/** Returns the role of a server. @throws Trouble if it does not serve reads. */
 function roleOf(hello: Answer): string {
   const set = hello.get('setName')
   const ofSet = typeof set === 'string' ? ` of ${set}` : ''
@@ -42,23 +127,28 @@ const OP_MSG = 2013
 const HEAD_BYTES = 16
 /** The flags, and the kind of the only section. */
 const BODY_HEAD_BYTES = 5
-/** The end of a document. */
-const END = 0
 const MAX_BODY_BYTES = 12 * 1024
+/** The default `maxMessageSizeBytes` of servers. */
+const MAX_MESSAGE_BYTES = 48_000_000
 
-/** Sends a command to the database `admin`, and returns what answers it. @throws Trouble when it is an error. */
-async function command(server: Conversation, name: string, id: number): Promise<Answer> {
-  server.send(message(commandDocument(name), id))
-  const head = await server.bytes(HEAD_BYTES)
-  const length = head.readInt32LE(0) - HEAD_BYTES
-  const isAnswer = head.readInt32LE(8) === id && head.readInt32LE(12) === OP_MSG
-  if (!isAnswer || length < BODY_HEAD_BYTES || length > MAX_BODY_BYTES) throw foreign()
-  const body = await server.bytes(length)
-  // Neither a checksum nor more messages were asked for.
-  if (body.readUInt32LE(0) !== 0 || body[4] !== 0) throw foreign()
-  const answer = readDocument(body.subarray(BODY_HEAD_BYTES))
-  if (answer.get('ok') === 1) return answer
-  throw new Trouble(`The server refuses: ${oneLine(String(answer.get('errmsg') ?? name), 200)}`)
+function clientOf(server: Conversation): Client {
+  let id = 0
+  return async (command, database) => {
+    id += 1
+    server.send(message(writeDocument({ ...command, $db: database }), id))
+    const head = await server.bytes(HEAD_BYTES)
+    const length = head.readInt32LE(0) - HEAD_BYTES
+    const isAnswer = head.readInt32LE(8) === id && head.readInt32LE(12) === OP_MSG
+    if (!isAnswer || length < BODY_HEAD_BYTES || length > MAX_MESSAGE_BYTES) throw foreign()
+    if (length > MAX_BODY_BYTES) throw new Trouble(`The server answers with more than ${MAX_BODY_BYTES / 1024} KiB`)
+    const body = await server.bytes(length)
+    // We requested neither a checksum nor more messages.
+    if (body.readUInt32LE(0) !== 0 || body[4] !== 0) throw foreign()
+    const answer = readDocument(body.subarray(BODY_HEAD_BYTES))
+    if (answer === null) throw foreign()
+    if (answer.get('ok') === 1) return answer
+    throw new Trouble(`The server refuses: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`)
+  }
 }
 
 function message(document: Buffer, id: number): Buffer {
@@ -67,73 +157,6 @@ function message(document: Buffer, id: number): Buffer {
   head.writeInt32LE(id, 4)
   head.writeInt32LE(OP_MSG, 12)
   return Buffer.concat([head, document])
-}
-
-/** Returns `{ [name]: 1, $db: 'admin' }` in BSON. */
-function commandDocument(name: string): Buffer {
-  const elements = Buffer.concat([
-    Buffer.from(`\x10${name}\0\x01\0\0\0`),
-    Buffer.from('\x02$db\0\x06\0\0\0admin\0'),
-    Buffer.from([END]),
-  ])
-  const length = Buffer.alloc(4)
-  length.writeInt32LE(length.length + elements.length)
-  return Buffer.concat([length, elements])
-}
-
-/** Reads the elements of a document (BSON 1.1), and of those in it nothing. @throws Trouble. */
-function readDocument(document: Buffer): Answer {
-  const answer = new Map<string, number | boolean | string>()
-  try {
-    if (document.readInt32LE(0) !== document.length) throw foreign()
-    let at = 4
-    for (let type = document.readUInt8(at); type !== END; type = document.readUInt8(at)) {
-      const end = document.indexOf(0, at + 1)
-      if (end === -1) throw foreign()
-      const value = end + 1
-      const read = readValue(document, type, value)
-      if (read !== null) answer.set(document.toString('utf8', at + 1, end), read)
-      at = value + sizeOf(document, type, value)
-    }
-    return answer
-  } catch (error) {
-    // It ends before its elements do.
-    throw error instanceof RangeError ? foreign() : error
-  }
-}
-
-function readValue(document: Buffer, type: number, at: number): number | boolean | string | null {
-  if (type === 0x01) return document.readDoubleLE(at)
-  if (type === 0x02) return document.toString('utf8', at + 4, at + sizeOf(document, type, at) - 1)
-  if (type === 0x08) return document.readUInt8(at) === 1
-  return type === 0x10 ? document.readInt32LE(at) : null
-}
-
-/** How many bytes the values of a type have that all have the same: an id, a boolean, a date, null, and numbers. */
-const sizes: ReadonlyMap<number, number> = new Map([
-  ...([0x01, 0x09, 0x11, 0x12] as const).map((type) => [type, 8] as const),
-  [0x07, 12],
-  [0x08, 1],
-  [0x0a, 0],
-  [0x10, 4],
-  [0x13, 16],
-])
-
-/** Returns how many bytes a value has. @throws Trouble for a type that no answer has. */
-function sizeOf(document: Buffer, type: number, at: number): number {
-  const size = sizes.get(type)
-  if (size !== undefined) return size
-  const length = document.readInt32LE(at)
-  const rest = document.length - at
-  // A text, and bytes with their kind, count what follows their length; documents and lists count their length too.
-  const counted = new Map([
-    [0x02, 4 + length],
-    [0x03, length],
-    [0x04, length],
-    [0x05, 5 + length],
-  ]).get(type)
-  if (counted === undefined || counted < 5 || counted > rest) throw foreign()
-  return counted
 }
 
 const foreign = () => new Trouble('The server does not speak the protocol of MongoDB')

@@ -8,7 +8,7 @@ const options = z.strictObject({
   username: z.string().max(200).optional(),
   /** A secret. */
   password: z.string().max(1000).optional(),
-  /** A topic, in which + stands for a level and # for all that follow (MQTT 3.1.1 §4.7). */
+  /** A topic filter, where + matches a level and # all that follow (MQTT 3.1.1 §4.7). */
   topic: z
     .string()
     .max(200)
@@ -29,7 +29,7 @@ function isTopicFilter(topic: string): boolean {
 
 const FOREIGN = 'The server does not speak MQTT'
 
-/** What a broker answers to a connection that it refuses (MQTT 3.1.1 §3.2.2.3). */
+/** The refusal codes of brokers (MQTT 3.1.1 §3.2.2.3). */
 const refusals = new Map([
   [1, 'it does not speak MQTT 3.1.1'],
   [2, 'the client is not accepted'],
@@ -38,7 +38,7 @@ const refusals = new Map([
   [5, 'the client is not authorized'],
 ])
 
-/** Connects as a client (MQTT 3.1.1), waits for a message of a topic if one is given, and disconnects. */
+/** Connects as a client (MQTT 3.1.1), waits for a message if a topic is given, and disconnects. */
 export const mqtt = serverProbe({
   kind: 'MQTT',
   options: options
@@ -61,13 +61,13 @@ export const mqtt = serverProbe({
       topic: {
         label: 'Topic',
         description:
-          'The topic in which a message must come before the timeout; + stands for a level, # for all that follow. Default: none.',
-        hint: 'A message must come before the timeout; one that the broker retains comes at once. Empty: none.',
+          'The topic on which a message must arrive before the timeout. + matches a level, # all that follow. Default: none.',
+        hint: 'A message must arrive before the timeout. A retained message arrives immediately. Empty: none.',
       },
       expect: {
         label: 'Expect',
-        description: 'What a message of the topic must contain. Default: anything.',
-        hint: 'What a message must contain. Empty: anything.',
+        description: 'A text that a message on the topic must contain. Default: any message.',
+        hint: 'A text that a message must contain. Empty: any message.',
       },
     },
   },
@@ -83,7 +83,7 @@ export const mqtt = serverProbe({
   },
 })
 
-/** Subscribes to a topic, and waits until a message has a text. @throws Trouble. */
+/** Subscribes to a topic and waits until a message contains a text. @throws Trouble. */
 async function awaitMessage(server: Conversation, topic: string, expected: string): Promise<void> {
   server.send(packetOf(0x82, Buffer.concat([Buffer.from([0, 1]), prefixed(topic), Buffer.from([0])])))
   let isSubscribed = false
@@ -119,7 +119,7 @@ async function readPacket(server: Conversation, received: number): Promise<{ typ
   }
 }
 
-/** Returns the message of a PUBLISH packet with QoS 0, behind its topic (MQTT 3.1.1 §3.3). */
+/** Returns the message of a PUBLISH packet with QoS 0, which follows the topic (MQTT 3.1.1 §3.3). */
 function messageIn(payload: Buffer): Buffer {
   if (payload.length < 2) throw new Trouble(FOREIGN)
   return payload.subarray(2 + payload.readUInt16BE(0))
@@ -140,7 +140,7 @@ function prefixed(text: string): Buffer {
   return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes])
 }
 
-/** Seven bits a byte, the lowest first; the eighth says that more follow. */
+/** Encodes a variable-length integer: seven bits per byte, lowest first; the eighth bit marks that more follow. */
 function remainingLength(length: number): number[] {
   return length < 128 ? [length] : [(length & 127) | 128, ...remainingLength(length >> 7)]
 }

@@ -1,17 +1,18 @@
 import { constants, createHash, publicEncrypt } from 'node:crypto'
 import { z } from 'zod'
-import { oneLine } from '../probe-result.ts'
+import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, Trouble } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords } from './server-probe.ts'
+import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
-/** The largest packet that is read, in bytes. */
+/** The largest packet to read, in bytes. */
 const MAX_PACKET = 16_000
 
-/** Long passwords, the protocol since 4.1, answers with their length, authentication by plugins; and a database. */
+/** Capability flags: long passwords, the protocol since 4.1, length-prefixed replies and authentication plugins. */
 const CAPABILITIES = 0x1 | 0x200 | 0x8000 | 0x80000
 const WITH_DATABASE = 0x8
+const WITH_TLS = 0x800
 
-/** The codes that refuse a user, not a connection: the server works. */
+/** Error codes that refuse the user but show that the server works. */
 const DENIED = new Set([1044, 1045, 1698])
 
 const FOREIGN = 'The server does not speak the protocol of MySQL'
@@ -25,6 +26,7 @@ const text = (length: number) => z.string().trim().min(1, 'must not be empty').m
 
 const options = z.strictObject({
   ...serverOptions(3306),
+  ...tlsOptions,
   user: user.default('allclear'),
   /** A secret. */
   password: z.string().max(200).optional(),
@@ -37,8 +39,8 @@ const options = z.strictObject({
 type Options = z.output<typeof options>
 
 /**
- * Greets a server (protocol version 10), and signs in where a password, a database or a query is given. Without one, a refusal of
- * the user counts as an answer: a connection that ended before that would count against `max_connect_errors`, and block this host
+ * Completes the handshake with a server (protocol version 10), and signs in if a password, database or query is given. Otherwise a
+ * refusal of the user counts as success: ending the connection earlier would count towards `max_connect_errors` and block this host
  * after a hundred probes.
  */
 export const mysql = serverProbe({
@@ -46,30 +48,37 @@ export const mysql = serverProbe({
   options,
   words: {
     name: 'MySQL, MariaDB',
-    about: 'Greets a MySQL or MariaDB server; with a password or a query, signs in and runs it.',
+    about: 'Connects to a MySQL or MariaDB server. With a password or query, signs in and runs the query.',
     options: {
       ...serverWords,
+      ...tlsWords,
       user: {
         label: 'User',
-        description: 'Whose name it gives; without a password, a database and a query, it need not exist.',
-        hint: 'Need not exist without a password and a query.',
+        description: 'The user, which need not exist unless a password, database or query is given.',
+        hint: 'Need not exist without a password, database or query.',
       },
       password: {
         label: 'Password',
-        description: 'The password to sign in with. Default: it greets the server, and does not sign in.',
+        description: 'The password to sign in with. Default: does not sign in.',
       },
       database: { label: 'Database', description: 'The database to use. Default: none.', isRare: true },
       query: {
         label: 'Query',
-        description: 'The query that must succeed; what it returns does not matter. Default: none.',
-        hint: 'Must succeed; what it returns does not matter. Empty: none.',
+        description: 'The query that must succeed. Its result is ignored. Default: none.',
+        hint: 'It must succeed; its result is ignored. Empty: none.',
         isRare: true,
       },
     },
   },
   secrets: [['password']],
-  async talk(server, given) {
+  async beforeTls(server) {
     const greeting = readGreeting(await packet(server))
+    if (!greeting.offersTls) throw new Trouble('The server does not offer TLS')
+    server.send(framed(handshakeHead(WITH_TLS), greeting.number + 1))
+    return { ...greeting, number: greeting.number + 1, isSecure: true }
+  },
+  async talk(server, given, greeted) {
+    const greeting = greeted ?? readGreeting(await packet(server))
     const { version } = greeting
     const answer = await signIn(server, given, greeting)
     if (isError(answer) && (mustSignIn(given) || !DENIED.has(answer.data.readUInt16LE(1)))) throw refusal(answer)
@@ -88,7 +97,7 @@ interface Packet {
   readonly number: number
 }
 
-/** @throws Trouble with `tooLong` when it is longer than what is read. */
+/** Reads a packet. @throws Trouble with `tooLong` if it is too long. */
 async function packet(server: Conversation, tooLong = FOREIGN): Promise<Packet> {
   const head = await server.bytes(4)
   const length = head.readUIntLE(0, 3)
@@ -105,49 +114,65 @@ const refusal = ({ data }: Packet) =>
 
 interface Greeting {
   readonly version: string
-  /** What a password is mixed with, and how. */
+  /** The nonce and plugin for the proof of the password. */
   readonly nonce: Buffer
   readonly plugin: string
   readonly number: number
+  readonly offersTls: boolean
+  /** Whether the connection uses TLS. */
+  readonly isSecure: boolean
 }
 
-/** @throws Trouble when it is an error, or none of protocol version 10. */
+/** Decodes a greeting. @throws Trouble for an error, and for another protocol version than 10. */
 function readGreeting(greeting: Packet): Greeting {
   const { data, number } = greeting
   if (isError(greeting)) throw refusal(greeting)
   const end = data.indexOf(0, 1)
   if (data[0] !== 10 || end < 2 || number > 9) throw new Trouble(FOREIGN)
-  // MariaDB before 11 says that it is an old MySQL first.
+  // MariaDB before 11 prefixes its version with that of an old MySQL.
   const version = `Version ${data.toString('latin1', 1, end).replace(/^5\.5\.5-/, '')}`
-  // A thread's number, eight bytes of the nonce, thirteen of capabilities, ten reserved; the rest of the nonce, a zero, the plugin.
+  // Thread id, 8 bytes of the nonce, 13 of capabilities, 10 reserved, the rest of the nonce, a zero, the plugin.
   const [first, rest] = [end + 5, end + 32]
   const nonce = Buffer.concat([data.subarray(first, first + 8), data.subarray(rest, rest + 12)])
   const plugin = data.toString('latin1', rest + 13).replace(/\0.*$/s, '')
-  return { version, nonce, plugin: plugin || 'mysql_native_password', number }
+  const offersTls = data.length >= rest && (data.readUInt16LE(first + 9) & WITH_TLS) !== 0
+  return { version, nonce, plugin: plugin || 'mysql_native_password', number, offersTls, isSecure: false }
 }
 
-/** Signs in, and returns what the server says in the end: that it let the user in, or an error. */
+/** Signs in. Returns the last packet of the server: success or an error. */
 async function signIn(server: Conversation, given: Options, greeting: Greeting): Promise<Packet> {
   const { password = '' } = given
+  const { isSecure } = greeting
   let { nonce, plugin } = greeting
-  server.send(framed(response(given, plugin, proofOf(plugin, password, nonce)), greeting.number + 1))
-  // Another plugin, a part of one, a key: no server needs more.
+  const proof = () => proofOf(plugin, password, nonce, isSecure)
+  server.send(framed(response(given, plugin, proof(), isSecure), greeting.number + 1))
+  // No server needs more turns to switch plugins, continue one, or send a key.
   for (let turn = 0; turn < 5; turn++) {
     const answer = await packet(server)
     const { data, number } = answer
-    const reply = (bytes: Buffer) => server.send(framed(bytes, number + 1))
     if (data[0] === 0xfe && data.length > 1) {
       const end = data.indexOf(0, 1)
       plugin = data.toString('latin1', 1, end)
       nonce = data.subarray(end + 1, end + 21)
-      reply(proofOf(plugin, password, nonce))
-    } else if (data[0] === 0xfe) reply(Buffer.alloc(0))
-    else if (data[0] === 0x01 && data[1] === 0x04) reply(Buffer.from([0x02]))
-    else if (data[0] === 0x01 && data.length > 2) reply(encrypted(password, nonce, data.subarray(1)))
-    else if (data[0] !== 0x01) return answer
+      server.send(framed(proof(), number + 1))
+      continue
+    }
+    if (data[0] !== 0xfe && data[0] !== 0x01) return answer
+    const reply = replyTo(data, password, nonce, isSecure)
+    if (reply !== null) server.send(framed(reply, number + 1))
   }
   throw new Trouble(FOREIGN)
 }
+
+/** Returns the reply to a request during sign-in; null: no reply. */
+function replyTo(data: Buffer, password: string, nonce: Buffer, isSecure: boolean): Buffer | null {
+  if (data[0] === 0xfe) return Buffer.alloc(0)
+  if (data[1] === FULL_SIGN_IN) return isSecure ? plainText(password) : Buffer.from([ASK_FOR_KEY])
+  return data.length > 2 ? encrypted(password, nonce, data.subarray(1)) : null
+}
+
+/** Codes of caching_sha2_password: full sign-in, if the server has not cached the hash, and the request for its public key. */
+const [FULL_SIGN_IN, ASK_FOR_KEY] = [0x04, 0x02]
 
 const sha = (algorithm: 'sha1' | 'sha256', ...parts: readonly Buffer[]) => {
   const hash = createHash(algorithm)
@@ -158,8 +183,13 @@ const sha = (algorithm: 'sha1' | 'sha256', ...parts: readonly Buffer[]) => {
 const xor = (one: Buffer, other: Buffer) =>
   Buffer.from(one.map((byte, index) => byte ^ (other[index % other.length] ?? 0)))
 
-/** Returns the proof that the user has the password (MySQL’s manual, “Authentication methods”). @throws Trouble for other plugins. */
-function proofOf(plugin: string, password: string, nonce: Buffer): Buffer {
+const plainText = (password: string) => Buffer.from(`${password}\0`)
+
+/** The plugins that send the plain password, which we do only over TLS. */
+const plainPlugins = new Set(['mysql_clear_password', 'sha256_password'])
+
+/** Returns the proof of the password (MySQL’s manual, “Authentication methods”). @throws Trouble for unknown plugins. */
+function proofOf(plugin: string, password: string, nonce: Buffer, isSecure: boolean): Buffer {
   if (password === '') return Buffer.alloc(0)
   const secret = Buffer.from(password)
   if (plugin === 'mysql_native_password') {
@@ -170,10 +200,12 @@ function proofOf(plugin: string, password: string, nonce: Buffer): Buffer {
     const once = sha('sha256', secret)
     return xor(once, sha('sha256', sha('sha256', once), nonce))
   }
-  throw new Trouble(`The server asks for a sign-in that is not known: ${oneLine(plugin, 50)}`)
+  if (isSecure && plainPlugins.has(plugin)) return plainText(password)
+  const hint = plainPlugins.has(plugin) ? ', which needs TLS' : ''
+  throw new Trouble(`The server requires a sign-in that is not supported: ${oneLine(plugin, 50)}${hint}`)
 }
 
-/** Encrypts a password for a server that does not know its hash yet. @throws Trouble when it sends no key. */
+/** Encrypts a password for a server that has not cached its hash. @throws Trouble if the key is invalid. */
 function encrypted(password: string, nonce: Buffer, key: Buffer): Buffer {
   try {
     const padded = xor(Buffer.from(`${password}\0`), nonce)
@@ -183,11 +215,17 @@ function encrypted(password: string, nonce: Buffer, key: Buffer): Buffer {
   }
 }
 
-function response({ user: name, database }: Options, plugin: string, proof: Buffer): Buffer {
+/** Returns the head of the response to the greeting, which is also the TLS request. */
+function handshakeHead(more: number): Buffer {
   const head = Buffer.alloc(32)
-  head.writeUInt32LE(CAPABILITIES | (database === undefined ? 0 : WITH_DATABASE), 0)
+  head.writeUInt32LE(CAPABILITIES | more, 0)
   head.writeUInt32LE(MAX_PACKET, 4)
   head.writeUInt8(45, 8)
+  return head
+}
+
+function response({ user: name, database }: Options, plugin: string, proof: Buffer, isSecure: boolean): Buffer {
+  const head = handshakeHead((database === undefined ? 0 : WITH_DATABASE) | (isSecure ? WITH_TLS : 0))
   const named = database === undefined ? '' : `${database}\0`
   return Buffer.concat([
     head,
@@ -198,7 +236,7 @@ function response({ user: name, database }: Options, plugin: string, proof: Buff
   ])
 }
 
-/** Runs a query, and returns how many rows it gives. @throws Trouble when it fails, or gives too much at once. */
+/** Runs a query and returns the number of rows. @throws Trouble if it fails, or a row is too long. */
 async function countRows(server: Conversation, query: string): Promise<number> {
   server.send(framed(Buffer.concat([Buffer.from([0x03]), Buffer.from(query)]), 0))
   const next = async () => {
@@ -207,9 +245,9 @@ async function countRows(server: Conversation, query: string): Promise<number> {
     return part
   }
   const first = await next()
-  // Done without rows.
+  // Success without rows.
   if (first.data[0] === 0x00) return 0
-  // It asks for a file of this machine.
+  // The server requests a file of this machine (LOAD DATA LOCAL).
   if (first.data[0] === 0xfb) throw new Trouble(FOREIGN)
   while (!isEnd(await next()));
   let rows = 0

@@ -1,37 +1,48 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { MINUTE, SECOND } from '../../core/time.ts'
-import type { Answer } from '../../network/outbound.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { Answer } from '../../network/outbound/outbound.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import { unreachableResult } from './host.ts'
 import type { HttpOptions } from './http-options.ts'
 import type { ProbeRun } from './probe.ts'
 
 type Client = NonNullable<HttpOptions['oauth']>
 
-/** A token, and whether it is one of an earlier probe. */
+/** A token, and whether it comes from an earlier probe. */
 export interface Token {
   readonly value: string
   readonly isStored: boolean
 }
 
-/** The tokens of this process, by organization and client; each until shortly before it expires. */
+/** The cached tokens of this process, by organization and client, until shortly before they expire. */
 const tokens = new LRUCache<string, { readonly value: string; readonly endsAt: number }>({ max: 2000 })
 
-/** How long before its end a token is given up, and how long one lasts whose end is not told. */
+/** How long before its expiry a token is dropped, and how long to cache a token without an expiry. */
 const MARGIN_MS = 30 * SECOND
 const DEFAULT_LIFE_MS = 5 * MINUTE
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** Returns a token for the client (RFC 6749 §4.4), or the result of a probe that cannot have one. */
-export async function accessToken(client: Client, run: ProbeRun): Promise<Token | ProbeResult> {
+/** Returns a token for the client (RFC 6749 §4.4), or the result of a probe that got none. */
+export async function accessToken(
+  client: Client,
+  proxy: HttpOptions['proxy'],
+  run: ProbeRun,
+): Promise<Token | ProbeResult> {
   const key = keyOf(client, run)
   const now = run.tools.now().getTime()
   const stored = tokens.get(key)
   if (stored !== undefined && stored.endsAt > now) return { value: stored.value, isStored: true }
   const answer = await run.tools.outbound.request(
-    { url: client.tokenUrl, method: 'POST', ...grantOf(client), maxRedirects: 0, maxBodyBytes: MAX_ANSWER_BYTES },
+    {
+      url: client.tokenUrl,
+      method: 'POST',
+      ...grantOf(client),
+      maxRedirects: 0,
+      maxBodyBytes: MAX_ANSWER_BYTES,
+      proxy,
+    },
     run,
   )
   if (answer.kind === 'failed') {
@@ -44,12 +55,12 @@ export async function accessToken(client: Client, run: ProbeRun): Promise<Token 
   return { value: read.value, isStored: false }
 }
 
-/** Gives up the stored token of a client, when it is refused. */
+/** Drops the cached token of a client after it was refused. */
 export function forgetToken(client: Client, run: ProbeRun): void {
   tokens.delete(keyOf(client, run))
 }
 
-/** The key holds the secret hashed, so that another client with the same id gets no token of this one. */
+/** Returns the cache key of a client. It includes a hash of the secret, so that clients with the same id do not share tokens. */
 function keyOf(client: Client, { owner }: ProbeRun): string {
   return createHash('sha256')
     .update(JSON.stringify([owner, client]))
@@ -71,12 +82,12 @@ function grantOf({ clientId, clientSecret, scope, audience, authentication }: Cl
   return { headers, body: body.toString() }
 }
 
-/** Returns the token of an answer and how long it lasts, or what is wrong with it. */
+/** Returns the token and lifetime in an answer, or a description of the problem. */
 function readToken({ status, body, complete }: Answer): { readonly value: string; readonly lifeMs: number } | string {
   const members = complete ? readMembers(body) : {}
   const { access_token: value, expires_in: life, error } = members
   const code = typeof error === 'string' && /^[\w.-]{1,40}$/.test(error) ? ` (${error})` : ''
-  if (status !== 200) return `HTTP ${status}${code} from the token’s address`
+  if (status !== 200) return `HTTP ${status}${code} from the token URL`
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(value)) return 'the answer has no access_token'
   const seconds = Number(life)
   return { value, lifeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND : DEFAULT_LIFE_MS }

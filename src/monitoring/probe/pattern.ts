@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Flags at the beginning, such as `(?i)`: RE2 has them, JavaScript has not. */
+/** Leading flags, such as `(?i)`, which RE2 supports and JavaScript does not. */
 const flags = /^\(\?[ims]{1,3}\)/
 
 /**
- * A regular expression in the syntax of RE2, which takes linear time. Only its form is checked here, cheaply: it is
- * compiled in the thread that searches with it.
+ * A regular expression in the syntax of RE2, which takes linear time. Checks only its form, because the thread that uses
+ * it compiles it.
  */
 export const patternText = z
   .string()
@@ -16,7 +16,7 @@ export const patternText = z
     if (problem !== null) ctx.addIssue({ code: 'custom', message: problem })
   })
 
-/** Returns what is wrong with a regular expression; null: nothing that its form shows. */
+/** Returns the problem of a regular expression; null: none in its form. */
 function patternProblem(text: string): string | null {
   if (/\(\?<?[=!]|\\[1-9k]/.test(text)) return 'must not look ahead, look behind or refer back'
   try {
@@ -27,7 +27,7 @@ function patternProblem(text: string): string | null {
   }
 }
 
-/** RE2 refuses a regular expression; the message says why. */
+/** RE2 refused a regular expression. The message has the reason. */
 export class PatternRefused extends Error {
   override readonly name = 'PatternRefused'
 }

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { SECOND } from '../../core/time.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
@@ -13,9 +13,9 @@ const options = z.strictObject({
   host: hostText,
   /** The number of packets, sent 200 ms apart. */
   count: z.int().min(1).max(5).default(3),
-  /** The bytes of data in a packet: room for the time of its sending, up to what a jumbo frame of 9,000 bytes holds. */
+  /** The bytes of data per packet: at least room for a timestamp, at most what fits a jumbo frame of 9,000 bytes. */
   packetSize: z.int().min(16).max(8972).default(56),
-  /** Absent: IPv4 or IPv6, whichever there is a route to. */
+  /** Absent: IPv4 or IPv6, whichever has a route. */
   ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
   degradedAboveMs: z.int().min(1).max(30_000).optional(),
   ...commonOptions,
@@ -29,7 +29,7 @@ const MAX_RUNNING = 32
 /** Sends ICMP echo requests with the system's `ping`, which needs no privileges of ours. */
 export const ping: Probe<typeof options> = pingBy('ping')
 
-/** Creates the probe with another program that takes the arguments of `ping`; at most `atOnce` run at once. */
+/** Creates the probe with another program that takes the arguments of `ping`. @param atOnce the most concurrent processes. */
 export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof options> {
   const limiter = createDestinationLimiter({ atOnce })
   return {
@@ -45,7 +45,7 @@ export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof opti
   }
 }
 
-/** The time that waiting must leave for the ping itself, in milliseconds: otherwise a slow host would appear down. */
+/** The least time left for the ping after waiting, in milliseconds. With less, a slow host would appear down. */
 const MIN_PING_MS = 2 * SECOND
 
 async function pingHost(
@@ -124,7 +124,7 @@ const problems = {
 /** The time for the program to print its statistics after SIGINT, in milliseconds. */
 const OUTPUT_MS = 200
 
-/** Hides our environment, which holds secrets, and makes the output English. */
+/** The environment of the program: without our secrets, and with English output. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/wrappers/bin' }
 
 interface PingLimits {

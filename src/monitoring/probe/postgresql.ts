@@ -15,7 +15,7 @@ const options = z.strictObject({
 
 const words = {
   name: 'PostgreSQL',
-  about: 'Signs in to a PostgreSQL server, and runs a query.',
+  about: 'Signs in to a PostgreSQL server and runs a query.',
   options: {
     ...serverWords,
     ...tlsWords,
@@ -24,21 +24,21 @@ const words = {
     database: { label: 'Database', description: 'The database to connect to.' },
     query: {
       label: 'Query',
-      description: 'The query that must succeed; what it returns does not matter.',
-      hint: 'Must succeed; what it returns does not matter.',
+      description: 'The query that must succeed. Its result is ignored.',
+      hint: 'It must succeed; its result is ignored.',
       isRare: true,
     },
   },
 } as const
 
-/** Signs in and runs a query with the client library, over a connection that we have made. */
+/** Signs in and runs a query with the client library, over our own connection. */
 export const postgresql = clientProbe({
   ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
   async talk(client, { host, port, tls, verifyCertificate, user, password, database, query }) {
     limitReceived(client)
     const { socket } = client
     const { default: pg } = await import('pg')
-    // The library connects what it is given: this socket already is.
+    // The library calls `connect` on the socket, which is already connected.
     const stream = Object.assign(socket, {
       connect: () => {
         setImmediate(() => socket.emit('connect'))

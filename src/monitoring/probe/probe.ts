@@ -2,18 +2,18 @@ import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Checker } from '../../blacklist/checker.ts'
 import type { Issue } from '../../core/errors.ts'
+import type { Tracer } from '../../core/telemetry/tracing.ts'
 import type { Clock } from '../../core/time.ts'
-import type { Tracer } from '../../core/tracing.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
-import type { Outbound } from '../../network/outbound.ts'
+import type { Outbound } from '../../network/outbound/outbound.ts'
 import type { RdapClient } from '../../network/rdap.ts'
-import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
+import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 
-/** What probes use. */
+/** The dependencies of probes. */
 export interface ProbeTools {
-  /** The only way to connect to hosts that tenants name. */
+  /** The only way to connect to hosts that tenants choose. */
   readonly outbound: Outbound
   /** Our own resolvers. */
   readonly dns: DnsClient
@@ -32,13 +32,13 @@ export interface ProbeTools {
 /** One run of a probe. */
 export interface ProbeRun {
   readonly tools: ProbeTools
-  /** The id of the organization; organizations take turns where probes compute long. */
+  /** The id of the organization. Organizations take turns in long computations. */
   readonly owner: string
   /** The timeout in milliseconds, without waiting for rate limits. */
   readonly timeoutMs: number
-  /** How long it may wait for rate limits before connecting, in milliseconds; absent: not at all. */
+  /** How long it may wait for rate limits before connecting, in milliseconds. Default: 0. */
   readonly waitMs?: number
-  /** Ends it early, when the process stops; the result is then discarded. */
+  /** Ends the probe early when the process stops. The result is then discarded. */
   readonly signal: AbortSignal
   /** The monitor's current state, for kinds whose answer can be incomplete. */
   readonly state: MonitorState
@@ -52,7 +52,7 @@ export interface Target {
   readonly port: number | null
 }
 
-/** The rules of a kind of monitor: all that the rest of the room has to know of it. */
+/** The rules of a kind of monitor, as the other modules need them. */
 export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly kind: MonitorKind
   /** Validates and normalizes the options of an owner; its output is valid input. */
@@ -63,17 +63,19 @@ export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly minIntervalSeconds: number
   /** The interval of a new monitor, in seconds. */
   readonly defaultIntervalSeconds: number
-  /** An input with what is required and nothing else: what it becomes are the defaults. */
+  /** An input with only the required options, from which the defaults are derived. */
   readonly smallest: z.input<O>
-  /** The option that names what is watched; null: none does. */
+  /** The option that names the target; null: none. */
   readonly subject: string | null
-  /** Returns what is probed; null when its owner does not choose a host. */
+  /** Returns the target. Null if the owner does not choose a host. */
   target(options: z.output<O>): Target | null
-  /** Returns why the target is not allowed, without resolving names. Absent: a private `target` is not. */
+  /** Returns the proxies, whose ports count like that of the target. Absent: none. */
+  relays?(options: z.output<O>): readonly Target[]
+  /** Returns why the target is not allowed, without resolving names. Absent: only a private `target` is refused. */
   refusals?(options: z.output<O>, allowPrivate: boolean): Issue[]
-  /** The options that are sealed and never shown, as paths; `*` stands for the members of a list, told apart by name. */
+  /** The paths of options that are sealed and never shown. `*` stands for the items of a list, which are matched by name. */
   readonly secrets?: readonly (readonly string[])[]
-  /** Returns who receives the secrets: they are kept only while it stays the same. */
+  /** Returns the recipient of the secrets, which are kept only while it stays the same. */
   recipient?(options: z.output<O>): string
 }
 

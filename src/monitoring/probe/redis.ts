@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneLine } from '../probe-result.ts'
+import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, Trouble } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
@@ -9,36 +9,63 @@ const options = z.strictObject({
   username: z.string().max(200).optional(),
   /** A secret. */
   password: z.string().max(1000).optional(),
+  /** Words separated by spaces. Quotes allow spaces in a word. */
+  command: z
+    .string()
+    .trim()
+    .max(500)
+    .refine(
+      (text) => wordsOf(text) !== null,
+      'must be words separated by spaces, with quotes around words that contain spaces',
+    )
+    .optional(),
 })
 
-/** Signs in if there is a password, and asks for PING: a server that is still loading refuses. */
+/** Signs in if there is a password, and sends a command. The default PING fails while a server is still loading. */
 export const redis = serverProbe({
   kind: 'REDIS',
   options,
   words: {
     name: 'Redis',
-    about: 'Sends PING to a Redis or Valkey server.',
+    about: 'Sends PING or another command to a Redis or Valkey server.',
     options: {
       ...serverWords,
       ...tlsWords,
       username: { label: 'User', description: 'The user to sign in as. Default: the server’s own.', isRare: true },
       password: { label: 'Password', description: 'The password to sign in with.' },
+      command: {
+        label: 'Command',
+        description: 'The command that must succeed, such as LLEN "my queue". Its reply is ignored. Default: PING.',
+        hint: 'It must succeed; its reply is ignored. For example, LLEN "my queue". Empty: PING.',
+        isRare: true,
+      },
     },
   },
   secrets: [['password']],
-  async talk(server, { username, password }) {
+  async talk(server, { username, password, command: given }) {
     if (password !== undefined) {
       await command(server, ['AUTH', ...(username === undefined ? [] : [username]), password])
     }
-    return command(server, ['PING'])
+    return command(server, (given && wordsOf(given)) || ['PING'])
   },
 })
 
-/** Sends a command (RESP 2), and returns the line that answers it. @throws Trouble when it is an error. */
+/** Splits a command into words. Null if it is empty or a quote is not closed. */
+function wordsOf(text: string): string[] | null {
+  if (!/^(?:"[^"]*"|[^\s"]+)(?:\s+(?:"[^"]*"|[^\s"]+))*$/.test(text)) return null
+  return [...text.matchAll(/"([^"]*)"|[^\s"]+/g)].map(([word, inQuotes]) => inQuotes ?? word)
+}
+
+/** Sends a command (RESP 2). Returns a message for the first line of the reply. @throws Trouble for an error. */
 async function command(server: Conversation, words: readonly string[]): Promise<string> {
   server.send([`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join('\r\n'))
   const line = (await server.until('\r\n')).trimEnd()
   if (line.startsWith('+')) return line.slice(1)
   if (line.startsWith('-')) throw new Trouble(`The server refuses: ${oneLine(line.slice(1), 200)}`)
-  throw new Trouble('The server does not speak the protocol of Redis')
+  const [, type = '', digits = ''] = /^([:$*])(-?\d{1,19})$/.exec(line) ?? []
+  if (type === ':') return digits
+  if (type === '') throw new Trouble('The server does not speak the protocol of Redis')
+  if (digits.startsWith('-')) return 'Nothing'
+  const unit = type === '$' ? 'byte' : 'item'
+  return `${digits} ${digits === '1' ? unit : `${unit}s`}`
 }

@@ -1,34 +1,34 @@
 import type { Socket } from 'node:net'
 import { z } from 'zod'
-import { SECOND } from '../../core/time.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
-import type { Connection } from '../../network/outbound.ts'
-import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
-import { oneLine, probeResult } from '../probe-result.ts'
+import type { Connection } from '../../network/outbound/outbound.ts'
+import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
+import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
 import { type Conversation, converse, Trouble } from './conversation.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** What an option is called in the console, and what it means. */
+/** The label and description of an option. */
 export interface OptionWords {
   readonly label: string
   readonly description: string
-  /** What the console says under the label; absent: the label says it. */
+  /** An explanation under the label in the console. Absent: the label is enough. */
   readonly hint?: string
-  /** Whether the console has it behind "More options". */
+  /** Whether the console shows it under "More options". */
   readonly isRare?: boolean
 }
 
-/** What a kind is called, what it does, and its options: GraphQL and the console are made of these. */
+/** The name, description and options of a kind, from which GraphQL and the console are generated. */
 interface KindWords<Name extends string = string> {
   readonly name: string
   readonly about: string
   readonly options: Readonly<Record<Name, OptionWords>>
 }
 
-/** A kind whose options are described. */
+/** A kind with described options. */
 export interface DescribedProbe<O extends z.ZodType = z.ZodType> extends Probe<O> {
   readonly words: KindWords
 }
@@ -41,7 +41,7 @@ export const serverOptions = (port: number) => ({
   ...commonOptions,
 })
 
-/** The words of `serverOptions`. */
+/** The descriptions of `serverOptions`. */
 export const serverWords = {
   host: { label: 'Host', description: 'The host name or address.' },
   port: { label: 'Port', description: 'The port.' },
@@ -67,12 +67,12 @@ export const serverWords = {
 /** Options for TLS. */
 export const tlsOptions = { tls: z.boolean().default(false), verifyCertificate: z.boolean().default(true) }
 
-/** The words of `tlsOptions`. */
+/** The descriptions of `tlsOptions`. */
 export const tlsWords = {
   tls: { label: 'Use TLS', description: 'Whether to use TLS.' },
   verifyCertificate: {
     label: 'The certificate must be valid',
-    description: 'Whether the certificate must be trusted, where TLS is used.',
+    description: 'Whether the certificate must be trusted, if TLS is used.',
     isRare: true,
   },
 } as const
@@ -85,7 +85,7 @@ interface ServerOptions {
   readonly degradedAboveMs?: number | undefined
 }
 
-/** What a kind that connects to a port says of itself. */
+/** The definition of a kind that connects to a port. */
 interface ServerKind<O extends z.ZodType<ServerOptions>> {
   readonly kind: MonitorKind
   readonly options: O
@@ -106,26 +106,33 @@ function describedServer<O extends z.ZodType<ServerOptions>>({ kind, options, wo
   } satisfies Omit<DescribedProbe<O>, 'run'>
 }
 
-/** Makes a kind that connects to a port and talks; its `talk` returns what the server said, and throws `Trouble`. */
-export function serverProbe<O extends z.ZodType<ServerOptions>>(
-  rules: ServerKind<O> & {
-    talk(server: Conversation, options: z.output<O>, connection: Connection): Promise<string>
-  },
+/** A kind that has a conversation over a connection. Both functions throw `Trouble`. */
+interface TalkingKind<O extends z.ZodType<ServerOptions>, P> extends ServerKind<O> {
+  /** The conversation in plain text before TLS. Absent: TLS starts immediately. */
+  beforeTls?(server: Conversation): Promise<P>
+  /** Returns a message about the server's answer. @param prelude the result of `beforeTls`; null: none. */
+  talk(server: Conversation, options: z.output<O>, prelude: P | null): Promise<string>
+}
+
+/** Creates a kind that connects to a port and has a conversation. */
+export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(
+  rules: TalkingKind<O, P>,
 ): DescribedProbe<O> {
   const { talk } = rules
   return {
     ...describedServer(rules),
     async run(given, run) {
       const { host, port, tls, verifyCertificate: verify = true } = given
-      const connected = await run.tools.outbound.connect({ host, port, tls: tls ? { verify } : undefined }, run)
+      const { before, result } = preludeOf(rules)
+      const connected = await run.tools.outbound.connect({ host, port, tls: tls ? { verify, before } : undefined }, run)
       if (connected.kind === 'failed') return unreachableResult(host, connected)
       const started = performance.now() - connected.phases.total
       const { timeoutMs, signal } = run
       const limits = { leftMs: timeoutMs - connected.phases.total, timeoutMs, signal }
       const conversation = converse(connected.socket, limits)
       try {
-        const said = await talk(conversation, given, connected)
-        return judged(given, connected, said, performance.now() - started)
+        const answer = await talk(conversation, given, result())
+        return judged(given, connected, answer, performance.now() - started)
       } catch (error) {
         if (!(error instanceof Trouble)) throw error
         return troubled(error, connected, run)
@@ -137,12 +144,32 @@ export function serverProbe<O extends z.ZodType<ServerOptions>>(
   }
 }
 
-/** Makes a kind that connects to a port and has a client talk; its `talk` returns what the server said. */
+/** Returns the conversation before TLS, if the kind has one, and a function that returns its result. */
+function preludeOf<O extends z.ZodType<ServerOptions>, P>({ beforeTls }: TalkingKind<O, P>) {
+  let result: P | null = null
+  const before = async (socket: Socket) => {
+    if (beforeTls) result = await beforeTlsOn(socket, beforeTls)
+  }
+  return { before: beforeTls && before, result: () => result }
+}
+
+/** Runs a conversation on a connection, for which the caller enforces the timeout. @throws Trouble. */
+export async function beforeTlsOn<P>(socket: Socket, talk: (server: Conversation) => Promise<P>): Promise<P> {
+  const endless = new AbortController().signal
+  const server = converse(socket, { leftMs: MINUTE, timeoutMs: MINUTE, signal: endless })
+  try {
+    return await talk(server)
+  } finally {
+    server.stop()
+  }
+}
+
+/** Creates a kind that connects to a port and uses a client library. */
 export function clientProbe<O extends z.ZodType<ServerOptions>>(
   rules: ServerKind<O> & {
-    /** What the connection offers over TLS (ALPN); absent: the client starts TLS itself where it is to be used. */
+    /** The protocols to offer over TLS (ALPN). Absent: the client library starts TLS itself. */
     readonly protocols?: readonly string[]
-    /** Talks over a connection; any error but `Trouble` becomes one. */
+    /** Returns a message about the server's answer. Errors other than `Trouble` are converted to it. */
     talk(client: ClientConnection, options: z.output<O>): Promise<string>
   },
 ): DescribedProbe<O> {
@@ -167,18 +194,18 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
   }
 }
 
-/** A connection over which a client talks. */
+/** The connection of a client library. */
 export interface ClientConnection {
   readonly socket: Socket
-  /** What is left of the timeout at the beginning, in milliseconds. */
+  /** The rest of the timeout at the beginning, in milliseconds. */
   readonly leftMs: number
-  /** Ends the connection; the message says what the server did. */
+  /** Ends the connection. The message describes the server's behaviour. */
   end(message: string): void
 }
 
 const messageOf = (error: unknown) => oneLine(error instanceof Error ? error.message : '', 300) || 'The server hung up'
 
-/** Has a client talk until the timeout, or until the probe is aborted. @throws Trouble with why it was ended, or the client's own error. */
+/** Runs a client until the timeout, or until the probe is aborted. @throws Trouble with the reason, or the error of the client. */
 async function withinLimits(
   { socket, phases }: Connection,
   { timeoutMs, signal }: ProbeRun,
@@ -212,7 +239,7 @@ export function limitReceived({ socket, end }: ClientConnection, maxBytes = 256 
   })
 }
 
-/** Returns the result of a conversation that went well. */
+/** Returns the result of a successful conversation. */
 function judged(
   { degradedAboveMs }: Pick<ServerOptions, 'degradedAboveMs'>,
   connection: Connection,
@@ -225,7 +252,7 @@ function judged(
   return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, measured)
 }
 
-/** Returns the result of a conversation that ended badly. */
+/** Returns the result of a failed conversation. */
 function troubled({ isAborted, message }: Trouble, connection: Connection, { timeoutMs }: ProbeRun): ProbeResult {
   if (isAborted) return probeResult('UNKNOWN', message)
   return probeResult('DOWN', message, { detail: detailOf(connection, timeoutMs) })

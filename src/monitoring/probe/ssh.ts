@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneLine } from '../probe-result.ts'
+import { oneLine } from '../result/probe-result.ts'
 import { Trouble } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords } from './server-probe.ts'
 

@@ -1,22 +1,16 @@
 import type { Socket } from 'node:net'
-import { MINUTE } from '../../core/time.ts'
-import { type Conversation, converse, Trouble } from './conversation.ts'
+import { type Conversation, Trouble } from './conversation.ts'
+import { beforeTlsOn } from './server-probe.ts'
 
-/** The protocols in which a connection changes to TLS. */
+/** The protocols that upgrade a connection to TLS. */
 export const startTlsProtocols = ['SMTP', 'IMAP', 'POP3', 'LDAP'] as const
 
-/** A protocol in which a connection changes to TLS. */
+/** A protocol that upgrades a connection to TLS. */
 export type StartTls = (typeof startTlsProtocols)[number]
 
-/** Asks a server to change to TLS, and waits until it agrees; whoever connects ends it in time. @throws Trouble. */
-export async function startTls(protocol: StartTls, socket: Socket): Promise<void> {
-  const endless = new AbortController().signal
-  const server = converse(socket, { leftMs: MINUTE, timeoutMs: MINUTE, signal: endless })
-  try {
-    await asks[protocol](server)
-  } finally {
-    server.stop()
-  }
+/** Asks a server to upgrade to TLS and waits until it agrees. The caller enforces the timeout. @throws Trouble. */
+export function startTls(protocol: StartTls, socket: Socket): Promise<void> {
+  return beforeTlsOn(socket, asks[protocol])
 }
 
 const asks: Readonly<Record<StartTls, (server: Conversation) => Promise<void>>> = {
@@ -42,7 +36,7 @@ const asks: Readonly<Record<StartTls, (server: Conversation) => Promise<void>>> 
     const [sequence, length = 0] = await server.bytes(2)
     if (sequence !== 0x30 || length > 0x7f) throw new Trouble('The server does not speak LDAP')
     const answer = await server.bytes(length)
-    // The message’s id, then an extended response (RFC 4511 §4.12), whose first element is the result.
+    // The message id, then an extended response (RFC 4511 §4.12), whose first element is the result.
     const at = answer.indexOf(Buffer.from([0x0a, 0x01]))
     if (answer[3] !== 0x78 || at === -1 || answer[at + 2] !== 0) throw new Trouble('The server refuses to start TLS')
   },

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
-import type { Connection } from '../../network/outbound.ts'
-import type { ProbeDetail, ProbeResult } from '../probe-result.ts'
-import { oneLine, probeResult } from '../probe-result.ts'
+import type { Connection } from '../../network/outbound/outbound.ts'
+import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
+import { oneLine, probeResult } from '../result/probe-result.ts'
 import { expired, expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
@@ -21,7 +22,7 @@ const options = z
     host: hostText,
     port: z.int().min(1).max(65_535),
     tls: z.boolean().default(false),
-    /** Changes to TLS in this protocol after connecting. */
+    /** The protocol by which to upgrade to TLS after connecting. */
     startTls: z.enum(startTlsProtocols).optional(),
     /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
     certificateDays: z.int().min(0).max(365).default(14),
@@ -81,7 +82,7 @@ export const tcp: Probe<typeof options> = {
 }
 
 /**
- * How the exchange ended: `met` with the expected text, `timeout`, `closed` by the other side, `unmet` after 16 KiB, or
+ * How the exchange ended: `met` with the expected text, `timeout`, `closed` by the server, `unmet` after 16 KiB, or
  * `aborted`.
  */
 type Ending = 'met' | 'timeout' | 'closed' | 'unmet' | 'aborted'
@@ -153,5 +154,5 @@ function judge(
 const escapes: Readonly<Record<string, string>> = { r: '\r', n: '\n', t: '\t', '0': '\0', '\\': '\\' }
 
 function unescaped(text: string): Buffer {
-  return Buffer.from(text.replace(/\\([rnt0\\])/g, (_, letter: string) => escapes[letter] ?? ''))
+  return Buffer.from(text.replace(/\\([rnt0\\])/g, (_, letter: string) => ownValue(escapes, letter) ?? ''))
 }

@@ -1,14 +1,15 @@
 import { z } from 'zod'
+import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
 import { dialFailure } from '../../network/outbound/dial.ts'
 import { exchangeUdp, type UdpOutcome } from '../../network/outbound/udp.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { probeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { ProbeRun } from './probe.ts'
 import { type DescribedProbe, serverOptions, serverWords } from './server-probe.ts'
 
-/** How much is sent at most, in bytes: enough for a question, too little to burden anybody. */
+/** The most bytes to send: enough for a request, but too few for abuse. */
 const MAX_SENT_BYTES = 512
 
 const { port: _, host: __, ...common } = serverOptions(1)
@@ -31,25 +32,25 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>
 
-/** Sends a datagram, and waits for an answer. */
+/** Sends a datagram and waits for an answer. */
 export const udp: DescribedProbe<typeof options> = {
   kind: 'UDP',
   options,
   words: {
     name: 'UDP',
-    about: 'Sends a datagram, and waits for an answer.',
+    about: 'Sends a datagram and waits for an answer.',
     options: {
       ...serverWords,
       send: {
         label: 'Send',
         description:
-          'What to send, at most 512 bytes. \\xff is a byte in hexadecimal; \\r, \\n, \\t, \\0 and \\\\ are known too.',
-        hint: 'At most 512 bytes. \\xff is a byte in hexadecimal; \\r, \\n, \\t, \\0 and \\\\ are known too.',
+          'The data to send, at most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
+        hint: 'At most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
       },
       expect: {
         label: 'Expect',
-        description: 'What an answer must contain, with the same signs. Default: anything.',
-        hint: 'What an answer must contain, with the same signs. Empty: anything.',
+        description: 'A text that an answer must contain, with the same escapes. Default: any answer.',
+        hint: 'A text that an answer must contain, with the same escapes. Empty: any answer.',
       },
     },
   },
@@ -69,7 +70,7 @@ export const udp: DescribedProbe<typeof options> = {
     const leftMs = run.timeoutMs - (performance.now() - started)
     const { addresses } = resolved
     let result = probeResult('UNKNOWN', 'Too many probes of the address were due at once')
-    // IPv4 and IPv6 alternate; the machine may have a route to one of them only.
+    // Addresses alternate between IPv4 and IPv6, as the machine may have a route for only one of them.
     for (const [index, address] of addresses.slice(0, 2).entries()) {
       const waitMs = index === 0 ? (run.waitMs ?? 0) : 0
       if (!(await outbound.awaitConnectionSlot(address, { waitMs, signal: run.signal }))) return result
@@ -107,7 +108,7 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
       return probeResult('UNKNOWN', 'The probe was aborted')
     case 'failed': {
       if (outcome.code === 'ECONNREFUSED')
-        return probeResult('DOWN', `Nobody listens on port ${port} (ICMP)`, { detail })
+        return probeResult('DOWN', `Nothing listens on port ${port} (ICMP)`, { detail })
       const { fault, message } = dialFailure(outcome.code, address, port)
       return probeResult(fault === 'ours' ? 'UNKNOWN' : 'DOWN', message, {
         detail,
@@ -119,7 +120,7 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
 
 const escapes: Readonly<Record<string, string>> = { r: '\r', n: '\n', t: '\t', '0': '\0', '\\': '\\' }
 
-/** Reads a text in UTF-8 in which `\xff` and the like stand for bytes. */
+/** Encodes a text in UTF-8, replacing escapes such as `\xff` by bytes. */
 function bytesOf(text: string): Buffer {
   const parts = text.split(/(\\x[\da-f]{2}|\\[rnt0\\])/i)
   return Buffer.concat(
@@ -127,7 +128,7 @@ function bytesOf(text: string): Buffer {
       if (index % 2 === 0) return Buffer.from(part)
       return /^\\x/i.test(part)
         ? Buffer.from(part.slice(2), 'hex')
-        : Buffer.from(escapes[part.slice(1).toLowerCase()] ?? '')
+        : Buffer.from(ownValue(escapes, part.slice(1).toLowerCase()) ?? '')
     }),
   )
 }

@@ -11,7 +11,7 @@ import {
   tlsWords,
 } from './server-probe.ts'
 
-/** The longest message that is read, in bytes. */
+/** The longest message to read, in bytes. */
 const MAX_MESSAGE = 64 * 1024
 
 const options = z.strictObject({
@@ -34,7 +34,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>
 
-/** Opens a websocket (RFC 6455), sends a message and waits for one where that is asked for, and closes it. */
+/** Opens a websocket (RFC 6455), optionally sends a message and waits for one, and closes it. */
 export const websocket = clientProbe({
   kind: 'WEBSOCKET',
   options: options.refine(({ port }) => port !== 25, { path: ['port'], message: 'must not be 25, which is for mail' }),
@@ -47,15 +47,15 @@ export const websocket = clientProbe({
       path: { label: 'Path', description: 'The path of the URL. Default: /.' },
       subprotocol: {
         label: 'Subprotocol',
-        description: 'The subprotocol to ask for, which the server must accept. Default: none.',
-        hint: 'Which the server must accept. Empty: none.',
+        description: 'The subprotocol to request, which the server must accept. Default: none.',
+        hint: 'The server must accept it. Empty: none.',
         isRare: true,
       },
       send: { label: 'Send', description: 'A message to send once it is open. Default: none.', isRare: true },
       expect: {
         label: 'Expect',
-        description: 'What a message of the server must contain. Default: none is awaited.',
-        hint: 'What a message of the server must contain. Empty: none is awaited.',
+        description: 'A text that a message of the server must contain. Default: does not wait for messages.',
+        hint: 'A text that a message of the server must contain. Empty: does not wait for messages.',
         isRare: true,
       },
     },
@@ -85,7 +85,7 @@ export const websocket = clientProbe({
   },
 })
 
-/** Returns a websocket that is being opened over a connection. */
+/** Starts to open a websocket over a connection. */
 async function connecting(
   { socket }: ClientConnection,
   { host, port, tls, path, subprotocol }: Options,
@@ -104,7 +104,7 @@ const FOREIGN = 'The server does not speak WebSocket'
 
 const refusalOf = (status = 0) => (status === 101 ? FOREIGN : `HTTP ${status} instead of 101`)
 
-/** Says what is wrong with an answer that the library refuses. */
+/** Describes the problem of an answer that the library refuses. */
 function problemIn({ message, code = '' }: Error & { readonly code?: string }): string {
   if (code.startsWith('HPE_')) return 'The server does not speak HTTP'
   if (/^Invalid (?:Upgrade|Sec-WebSocket-Accept) header/.test(message)) return FOREIGN

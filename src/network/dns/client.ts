@@ -95,13 +95,8 @@ export function createDnsClient(settings: {
   }
   const cache = createCache(cacheSize, now)
   const upstreams = servers.map((server) => createUpstream(server, now, statistics))
-  const flights = new Map<string, Flight>()
+  const flights = createFlights(upstreams, statistics, (key, result) => cache.set(key, result))
   let closed = false
-  let timer: NodeJS.Timeout | null = null
-
-  function peek(name: string, type: RecordType): DnsResult | undefined {
-    return readCache(keyOf(name, type))
-  }
 
   function readCache(key: string): DnsResult | undefined {
     const known = cache.get(key)
@@ -109,29 +104,59 @@ export function createDnsClient(settings: {
     return known
   }
 
-  function query(name: string, type: RecordType, options: QueryOptions = {}): Promise<DnsResult> {
-    const key = keyOf(name, type)
-    const known = options.fresh ? undefined : readCache(key)
-    if (known !== undefined) return Promise.resolve(known)
-    if (closed || options.signal?.aborted) return Promise.resolve(aborted)
-    if (!isQueryable(name)) return Promise.resolve(malformed)
+  return {
+    peek: (name, type) => readCache(keyOf(name, type)),
+    query(name, type, options = {}) {
+      const key = keyOf(name, type)
+      const known = options.fresh ? undefined : readCache(key)
+      if (known !== undefined) return Promise.resolve(known)
+      if (closed || options.signal?.aborted) return Promise.resolve(aborted)
+      if (!isQueryable(name)) return Promise.resolve(malformed)
 
-    const { timeoutMs = settings.timeoutMs, signal, ttlOf, admit } = options
-    const at = performance.now()
-    let flight = flights.get(key)
-    if (flight !== undefined) statistics.coalesced++
-    else if (admit?.() === false) return Promise.resolve(withheld)
-    else flight = startFlight(key, { name: name.toLowerCase(), type }, timeoutMs, at)
-    const { waiters } = flight
-    return new Promise((resolve) => {
-      flight.waiters = [...waiters, { resolve, ttlOf, deadline: at + timeoutMs, signal }]
-    })
+      const { timeoutMs = settings.timeoutMs, signal, ttlOf, admit } = options
+      const at = performance.now()
+      let flight = flights.get(key)
+      if (flight !== undefined) statistics.coalesced++
+      else if (admit?.() === false) return Promise.resolve(withheld)
+      else flight = flights.start(key, { name: name.toLowerCase(), type }, timeoutMs, at)
+      return flights.join(flight, { ttlOf, deadline: at + timeoutMs, signal })
+    },
+    dismiss: flights.dismiss,
+    forget: (name, type) => cache.delete(keyOf(name, type)),
+    async close() {
+      closed = true
+      flights.abort()
+      await Promise.all(upstreams.map((upstream) => upstream.close()))
+    },
+    statistics,
   }
+}
 
-  function startFlight(key: string, question: Question, timeoutMs: number, at: number): Flight {
+/** The queries in flight. */
+interface Flights {
+  get(key: string): Flight | undefined
+  start(key: string, question: Question, timeoutMs: number, at: number): Flight
+  /** Waits for the result of a flight, until the waiter’s deadline or signal. */
+  join(flight: Flight, waiter: Omit<Waiter, 'resolve'>): Promise<DnsResult>
+  /** Resolves callers that have left or reached their deadline; the last one ends the query. */
+  dismiss(): void
+  /** Ends all flights. */
+  abort(): void
+}
+
+/** @param onEnd called with the result of each flight. */
+function createFlights(
+  upstreams: readonly Upstream[],
+  statistics: DnsStatistics,
+  onEnd: (key: string, result: DnsResult) => void,
+): Flights {
+  const flights = new Map<string, Flight>()
+  let timer: NodeJS.Timeout | null = null
+
+  function start(key: string, question: Question, timeoutMs: number, at: number): Flight {
     const delay = Math.min(retransmitDelay, timeoutMs / 3)
-    const pursuit = startFailover(question, inOrder(upstreams), at, delay, (result) => finishFlight(flight, result))
-    const flight: Flight = { key, failover: pursuit, waiters: [] }
+    const failover = startFailover(question, inOrder(upstreams), at, delay, (result) => finish(flight, result))
+    const flight: Flight = { key, failover, waiters: [] }
     flights.set(key, flight)
     timer ??= setTimeout(tick, tickInterval)
     return flight
@@ -144,16 +169,10 @@ export function createDnsClient(settings: {
     timer = null
     dismiss()
     const at = performance.now()
-    for (const { failover: pursuit } of flights.values()) if (pursuit !== null) retransmitWhenDue(pursuit, at)
+    for (const { failover } of flights.values()) if (failover !== null) retransmitWhenDue(failover, at)
     if (flights.size > 0) timer = setTimeout(tick, tickInterval)
   }
 
-  function stopTicking() {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-  }
-
-  /** Resolves callers that have left or reached their deadline; the last one ends the query. */
   function dismiss() {
     const at = performance.now()
     for (const flight of flights.values()) {
@@ -172,14 +191,14 @@ export function createDnsClient(settings: {
   function resolveWaiter(flight: Flight, waiter: Waiter, result: DnsResult) {
     flight.waiters = flight.waiters.filter((other) => other !== waiter)
     waiter.resolve(result)
-    if (flight.waiters.length === 0) endFlight(flight, result)
+    if (flight.waiters.length === 0) end(flight, result)
   }
 
   /** Ends a flight with its result. */
-  function finishFlight(flight: Flight, result: DnsResult) {
+  function finish(flight: Flight, result: DnsResult) {
     const { waiters } = flight
     const kept = waiters.reduce((so, { ttlOf }) => shortenTtl(so, ttlOf), result)
-    endFlight(flight, kept)
+    end(flight, kept)
     for (const { resolve } of waiters) resolve(kept)
   }
 
@@ -187,26 +206,29 @@ export function createDnsClient(settings: {
    * Ends a flight and clears its references: in V8, a Map that is filled and emptied constantly leaves old tables
    * behind, whose contents stay in memory until the next full collection (a quarter of the time of a query, measured).
    */
-  function endFlight(flight: Flight, result: DnsResult) {
+  function end(flight: Flight, result: DnsResult) {
     if (flight.failover !== null) cancelFailover(flight.failover)
     flight.failover = null
     flight.waiters = []
     flights.delete(flight.key)
-    if (flights.size === 0) stopTicking()
-    cache.set(flight.key, result)
+    if (flights.size === 0 && timer !== null) {
+      clearTimeout(timer)
+      timer = null
+    }
+    onEnd(flight.key, result)
   }
 
   return {
-    peek,
-    query,
+    get: (key) => flights.get(key),
+    start,
+    join: (flight, { ttlOf, deadline, signal }) =>
+      new Promise((resolve) => {
+        flight.waiters = [...flight.waiters, { resolve, ttlOf, deadline, signal }]
+      }),
     dismiss,
-    forget: (name, type) => cache.delete(keyOf(name, type)),
-    async close() {
-      closed = true
-      for (const flight of flights.values()) finishFlight(flight, aborted)
-      await Promise.all(upstreams.map((upstream) => upstream.close()))
+    abort() {
+      for (const flight of flights.values()) finish(flight, aborted)
     },
-    statistics,
   }
 }
 

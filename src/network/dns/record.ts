@@ -3,7 +3,7 @@ import type { Answer, TxtData } from 'dns-packet'
 /**
  * The data of a record as text: an address in its usual form, the strings of a TXT record, joined, or what a zone file has,
  * names without a final dot: `10 mail.example.com`.
- * @throws TypeError for types that nobody asks for.
+ * @throws TypeError for unsupported types.
  */
 export function textOf(record: Answer): string {
   switch (record.type) {

@@ -1,15 +1,8 @@
-import { randomInt } from 'node:crypto'
 import type { DnsServer } from '../../core/config.ts'
 import { type Clock, SECOND } from '../../core/time.ts'
 import { type DnsResult, type Question, readReply } from './message.ts'
-import {
-  type Datagram,
-  type DnsStatistics,
-  type Listener,
-  openUdpSocket,
-  sendOverTcp,
-  type UdpSocket,
-} from './transport.ts'
+import { createSocketPool } from './socket-pool.ts'
+import { type Datagram, type DnsStatistics, sendOverTcp, type UdpSocket } from './transport.ts'
 
 /** One recursive resolver. */
 export interface Upstream {
@@ -26,22 +19,18 @@ export interface Upstream {
 
 /** One question to one upstream. */
 export interface Exchange {
-  /** Sends the same packet again, if it was sent and not answered yet. */
+  /** Sends the same packet again if it was sent and isn't answered yet. */
   resend(): void
   cancel(): void
 }
 
-/**
- * A record with methods, without closures bound to names: tsx names each of those anew when it is created, which
- * doubled the cost of a query (measured).
- */
-interface Asked extends Exchange, Listener {
+/** The state of an exchange. */
+interface Asked {
   readonly question: Question
   readonly onResult: (result: DnsResult) => void
   state: 'waiting' | 'udp' | 'tcp' | 'done'
-  /** Its socket and datagram while its state is `udp`. */
-  socket: UdpSocket | null
-  datagram: Datagram | null
+  /** What was sent over UDP; null before. */
+  sent: { readonly socket: UdpSocket; readonly datagram: Datagram } | null
   resent: boolean
   cancelTcp: (() => void) | null
 }
@@ -50,80 +39,25 @@ interface Asked extends Exchange, Listener {
  * The maximum number of queries in flight; above about 100, rbldnsd's default receive buffer overflows and loses some
  * (measured).
  */
-const maxInFlight = 64
-/**
- * The number of sockets in use, and of queries per socket: a forger must guess the port as well as the id (RFC 5452
- * §9.2).
- */
-const socketCount = 4
-const queriesPerSocket = 300
-/** After this many unanswered exchanges an upstream counts as silent, for this long in milliseconds. */
-const maxUnanswered = 3
-const silentMs = 30 * SECOND
+const MAX_IN_FLIGHT = 64
 
 /** Creates an upstream; sockets are opened with the first question. */
 export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics): Upstream {
   const queue = createQueue()
-  const sockets = new Set<UdpSocket>()
-  /** Sockets in `sockets` that still take queries. */
-  const usable: UdpSocket[] = []
-  const openings = new Set<Promise<void>>()
+  const silence = createSilenceDetector(now)
+  const sockets = createSocketPool(server, statistics, { onReady: sendQueued, onUnreachable: failQueued })
   let inFlight = 0
-  let sendScheduled = false
-  let unanswered = 0
-  let silentSince = 0
+  let isSendScheduled = false
 
   function ask(question: Question, onResult: (result: DnsResult) => void): Exchange {
-    const asked: Asked = {
-      question,
-      onResult,
-      state: 'waiting',
-      socket: null,
-      datagram: null,
-      resent: false,
-      cancelTcp: null,
-      resend() {
-        if (asked.state !== 'udp' || asked.datagram === null) return
-        asked.resent = true
-        asked.socket?.resend(asked.datagram)
-      },
-      cancel() {
-        if (asked.state === 'udp' && asked.resent) countUnanswered()
-        end(asked)
-      },
-      answered(message) {
-        answered(asked, message)
-      },
-      failed(reason) {
-        finish(asked, { kind: 'failed', reason })
-      },
-    }
+    const asked: Asked = { question, onResult, state: 'waiting', sent: null, resent: false, cancelTcp: null }
     queue.push(asked)
-    openSockets()
+    sockets.fill()
     sendQueuedSoon()
-    return asked
+    return { resend: () => resend(asked), cancel: () => cancel(asked) }
   }
 
-  /** Replaces used sockets. */
-  function openSockets() {
-    while (usable.length + openings.size < socketCount) {
-      const opening = openUdpSocket(server, statistics).then(
-        (socket) => {
-          openings.delete(opening)
-          sockets.add(socket)
-          usable.push(socket)
-          sendQueued()
-        },
-        () => {
-          openings.delete(opening)
-          if (usable.length + openings.size === 0) failWaiting()
-        },
-      )
-      openings.add(opening)
-    }
-  }
-
-  function failWaiting() {
+  function failQueued() {
     for (let asked = queue.shift(); asked; asked = queue.shift())
       finish(asked, { kind: 'failed', reason: 'unreachable' })
   }
@@ -133,49 +67,50 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
    * other, and sending in one go took a sixth off the processor time of a query (measured against rbldnsd).
    */
   function sendQueuedSoon() {
-    if (sendScheduled) return
-    sendScheduled = true
+    if (isSendScheduled) return
+    isSendScheduled = true
     setImmediate(() => {
-      sendScheduled = false
+      isSendScheduled = false
       sendQueued()
     })
   }
 
   /** Sends queued queries while there is a socket and room. */
   function sendQueued() {
-    while (usable.length > 0 && inFlight < maxInFlight) {
+    while (sockets.isReady() && inFlight < MAX_IN_FLIGHT) {
       const asked = queue.shift()
       if (asked === undefined) return
       inFlight++
-      send(asked)
+      asked.state = 'udp'
+      asked.sent = sockets.send(asked.question, listenerOf(asked))
     }
   }
 
-  function send(asked: Asked) {
-    const index = randomInt(usable.length)
-    const socket = usable[index]
-    if (socket === undefined) throw new RangeError('There is no socket to send on')
-    asked.state = 'udp'
-    asked.socket = socket
-    asked.datagram = socket.send(asked.question, asked)
-    if (socket.used < queriesPerSocket) return
-    usable.splice(index, 1)
-    void socket.retire().then(() => sockets.delete(socket))
-    openSockets()
+  function listenerOf(asked: Asked) {
+    return {
+      answered: (message: Buffer) => receive(asked, message),
+      failed: (reason: 'unreachable' | 'malformed') => finish(asked, { kind: 'failed', reason }),
+    }
   }
 
-  function answered(asked: Asked, message: Buffer) {
-    unanswered = 0
+  function receive(asked: Asked, message: Buffer) {
+    silence.noteAnswer()
     const result = readReply(message, asked.question)
     if (result !== 'truncated') return finish(asked, result)
     if (asked.state === 'tcp') return finish(asked, { kind: 'failed', reason: 'malformed' })
     asked.state = 'tcp'
-    asked.cancelTcp = sendOverTcp(server, asked.question, statistics, asked)
+    asked.cancelTcp = sendOverTcp(server, asked.question, statistics, listenerOf(asked))
   }
 
-  function countUnanswered() {
-    unanswered++
-    silentSince = now().getTime()
+  function resend(asked: Asked) {
+    if (asked.state !== 'udp' || asked.sent === null) return
+    asked.resent = true
+    asked.sent.socket.resend(asked.sent.datagram)
+  }
+
+  function cancel(asked: Asked) {
+    if (asked.state === 'udp' && asked.resent) silence.noteUnanswered()
+    end(asked)
   }
 
   function finish(asked: Asked, result: DnsResult) {
@@ -184,25 +119,37 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 
   function end(asked: Asked) {
-    const held = asked.state === 'udp' || asked.state === 'tcp'
+    const wasInFlight = asked.state === 'udp' || asked.state === 'tcp'
     asked.state = 'done'
-    if (asked.datagram !== null) asked.socket?.forget(asked.datagram)
+    asked.sent?.socket.forget(asked.sent.datagram)
     asked.cancelTcp?.()
-    if (!held) return
+    if (!wasInFlight) return
     inFlight--
     sendQueuedSoon()
   }
 
+  return { ask, isSilent: silence.isSilent, close: sockets.close }
+}
+
+/** After this many unanswered exchanges in a row an upstream counts as silent, for this long in milliseconds. */
+const MAX_UNANSWERED = 3
+const SILENT_MS = 30 * SECOND
+
+function createSilenceDetector(now: Clock) {
+  let unanswered = 0
+  let since = 0
   return {
-    ask,
-    isSilent() {
-      if (unanswered < maxUnanswered) return false
-      const silentFor = now().getTime() - silentSince
-      return silentFor >= 0 && silentFor < silentMs
+    noteAnswer() {
+      unanswered = 0
     },
-    async close() {
-      await Promise.all(openings)
-      await Promise.all([...sockets].map((socket) => socket.close()))
+    noteUnanswered() {
+      unanswered++
+      since = now().getTime()
+    },
+    isSilent() {
+      if (unanswered < MAX_UNANSWERED) return false
+      const lasted = now().getTime() - since
+      return lasted >= 0 && lasted < SILENT_MS
     },
   }
 }

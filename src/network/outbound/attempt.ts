@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import { SECOND } from '../../core/time.ts'
-import type { Limits } from '../outbound.ts'
 import type { Certificate, Failure, FailureReason, Fault, Phases } from './failure.ts'
 import { hundredths } from './failure.ts'
+import type { Limits } from './outbound.ts'
 
 /** Ends an attempt. Thrown only within the outbound client, which returns it as a `Failure`. */
 export class Stop extends Error {

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { addressFamily, addressRange } from '../../core/ip-address.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { FailureReason, Fault } from './failure.ts'
 
@@ -115,14 +116,14 @@ export function dialFailure(
   port: number,
   families: () => ReadonlySet<4 | 6> = ownFamilies,
 ): Stop {
-  const ours = localErrors[code ?? '']
+  const ours = ownValue(localErrors, code ?? '')
   if (ours !== undefined) return new Stop('local', 'ours', ours)
   const family = addressFamily(address)
   if (code === 'EHOSTUNREACH' && !families().has(family)) {
     return new Stop('local', 'ours', `This machine has no route to an IPv${family} address`)
   }
   const [reason, fault, message] =
-    remoteErrors[code ?? ''] ?? (['unreachable', 'unclear', 'The host cannot be reached'] as const)
+    ownValue(remoteErrors, code ?? '') ?? (['unreachable', 'unclear', 'The host cannot be reached'] as const)
   return new Stop(reason, fault, message.replace('{port}', String(port)))
 }
 

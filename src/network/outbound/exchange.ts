@@ -2,20 +2,36 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+import { ownValue } from '../../core/own-value.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
+import { type ProxyServer, proxyAuthorization } from './proxy.ts'
 import type { Hop } from './redirect.ts'
 
 /** The maximum size of a response head, in bytes. */
 const MAX_HEAD_BYTES = 16 * 1024
 
+/** The most interim responses (RFC 9110 §15.2) before the final one. Servers send one or two. */
+const MAX_INTERIM_RESPONSES = 100
+
 /**
  * Sends a request over a connection, and returns its response before the body is read.
+ * @param proxy to which the request is sent instead of its target, in absolute form (RFC 9112 §3.2.2).
  * @throws Stop
  */
-export function exchange(socket: Socket, hop: Hop, state: Attempt): Promise<IncomingMessage> {
+export function exchange(
+  socket: Socket,
+  hop: Hop,
+  state: Attempt,
+  proxy: ProxyServer | null = null,
+): Promise<IncomingMessage> {
   return inPhase(state, 'firstByte', 'answer', () =>
     awaiting(state, (resolve, reject) => {
-      const sent = open(socket, hop)
+      const sent = open(socket, hop, proxy)
+      let interim = 0
+      sent.on('information', () => {
+        interim += 1
+        if (interim > MAX_INTERIM_RESPONSES) reject(new Stop('protocol', 'theirs', 'Too many interim responses'))
+      })
       sent.once('response', resolve)
       sent.on('error', (error: NodeJS.ErrnoException) => reject(exchangeFailure(error)))
       sent.end(hop.body)
@@ -25,13 +41,18 @@ export function exchange(socket: Socket, hop: Hop, state: Attempt): Promise<Inco
 }
 
 /** @throws Stop `invalid` when a header cannot be sent. */
-function open(socket: Socket, { url, method, headers }: Hop): ClientRequest {
+function open(socket: Socket, { url, method, headers }: Hop, proxy: ProxyServer | null): ClientRequest {
+  const authorization = proxy && proxyAuthorization(proxy)
   try {
     return request({
       createConnection: () => socket,
       method,
-      path: url.pathname + url.search,
-      headers: { ...Object.fromEntries(headers), host: url.host },
+      path: `${proxy === null ? '' : url.origin}${url.pathname}${url.search}`,
+      headers: {
+        ...Object.fromEntries(headers),
+        host: url.host,
+        ...(authorization !== null && { 'proxy-authorization': authorization }),
+      },
       maxHeaderSize: MAX_HEAD_BYTES,
     })
   } catch {
@@ -58,18 +79,20 @@ export function readBody(
 ): Promise<{ readonly body: Buffer; readonly complete: boolean }> {
   state.awaited = 'complete answer'
   return awaiting(state, (resolve, reject) => {
-    const unpack = decoders[answer.headers['content-encoding']?.trim().toLowerCase() ?? '']?.()
-    const chunks: Buffer[] = []
-    let size = 0
+    const unpack = ownValue(decoders, answer.headers['content-encoding']?.trim().toLowerCase() ?? '')?.()
+    const decoded = createCollector(limit)
     let received = 0
+    // What has arrived in one piece is still given after the end, in as many chunks as the server has made of it.
+    let isOver = false
 
     function giveUp() {
+      isOver = true
       answer.destroy()
       unpack?.destroy()
     }
     const finish = (complete: boolean) => {
       giveUp()
-      resolve({ body: Buffer.concat(chunks).subarray(0, limit), complete })
+      resolve({ body: decoded.bytes(), complete })
     }
     const fail = (stop: Stop) => {
       giveUp()
@@ -78,6 +101,7 @@ export function readBody(
 
     answer.on('error', () => fail(new Stop('closed', 'theirs', 'Connection closed before the response was complete')))
     answer.on('data', (chunk: Buffer) => {
+      if (isOver) return
       received += chunk.length
       // Encoded data is hardly larger than decoded data: more could go on endlessly.
       if (unpack !== undefined && received > 2 * limit + MAX_HEAD_BYTES) fail(undecodable())
@@ -86,13 +110,35 @@ export function readBody(
     answer.on('end', () => received === 0 && finish(true))
     const body = unpack === undefined ? answer : answer.pipe(unpack.on('error', () => fail(undecodable())))
     body.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size > limit) finish(false)
+      if (!isOver && !decoded.add(chunk)) finish(false)
     })
     body.on('end', () => finish(true))
     return giveUp
   })
+}
+
+/** The first size of a collector, in bytes. */
+const COLLECTED_BYTES = 16 * 1024
+
+/** Collects up to `limit` bytes, in linear time and memory however small the chunks are. */
+function createCollector(limit: number) {
+  let buffer = Buffer.allocUnsafeSlow(Math.min(limit, COLLECTED_BYTES))
+  let length = 0
+  return {
+    /** Returns false when the limit is exceeded. */
+    add(chunk: Buffer): boolean {
+      const end = Math.min(length + chunk.length, limit)
+      const fits = length + chunk.length <= limit
+      if (end > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(2 * buffer.length, end)))
+        buffer.copy(larger, 0, 0, length)
+        buffer = larger
+      }
+      length += chunk.copy(buffer, length, 0, end - length)
+      return fits
+    },
+    bytes: () => buffer.subarray(0, length),
+  }
 }
 
 /** The value of the header Accept-Encoding. */

@@ -28,6 +28,7 @@ export interface Certificate {
  * - `refused`, `unreachable`, `closed`: by the other side or the network between; `certificate`, `tls`, `protocol`: the
  * other side's data was wrong; `redirects`: too many.
  * - `timeout`: the deadline passed; `aborted`: the caller's signal aborted; `local`: an error of this machine.
+ * - `proxy`: a proxy between us and the target cannot be used.
  * - `spared`: the rate limit of the address did not admit the connection in time.
  */
 export type FailureReason =
@@ -45,6 +46,7 @@ export type FailureReason =
   | 'timeout'
   | 'aborted'
   | 'local'
+  | 'proxy'
   | 'spared'
 
 /** Who caused a failure: certainly the target, possibly our own network, or certainly we. */

@@ -18,7 +18,7 @@ interface Http2Call {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly maxBodyBytes: number
-  /** Is told when the server sends more than 256 KiB around its answer; it destroys the socket. */
+  /** Is called when the server sends more than 256 KiB around its answer; it destroys the socket. */
   tooMuch(): void
 }
 

@@ -1,6 +1,6 @@
 import { parseUrl } from '../../core/url.ts'
-import type { OutboundRequest } from '../outbound.ts'
 import { Stop } from './attempt.ts'
+import type { OutboundRequest } from './outbound.ts'
 
 /** One request of a chain of redirects. */
 export interface Hop {

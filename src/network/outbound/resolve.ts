@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises'
 import { addressFamily, parseAddress } from '../../core/ip-address.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DnsClient, DnsResult, RecordType } from '../dns/client.ts'
-import type { Resolved } from '../outbound.ts'
 import { isPublicName } from '../public-name.ts'
 import { type Attempt, awaiting, Stop } from './attempt.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from './guard.ts'
 import { type Host, readHost } from './host.ts'
+import type { Resolved } from './outbound.ts'
 
 export interface ResolveSettings {
   readonly dns: DnsClient

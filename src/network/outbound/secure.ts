@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import { connect, type SecureContext, type TLSSocket } from 'node:tls'
+import { ownValue } from '../../core/own-value.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Certificate } from './failure.ts'
 
@@ -72,7 +73,7 @@ function certificateOf(secured: TLSSocket): Certificate {
 
 function distrustMessage({ problem }: Certificate, host: string): string {
   if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID') return `TLS certificate is not for ${host}`
-  return problems[problem ?? ''] ?? 'TLS certificate is not trusted'
+  return ownValue(problems, problem ?? '') ?? 'TLS certificate is not trusted'
 }
 
 const unknownIssuer = 'TLS certificate is from an unknown issuer, or its chain is incomplete'

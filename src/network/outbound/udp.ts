@@ -11,7 +11,7 @@ export type UdpOutcome =
   | { readonly kind: 'unmet' }
   | { readonly kind: 'silent' }
   | { readonly kind: 'aborted' }
-  /** An error of the socket by its code; ECONNREFUSED: the host says that nobody listens (ICMP). */
+  /** An error of the socket by its code; ECONNREFUSED: the host reports that nothing listens (ICMP). */
   | { readonly kind: 'failed'; readonly code: string }
 
 /**

@@ -2,17 +2,18 @@ import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
-import type { Outbound } from '../../network/outbound.ts'
-import type { NotificationContent } from '../content.ts'
+import type { Outbound } from '../../network/outbound/outbound.ts'
+import type { NotificationContent } from '../content/content.ts'
+import type { MemberPush } from '../push/member-push.ts'
 import type { Mailer } from './mailer.ts'
 
 /** An address as parsed by its channel. */
 export interface Address {
-  /** Everything that sending needs; equal texts reach the same receiver. */
+  /** The data that sending needs, as text. Equal texts reach the same receiver. */
   readonly text: string
-  /** The displayable part. */
+  /** The address as shown on screens, without secrets. */
   readonly label: string
-  /** The host, or `mail`, whose limits the message counts against. */
+  /** The key of the rate limits that apply: a host, or `mail`. */
   readonly destination: string
   /** The mailbox or host whose confirmation messages are limited. */
   readonly target: string
@@ -28,7 +29,7 @@ export interface Message {
   readonly secrets: readonly string[]
   /** The page to change or end the subscription. */
   readonly manageUrl: string
-  /** The URL at which a POST ends it at once (RFC 8058). */
+  /** A POST to this URL ends the subscription at once (RFC 8058). */
   readonly unsubscribeUrl: string
   /** The thread of messages about one subject to one subscriber. */
   readonly thread: string
@@ -42,37 +43,42 @@ export type Outcome =
   | {
       readonly kind: 'failed'
       readonly status: number | null
-      /** Without secrets, because the organization reads it. */
+      /** Without secrets, because the organization can read it. */
       readonly message: string
-      /** TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it accepts no message any more. */
+      /**
+       * TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it no longer accepts any
+       * message.
+       */
       readonly permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'
       /** The receiver's `Retry-After` in milliseconds. */
       readonly retryAfterMs: number | null
     }
 
-/** The result of sending; `postponed`: nothing was sent, because the destination is at its limit. */
+/** The result of sending. `postponed`: nothing was sent, because the destination is at its limit. */
 export type SendResult = Outcome | { readonly kind: 'postponed' }
 
-/** The result of a message that could not be rendered or sent through a fault of ours, which the caller logs. */
+/** The result of a message that an internal error kept from being rendered or sent. The caller logs the error. */
 export const internalFailure: Outcome = {
   kind: 'failed',
   status: null,
-  message: 'Not sent because of an internal error, which is logged.',
+  message: 'Not sent because of an internal error, which was logged.',
   permanence: 'TEMPORARY',
   retryAfterMs: null,
 }
 
-/** The clients that channels send with. */
+/** The clients through which channels send. */
 export interface SendTools {
   readonly outbound: Pick<Outbound, 'request'>
-  /** Null: email isn't set up. */
+  /** Null if email is not set up. */
   readonly mailer: Mailer | null
   readonly now: Clock
+  /** Sends to the browsers of members. Absent where only subscribers are notified. */
+  readonly push?: MemberPush
 }
 
-/** A way to reach subscribers. To add one, write a file and a line in `channels.ts`. */
+/** A way to reach subscribers. To add one, write a file and add it to `channels.ts`. */
 export interface Channel {
-  /** The name in sentences. */
+  /** The name in running text. */
   readonly name: string
   /** Parses an address from input. */
   readonly address: z.ZodType<Address>
@@ -82,7 +88,7 @@ export interface Channel {
 
 const MAX_URL_LENGTH = 2048
 
-/** Reads a URL to which messages are posted, with a mistake of its own to look for. */
+/** Returns a schema for a URL to which messages are posted, with an additional check for a common mistake. */
 export function webhookAddress(mistakeOf: (url: URL) => string | null, target: (url: URL) => string) {
   return z
     .string()
@@ -106,18 +112,18 @@ function urlMistake(text: string): string | null {
   const { hostname, username, password, port } = url
   if (readHost(hostname) === null) return 'must have a host name or an IP address'
   if (username !== '' || password !== '') return 'must not have a user'
-  return port === '25' ? 'must not have port 25, which is for mail' : null
+  return port === '25' ? 'must not have port 25, which is for email' : null
 }
 
-/** Returns the host and the last characters: the path may be a secret. */
+/** Returns the host and the last characters, because the path may be a secret. */
 function labelOf({ host, pathname, search }: URL): string {
   const rest = pathname + search
   return rest === '/' ? host : `${host}/…${rest.slice(-4)}`
 }
 
 /**
- * Reads the URL of a service's incoming webhook: at one of its hosts, or below one of them. Who knows such a URL is
- * allowed to write there, so nobody but its owner can be flooded.
+ * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner of a
+ * channel knows such a URL, so nobody else can be flooded.
  */
 export function incomingWebhookAddress(service: string, hosts: readonly string[]) {
   const mistakeOf = ({ protocol, hostname }: URL) => {

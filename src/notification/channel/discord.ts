@@ -1,13 +1,13 @@
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import { truncate } from '../../core/truncate.ts'
-import type { NotificationContent, Tone } from '../content.ts'
+import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook): 401, 403 and 404 mean that the
- * webhook is gone, 400 that the message is invalid, and 429 carries `Retry-After`.
+ * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook). 401, 403 and 404: the webhook is gone;
+ * 400: the message is invalid; 429 carries `Retry-After`.
  */
 export const discord: Channel = {
   name: 'Discord',
@@ -18,7 +18,7 @@ export const discord: Channel = {
     ),
 }
 
-/** Adds `wait`, so that Discord answers once the message is posted. */
+/** Adds `wait`, so that Discord responds after it has posted the message. */
 function withWait(address: string): string {
   const url = new URL(address)
   url.searchParams.set('wait', 'true')
@@ -33,7 +33,7 @@ function bodyOf(
   const said = [plainText(html), `[${action.label}](${action.url})`].filter(Boolean).map((text) => truncate(text, 3500))
   return {
     username: truncate(words.page.feed(page.name).replace(/discord|clyde/gi, '…'), 80),
-    // Mentions in a message notify no user.
+    // Keeps mentions in a message from notifying users.
     allowed_mentions: { parse: [] },
     embeds: [
       {

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { emailText } from '../../account/page-settings.ts'
+import { emailText } from '../../account/page/page-settings.ts'
 import { isolate } from '../../language/isolate.ts'
-import type { NotificationContent } from '../content.ts'
-import { foldMailbox } from '../mailbox.ts'
+import type { NotificationContent } from '../content/content.ts'
+import { foldMailbox } from '../mail/mailbox.ts'
 import type { Address, Channel } from './channel.ts'
 import type { MailContent } from './mail-template.ts'
 import { htmlOf, textOf } from './mail-template.ts'
@@ -10,7 +10,7 @@ import { htmlOf, textOf } from './mail-template.ts'
 /** The destination of all email, whose limits protect our SMTP server. */
 export const MAIL = 'mail'
 
-/** Addresses are case-insensitive: no current server distinguishes mailboxes by case. */
+/** Addresses count as case-insensitive, because no current server distinguishes mailboxes by case. */
 const address = emailText.trim().transform((text): Address => {
   const [mailbox = '', domain = ''] = [text.slice(0, text.lastIndexOf('@')), text.slice(text.lastIndexOf('@') + 1)]
   const canonical = `${mailbox}@${domain}`.toLowerCase()
@@ -19,7 +19,7 @@ const address = emailText.trim().transform((text): Address => {
 
 /** Email in text and HTML, in one thread per subject and subscriber. */
 export const email: Channel = {
-  name: 'e-mail',
+  name: 'email',
   address,
   async send({ id, content, address, manageUrl, unsubscribeUrl, thread, opensThread }, { mailer, now }) {
     if (mailer === null) {
@@ -31,7 +31,7 @@ export const email: Channel = {
     return mailer.send({
       to: address,
       fromName: content.words.page.feed(content.page.name),
-      // It says what changed; `inReplyTo` keeps the thread together.
+      // The subject describes the change; `inReplyTo` keeps the thread together.
       subject: `[${content.page.name}] ${content.subject}`,
       text: textOf(mail),
       html: htmlOf(mail),
@@ -43,7 +43,7 @@ export const email: Channel = {
   },
 }
 
-/** Adds links to the page and to unsubscribe. */
+/** Adds links to the page and to the subscription. */
 function contentOf({ page, words, ...content }: NotificationContent, manageUrl: string): MailContent {
   const links = [
     { label: words.mail.statusPage, url: page.url },

@@ -1,25 +1,25 @@
 import { readableAccents } from '../../core/colour.ts'
-import { plainLines } from '../../core/markdown.ts'
+import { plainLines } from '../../core/markdown/markdown.ts'
 import { piecesOf, withoutIsolates } from '../../language/isolate.ts'
-import type { Look, NotificationContent, Tone } from '../content.ts'
+import type { Look, NotificationContent, Tone } from '../content/content.ts'
 
-/** What a mail says. Texts are plain, but for `html`; the owner's within a sentence of ours may be marked (`isolate`). */
+/** The content of an email. Texts are plain except `html`. The owner's texts within our sentences can be marked (`isolate`). */
 export interface MailContent
   extends Pick<
     NotificationContent,
     'headline' | 'tone' | 'facts' | 'html' | 'messageTag' | 'titleTag' | 'namesTag' | 'action' | 'reason'
   > {
-  /** What it belongs to, above the headline in small. */
+  /** What the email is about, shown in small above the headline. */
   readonly about: string
-  /** Its language (BCP 47) and direction; absent: English. */
+  /** The language (BCP 47) and direction; English by default. */
   readonly language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' }
-  /** Absent: our own. */
+  /** Defaults to our own look. */
   readonly look?: Look
-  /** Where else its reader may want to go. */
+  /** Further links for the reader. */
   readonly links: readonly { readonly label: string; readonly url: string }[]
 }
 
-/** A mail as plain text. */
+/** Renders an email as plain text. */
 export function textOf({ headline, facts, html, action, reason, links }: MailContent): string {
   return [
     withoutIsolates(headline),
@@ -32,12 +32,12 @@ export function textOf({ headline, facts, html, action, reason, links }: MailCon
     .join('\n\n')
 }
 
-/** The colour of our own mails. */
+/** The colors of our own emails. */
 const ownLook: Look = { accentColor: '#0d6656', logoUrl: null }
 
 /**
- * A mail as HTML: tables and inline styles, which is what mail readers know. Those that know media queries show it dark to readers
- * who want that. Nothing is fetched but the owner's logo, whose address is the same for all readers.
+ * Renders an email as HTML with tables and inline styles, which mail programs support. Those that support media queries respect a
+ * preference for dark mode. Nothing is fetched except the owner's logo, whose URL is the same for all readers.
  */
 export function htmlOf({
   about,
@@ -57,7 +57,7 @@ export function htmlOf({
   const accents = readableAccents(look.accentColor)
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${sentenceHtml(name, namesTag)}</td><td style="padding:2px 0">${sentenceHtml(value, namesTag)}</td></tr>`,
+      `<tr><td class="muted" style="padding:2px 0;padding-inline-end:16px;color:${light.muted};vertical-align:top">${sentenceHtml(name, namesTag)}</td><td style="padding:2px 0">${valueHtml(value, namesTag)}</td></tr>`,
   )
   const others = links.map(
     ({ label, url }) =>
@@ -87,7 +87,16 @@ ${html === '' ? '' : `<div class="message"${langOf(messageTag)} dir="auto" style
 `
 }
 
-/** A sentence of ours, in which texts of the owner have their own direction, and their language if it is not the mail's. */
+/** Renders the value of a fact; a URL becomes a link. */
+function valueHtml(value: string, tag: string | undefined): string {
+  if (!/^https?:\/\/\S+$/.test(value)) return sentenceHtml(value, tag)
+  return `<a href="${escapeHtml(value)}" style="color:inherit;overflow-wrap:anywhere">${escapeHtml(value)}</a>`
+}
+
+/**
+ * Renders a sentence of ours. The owner's texts in it get their own direction, and their own language if it is not that of the
+ * email.
+ */
 function sentenceHtml(sentence: string, tag: string | undefined): string {
   return piecesOf(sentence)
     .map(({ text, isOwners }) => (isOwners ? `<bdi${langOf(tag)}>${escapeHtml(text)}</bdi>` : escapeHtml(text)))
@@ -99,7 +108,7 @@ const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${
 const light = { paper: '#f2f3f0', card: '#ffffff', ink: '#1a1f22', muted: '#586069', line: '#dcdfdc' } as const
 const dark = { paper: '#14181a', card: '#1d2326', ink: '#e7eaeb', muted: '#9da7ad', line: '#2d3539' } as const
 
-/** What inline styles cannot say. The owner's text must not widen the mail. */
+/** Returns the styles that cannot be inline. The owner's text must not widen the email. */
 function styleOf(tone: Tone, accents: { readonly light: string; readonly dark: string }): string {
   return `:root{color-scheme:light dark}
 .message{overflow-wrap:anywhere}
@@ -116,7 +125,7 @@ function styleOf(tone: Tone, accents: { readonly light: string; readonly dark: s
 }`
 }
 
-/** Distinguishable colours with enough contrast to the card. */
+/** Distinguishable colors with enough contrast to the card. */
 const tones = {
   good: { light: '#0b6e5a', dark: '#7fd3a0' },
   planned: { light: '#1f5a94', dark: '#8fc1f5' },
@@ -125,7 +134,7 @@ const tones = {
   neutral: { light: '#586069', dark: '#9da7ad' },
 } as const satisfies Record<Tone, { readonly light: string; readonly dark: string }>
 
-/** Text as HTML shows it, in elements and in quoted attributes. */
+/** Escapes text for HTML elements and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,29 +1,34 @@
 import { createTransport } from 'nodemailer'
 import addressparser from 'nodemailer/lib/addressparser'
+import { withDeadline } from '../../core/concurrency/deadline.ts'
 import type { Config } from '../../core/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Outcome } from './channel.ts'
 
-/** A mail to one reader. No field but `text` and `html` may have line breaks; the library would refuse or fold them. */
+/** An email to one recipient. Only `text` and `html` can have line breaks; the library would refuse or fold others. */
 export interface Mail {
   readonly to: string
-  /** What the sender is called. */
+  /** The display name of the sender. */
   readonly fromName: string
   readonly subject: string
   readonly text: string
-  readonly html: string
+  /** Null for a plain-text email. */
+  readonly html: string | null
   /** Without angle brackets. */
   readonly messageId: string
   readonly inReplyTo: string | null
-  /** Of which list, and where a POST ends the reader's part in it; null: it is about the reader's own business alone. */
+  /**
+   * The list that the email belongs to, and the URL at which a POST unsubscribes; null if it only concerns the recipient's own
+   * account.
+   */
   readonly list: { readonly id: string; readonly unsubscribeUrl: string } | null
   readonly date: Date
 }
 
-/** Sends mail through the SMTP server of the settings. */
+/** Sends email through the SMTP server of the settings. */
 export interface Mailer {
-  /** The domain of the sender's address, in which message ids are made. */
+  /** The domain of the sender's address, which message ids use. */
   readonly domain: string
   /** Never rejects. */
   send(mail: Mail): Promise<Outcome>
@@ -32,21 +37,21 @@ export interface Mailer {
 
 /** The mailer of the settings. */
 export interface SettingsMailer extends Mailer {
-  /** Whether the last mail did not go out for a reason of ours, such as a server that is away; a refused reader is none. */
+  /** Whether the last email failed for a reason on our side, such as an unreachable server. Refused recipients do not count. */
   isFailing(): boolean
 }
 
-/** Connections to the SMTP server at most. */
+/** The maximum number of connections to the SMTP server. */
 const CONNECTIONS = 8
-/** How many mails are under way, or taken and not yet noted, at most: so many a crash may send twice. */
+/** The maximum number of emails that are being sent, or were accepted but not recorded yet. A crash can send these twice. */
 export const MAX_CONCURRENT_MAILS = CONNECTIONS
-/** Of a whole sending, in milliseconds: what is not over then may have been taken or not, and is sent again with the same id. */
+/** The timeout of a send, in milliseconds. After it, an email may have been accepted or not, and is sent again with the same id. */
 const TIMEOUT = 45 * SECOND
 
 /**
- * The mailer of the settings; null without `SMTP_URL`.
- * @param site our public address: mail comes from its host when `MAIL_FROM` is not set.
- * @throws StartError when `MAIL_FROM` is no mail address.
+ * Creates the mailer of the settings; null without `SMTP_URL`.
+ * @param site our public URL; email comes from its host if `MAIL_FROM` is not set.
+ * @throws StartError if `MAIL_FROM` is not an email address.
  */
 export function createMailer(
   { SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>,
@@ -79,18 +84,18 @@ export function createMailer(
         to: { name: '', address: mail.to },
         subject: mail.subject,
         text: mail.text,
-        html: mail.html,
+        ...(mail.html !== null && { html: mail.html }),
         date: mail.date,
         messageId: `<${mail.messageId}>`,
         ...(mail.inReplyTo !== null && { inReplyTo: `<${mail.inReplyTo}>`, references: [`<${mail.inReplyTo}>`] }),
         ...(mail.list !== null && { list: { id: { url: mail.list.id, comment: mail.fromName } } }),
         headers: {
           ...(mail.list !== null && unsubscribeHeaders(mail.list)),
-          // RFC 3834: nobody's holiday is to be answered with.
+          // Asks vacation responders not to reply (RFC 3834).
           'Auto-Submitted': 'auto-generated',
         },
       })
-      const outcome = await within(TIMEOUT, sending).then(
+      const outcome = await withDeadline(TIMEOUT, 'The SMTP server', sending).then(
         ({ response }) => ({ kind: 'delivered', status: statusIn(response), message: clean(response) }) as const,
         failureOf,
       )
@@ -101,12 +106,12 @@ export function createMailer(
   }
 }
 
-/** RFC 8058: one click, without a page in between. */
+/** Returns the headers of one-click unsubscription (RFC 8058). */
 function unsubscribeHeaders({ unsubscribeUrl }: { readonly unsubscribeUrl: string }): Record<string, string> {
   return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }
 
-/** @throws StartError when a text is no mail address. */
+/** Returns the sender's address. @throws StartError unless the text is one email address. */
 export function requireSender(text: string): string {
   const [sender, ...more] = addressparser(text)
   const address = sender && 'address' in sender ? (sender.address ?? '') : ''
@@ -116,7 +121,7 @@ export function requireSender(text: string): string {
   )
 }
 
-/** An error of the library; `responseCode` is the server's, `command` what it refused. */
+/** An error of the library. `responseCode` is the server's status, `command` the command that it refused. */
 interface SmtpError extends Error {
   readonly code?: string
   readonly responseCode?: number
@@ -125,8 +130,8 @@ interface SmtpError extends Error {
 }
 
 /**
- * What a failure means. The server's refusal of the reader's address or of the mail itself (5xx, RFC 5321 §4.2.1) is for
- * good; anything else, such as a sender that it does not know or a password that is wrong, is ours to put right.
+ * Classifies a failure. A server that refuses the recipient or the message itself (5xx, RFC 5321 §4.2.1) does so permanently;
+ * anything else, such as an unknown sender or a wrong password, is for the operator to fix.
  */
 function failureOf(error: SmtpError): Outcome {
   const { responseCode: status = null, response, command = '', message } = error
@@ -142,17 +147,10 @@ function failureOf(error: SmtpError): Outcome {
 
 const MAX_MESSAGE_LENGTH = 300
 
-/** What a server says, on one line that is not too long. */
+/** Shortens a server's response to one line. */
 const clean = (text: string) =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, MAX_MESSAGE_LENGTH)
 const statusIn = (response: string) => Number(/^\d{3}/.exec(response)?.[0] ?? 250)
-
-function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The SMTP server did not finish in time.')), milliseconds)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}

@@ -1,25 +1,25 @@
 import { SECOND } from '../../core/time.ts'
-import type { Answer } from '../../network/outbound.ts'
+import type { Answer } from '../../network/outbound/outbound.ts'
 import { readRetryAfter } from '../../network/retry-after.ts'
 import type { SendResult, SendTools } from './channel.ts'
 
-/** How long a receiver may take to answer, in milliseconds. */
+/** How long a receiver can take to respond, in milliseconds. */
 const SEND_TIMEOUT = 10 * SECOND
-/** What is read of an answer: enough for an error code. */
+/** How much of a response is read, which is enough for an error code. */
 const MAX_ANSWER_BYTES = 4096
 
 /** A body to post. */
 export interface Post {
   readonly url: string
-  /** POST when absent. */
+  /** Defaults to POST. */
   readonly method?: 'PUT'
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * Posts JSON, or what the headers say, through the guarded way out; a redirect is an answer like any other, and not followed.
- * @param lasting what an answer that is no success means, when it is not passing.
+ * Posts JSON, or the content type in the headers, through the guarded outbound client. Redirects are not followed.
+ * @param lasting returns the permanence of a response that is not a success, or null if the failure is temporary.
  */
 export async function post(
   { url, method, body, headers = {} }: Post,
@@ -50,7 +50,7 @@ export async function post(
   return { kind: 'failed', status, message, permanence: lasting(answer) ?? 'TEMPORARY', retryAfterMs }
 }
 
-/** The answer as a JSON object; an empty one when it is none. */
+/** Parses the response as a JSON object; an empty object if it is not one. */
 export function jsonOf({ body }: Answer): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'))

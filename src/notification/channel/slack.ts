@@ -1,16 +1,16 @@
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import { truncate } from '../../core/truncate.ts'
-import type { NotificationContent, Tone } from '../content.ts'
+import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
-/** The most characters that Slack takes in the text of a section. */
+/** The maximum text length of a section in Slack, in characters. */
 const MAX_TEXT_LENGTH = 3000
 
 /**
- * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks): 403, 404 and 410 mean
- * that the webhook, its channel or its team is gone or closed, and 400 that the message is invalid.
+ * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and 410: the
+ * webhook, its channel or its team is gone or closed; 400: the message is invalid.
  */
 export const slack: Channel = {
   name: 'Slack',
@@ -53,7 +53,7 @@ function bodyOf({ page, words, headline, tone, facts, html, action, reason }: No
 
 const link = (url: string, label: string) => `<${url}|${escapeText(label)}>`
 
-/** The three characters that mean something (https://docs.slack.dev/messaging/formatting-message-text#escaping). */
+/** Escapes the three special characters (https://docs.slack.dev/messaging/formatting-message-text#escaping). */
 function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -5,12 +5,12 @@ import { webhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Webhooks by Standard Webhooks 1.0 (https://www.standardwebhooks.com): any answer but 2xx is tried again, 410 ends the
- * subscription, and during the rotation of a secret the message carries a signature by each.
+ * Webhooks as defined by Standard Webhooks 1.0 (https://www.standardwebhooks.com). Any response except 2xx is retried; 410 ends the
+ * subscription. During the rotation of a secret, a message carries a signature by each secret.
  */
 export const webhook: Channel = {
   name: 'webhook',
-  // Anybody may be behind a host, so it is the host that is not to be flooded.
+  // Anybody can be behind a host, so the limits protect the host.
   address: webhookAddress(
     () => null,
     ({ hostname }) => hostname,
@@ -21,7 +21,7 @@ export const webhook: Channel = {
   },
 }
 
-/** Posts a body that is signed by Standard Webhooks. @param message the id is the same for all attempts. */
+/** Posts a body signed as defined by Standard Webhooks. @param message its id is the same for all attempts. */
 export function postSigned(
   message: {
     readonly id: string

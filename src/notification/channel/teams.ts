@@ -1,14 +1,14 @@
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import { truncate } from '../../core/truncate.ts'
-import type { NotificationContent, Tone } from '../content.ts'
+import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", which take an adaptive card in a
- * message (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). A workflow
- * that is no more is answered for with 404 or 410, one that is switched off with 400 or 401.
+ * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", with an adaptive card
+ * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). 404 and 410: the workflow
+ * is deleted; 400 and 401: it is turned off.
  */
 export const teams: Channel = {
   name: 'Microsoft Teams',
@@ -19,7 +19,7 @@ export const teams: Channel = {
     ),
 }
 
-/** Teams takes 28 KB. */
+/** Teams accepts 28 KB. */
 const MAX_TEXT_LENGTH = 5000
 
 function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
@@ -55,7 +55,7 @@ function bodyOf({ page, words, headline, tone, facts, html, action, reason }: No
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
 }
 
-/** Text blocks are read as markdown; only what makes links, emphasis and lists there is escaped. */
+/** Escapes the Markdown of text blocks: links, emphasis and lists. */
 function escapeText(text: string): string {
   return text.replace(/[\\`*_[\]<>#]/g, '\\$&')
 }

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import { SECOND } from '../../core/time.ts'
 import { truncate } from '../../core/truncate.ts'
-import type { Answer } from '../../network/outbound.ts'
-import type { NotificationContent } from '../content.ts'
+import type { Answer } from '../../network/outbound/outbound.ts'
+import type { NotificationContent } from '../content/content.ts'
 import type { Address, Channel, SendResult } from './channel.ts'
 import { escapeHtml } from './mail-template.ts'
 import { jsonOf, post } from './post.ts'
 
 const HOST = 'api.telegram.org'
-/** Below the 4,096 characters of a message, which count without its marks. */
+/** Below the 4,096 characters of a message, which exclude markup. */
 const MAX_MESSAGE_LENGTH = 3000
 
-/** A bot of the subscriber's own, and a chat that it may write to. */
+/** The subscriber's own bot, and a chat that it can write to. */
 const address = z
   .object({
     botToken: z
@@ -30,9 +30,9 @@ const address = z
   })
 
 /**
- * Telegram, through a bot of the subscriber's (https://core.telegram.org/bots/api#sendmessage). A refusal says its reason in
- * JSON, and how many seconds to wait in `parameters.retry_after`; 401, 403 and 404 say that the bot is no more or was thrown
- * out, 400 that the chat is none or the message is not taken.
+ * Telegram, through the subscriber's bot (https://core.telegram.org/bots/api#sendmessage). Errors have their reason in JSON, and
+ * the seconds to wait in `parameters.retry_after`. 401, 403 and 404: the bot was deleted or removed; 400: the chat is unknown or
+ * the message is invalid.
  */
 export const telegram: Channel = {
   name: 'Telegram',
@@ -73,7 +73,7 @@ function withWait(outcome: SendResult, wait: number | null): SendResult {
   return outcome.kind === 'failed' && wait !== null ? { ...outcome, retryAfterMs: wait } : outcome
 }
 
-/** Of the tags that Telegram knows, bold and links (https://core.telegram.org/bots/api#html-style). */
+/** Renders HTML with bold text and links, which Telegram supports (https://core.telegram.org/bots/api#html-style). */
 function textOf(
   { page, words, headline, facts, html, action, reason }: NotificationContent,
   manageUrl: string,

@@ -1,9 +1,9 @@
 import { ANY_CASE } from '../../core/list-filter.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/filter.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { deliveriesMatching, subscribersMatching } from '../list-filter.ts'
 import { SubscriberState } from './enums.ts'
 

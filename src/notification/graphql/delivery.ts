@@ -1,11 +1,11 @@
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, text } from '../../graphql/cost.ts'
-import { readTogether } from '../../graphql/loader.ts'
-import type { Attempt } from '../attempt.ts'
-import { readAttempts } from '../attempt.ts'
-import { redeliver } from '../delivery.ts'
+import { costs, text } from '../../graphql/document/cost.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
+import type { Attempt } from '../delivery/attempt.ts'
+import { readAttempts } from '../delivery/attempt.ts'
+import { redeliver } from '../delivery/delivery.ts'
 
 const MOST_ATTEMPTS = 50
 
@@ -14,16 +14,16 @@ const DeliveryAttempt = builder.objectRef<Attempt>('DeliveryAttempt').implement(
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
     delivered: t.exposeBoolean('delivered', { description: 'Whether the receiver accepted the message.' }),
-    status: t.exposeInt('status', { nullable: true, description: 'What the receiver answered, of HTTP or SMTP.' }),
+    status: t.exposeInt('status', { nullable: true, description: 'The receiver’s HTTP or SMTP status.' }),
     message: t.exposeString('message', { extensions: text(300) }),
-    durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
+    durationMs: t.exposeInt('durationMs', { description: 'How long the attempt took, in milliseconds.' }),
   }),
 })
 
 const Delivery = builder.prismaNode('Delivery', {
   id: { field: 'id' },
   nullable: true,
-  description: 'A message to a subscriber. Each attempt carries its id. Visible to the organization only.',
+  description: 'A message to a subscriber. All attempts have the same id. Visible to the organization only.',
   fields: (t) => ({
     subscriber: t.relation('subscriber', { description: 'The recipient.' }),
     channel: t.expose('channel', { type: ChannelKind, description: 'The kind of channel.' }),
@@ -47,19 +47,19 @@ const Delivery = builder.prismaNode('Delivery', {
     nextAttemptAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the next attempt starts; during an attempt, when the next would start if its worker crashes.',
+      description: 'When the next attempt starts. During an attempt, when another would start if its worker crashed.',
     }),
     deferredUntil: t.expose('deferredUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Until when it was deferred, because your tier’s daily or the mailbox’s hourly number of emails was used up.',
+        'Until when it was deferred, because the daily email quota of your tier or the hourly quota of the mailbox was used up.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the delivery was created.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was delivered or given up.',
+      description: 'When it was delivered, canceled or given up.',
     }),
   }),
 })
@@ -67,8 +67,7 @@ const Delivery = builder.prismaNode('Delivery', {
 builder.mutationField('redeliver', (t) =>
   t.field({
     type: Delivery,
-    description:
-      'Sends a message again that was delivered or given up, under the same id. Requires a key with scope WRITE.',
+    description: 'Sends a delivered or given-up message again, with the same id. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => redeliver(ctx, id),

@@ -1,6 +1,6 @@
 import { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
 
 builder.enumType(ChannelKind, {
   name: 'ChannelKind',
@@ -11,7 +11,7 @@ builder.enumType(ChannelKind, {
     SLACK: 'A Slack incoming webhook.',
     TEAMS: 'A Microsoft Teams workflow.',
     TELEGRAM: 'A Telegram chat.',
-    WEBHOOK: 'A webhook, signed as Standard Webhooks specifies.',
+    WEBHOOK: 'A webhook, signed as defined by Standard Webhooks.',
   }),
 })
 builder.enumType(Topic, {
@@ -29,14 +29,14 @@ builder.enumType(StopReason, {
   description: 'Why a subscriber no longer gets notifications.',
   values: describedValues({
     BOUNCED: 'Messages were refused permanently.',
-    COMPLAINED: 'The reader reported a message as unwanted.',
+    COMPLAINED: 'The recipient marked a message as spam.',
     GONE: 'The receiver reported that the address no longer exists.',
     UNSUBSCRIBED: 'The subscriber unsubscribed.',
   }),
 })
 builder.enumType(DeliveryStatus, {
   name: 'DeliveryStatus',
-  description: 'FAILED: given up. CANCELLED: its subscriber was stopped before it could be sent.',
+  description: 'The state of a delivery.',
   values: describedValues({
     CANCELLED: 'The subscriber was stopped before the message could be sent.',
     DELIVERED: 'The receiver accepted the message.',
@@ -45,7 +45,6 @@ builder.enumType(DeliveryStatus, {
   }),
 })
 
-/** How far a subscription has come. */
 export const SubscriberState = builder.enumType('SubscriberState', {
   description: 'The state of a subscription.',
   values: describedValues({

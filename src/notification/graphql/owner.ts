@@ -1,15 +1,15 @@
 import { Invalid, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkMutationOfIds } from '../../graphql/bulk.ts'
-import { costs } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { reportBounce } from '../bounce.ts'
-import { deleteSubscriber } from '../subscriber.ts'
-import type { ImportResult, SkippedAddress } from '../subscriber-import.ts'
-import { importSubscribers } from '../subscriber-import.ts'
-import { liftSuppression } from '../suppression.ts'
+import { costs } from '../../graphql/document/cost.ts'
+import { bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { reportBounce } from '../mail/bounce.ts'
+import { liftSuppression } from '../mail/suppression.ts'
+import { deleteSubscriber } from '../subscriber/subscriber.ts'
+import type { ImportResult, SkippedAddress } from '../subscriber/subscriber-import.ts'
+import { importSubscribers } from '../subscriber/subscriber-import.ts'
 
 const DeleteSubscriberPayload = deletionPayload('Subscriber')
 
@@ -38,8 +38,8 @@ const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
       description: 'CSV with email addresses in the column `email`, or in the first column; up to about 4,000 lines.',
     }),
     topics: t.field({ type: [Topic], required: false, description: 'Default: incidents and maintenance.' }),
-    serviceIds: t.idList({ required: false, description: 'Absent or empty: everything.' }),
-    pageId: t.id({ required: false, description: 'The page that they follow. Default: the first.' }),
+    serviceIds: t.idList({ required: false, description: 'The services to notify them about. Default: everything.' }),
+    pageId: t.id({ required: false, description: 'The page that they follow. Default: the first page.' }),
   }),
 })
 
@@ -54,7 +54,7 @@ const ImportProblem = builder.objectRef<ImportResult['problems'][number]>('Impor
 const SkipReason = builder.enumType('ImportSkipReason', {
   description: 'Why an address cannot be imported.',
   values: {
-    UNSUBSCRIBED: { description: 'It unsubscribed from your page. Its owner can subscribe again, and confirm that.' },
+    UNSUBSCRIBED: { description: 'It unsubscribed from your page. Its owner can subscribe and confirm again.' },
     BLOCKED: { description: 'This service no longer sends to it, for any organization.' },
   } as const,
 })
@@ -73,7 +73,9 @@ const ImportSubscribersPayload = builder.objectRef<ImportResult>('ImportSubscrib
   fields: (t) => ({
     imported: t.exposeInt('imported', { description: 'How many subscribers were added.' }),
     known: t.exposeInt('known', { description: 'How many already existed. Stopped subscribers stay stopped.' }),
-    skippedCount: t.exposeInt('skippedCount', { description: 'How many cannot receive messages.' }),
+    skippedCount: t.exposeInt('skippedCount', {
+      description: 'How many were skipped because they cannot receive messages.',
+    }),
     skipped: t.expose('skipped', {
       type: [ImportSkipped],
       extensions: costs({ items: 100 }),
@@ -91,7 +93,7 @@ builder.mutationField('importSubscribers', (t) =>
   t.field({
     type: ImportSubscribersPayload,
     description:
-      'Imports email addresses as subscribers without confirmation: you vouch for their consent. The limit per day (UTC) is the number of subscribers of your tier. Requires a key with scope WRITE.',
+      'Imports email addresses as subscribers without confirmation. You are responsible for their consent. The limit per day (UTC) is the subscriber limit of your tier. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: ImportSubscribersInput }) },
     errors: { types: [Invalid, NotFound, RateLimited, TierLimitReached] },
     resolve: (_root, { input }, ctx) => importSubscribers(ctx, input),
@@ -101,8 +103,8 @@ builder.mutationField('importSubscribers', (t) =>
 const BounceKind = builder.enumType('BounceKind', {
   description: 'What a mail system reports about an address.',
   values: describedValues({
-    BOUNCE: 'Mail bounced permanently.',
-    COMPLAINT: 'The reader reported the mail as unwanted.',
+    BOUNCE: 'An email bounced permanently.',
+    COMPLAINT: 'The recipient marked an email as spam.',
   }),
 })
 
@@ -115,8 +117,8 @@ const ReportBounceInput = builder.inputType('ReportBounceInput', {
 })
 
 const ReportBouncePayload = builder.objectRef<{ readonly stopped: number }>('ReportBouncePayload').implement({
-  description: 'What the report led to.',
-  fields: (t) => ({ stopped: t.exposeInt('stopped', { description: 'How many subscriptions that ended.' }) }),
+  description: 'The result of the report.',
+  fields: (t) => ({ stopped: t.exposeInt('stopped', { description: 'How many subscriptions it ended.' }) }),
 })
 
 builder.mutationField('reportBounce', (t) =>
@@ -131,7 +133,7 @@ builder.mutationField('reportBounce', (t) =>
 )
 
 const LiftSuppressionInput = builder.inputType('LiftSuppressionInput', {
-  description: 'The mailbox that may receive mail again.',
+  description: 'The mailbox that may receive email again.',
   fields: (t) => ({ email: t.string({ description: 'Any address of the mailbox.' }) }),
 })
 

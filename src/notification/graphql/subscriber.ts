@@ -1,20 +1,19 @@
 import { canReadOrganization, hasScope } from '../../core/access.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { rows } from '../../graphql/cost.ts'
+import { rows } from '../../graphql/document/cost.ts'
 import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
 import { subscriberState } from '../list-filter.ts'
-import { secretsOf } from '../token.ts'
+import { secretsOf } from '../subscriber/token.ts'
 import { SubscriberState } from './enums.ts'
 
-/** The scope granted to the holder of a subscriber's token. */
+/** The scope of the holder of a subscriber's token. */
 export const HOLDER = 'holder'
 
-/** The number of followed incidents that are read. */
+/** How many followed incidents are read. */
 const MAX_INCIDENTS = 20
 
-/** A subscriber, as its organization and the holder of its token see it. */
 export const Subscriber = builder.prismaNode('Subscriber', {
   id: { field: 'id' },
   nullable: true,
@@ -22,7 +21,7 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     'An address that receives notifications of a page. Visible to the organization and to the holder of its token.',
   authScopes: ({ organizationId }, { actor }) => canReadOrganization(actor, organizationId) || { $granted: HOLDER },
   fields: (t) => ({
-    channel: t.expose('channel', { type: ChannelKind, description: 'How it is reached.' }),
+    channel: t.expose('channel', { type: ChannelKind, description: 'How the subscriber is reached.' }),
     address: t.exposeString('label', {
       description: 'The email address; for other channels, a shortened form that identifies it.',
     }),
@@ -30,7 +29,7 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     topics: t.expose('topics', { type: [Topic], description: 'What it is notified about.' }),
     language: t.field({
       type: Language,
-      description: 'The language of its messages, as far as the page offers it.',
+      description: 'The language of its messages, if the page offers it.',
       resolve: ({ language }) => languages.find((each) => each === language) ?? 'EN',
     }),
     allServices: t.exposeBoolean('allServices', { description: 'Whether it gets notified about every service.' }),
@@ -48,7 +47,7 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     incidents: t.prismaField({
       type: ['Incident'],
       extensions: rows(MAX_INCIDENTS),
-      description: `The newest ${MAX_INCIDENTS} incidents that it follows until they are resolved, whatever its topics.`,
+      description: `The newest ${MAX_INCIDENTS} incidents that it follows until they are resolved, regardless of its topics.`,
       resolve: (query, { id }, _args, { db }) =>
         db.incident.findMany({
           ...query,
@@ -66,12 +65,12 @@ export const Subscriber = builder.prismaNode('Subscriber', {
     stoppedAt: t.expose('stoppedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was stopped; null: it was not.',
+      description: 'When it was stopped; null: not stopped.',
     }),
     stopReason: t.expose('stopReason', {
       type: StopReason,
       nullable: true,
-      description: 'Why it was stopped; null: it was not.',
+      description: 'Why it was stopped; null: not stopped.',
     }),
     bounces: t.exposeInt('bounces', { description: 'How many messages in a row were permanently refused.' }),
     signingSecret: t.string({

@@ -3,17 +3,17 @@ import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/input.ts'
+import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { Language } from '../../language/catalogue.ts'
-import { subscribe, subscriberSerializer } from '../subscribe.ts'
+import { subscribe, subscriberSerializer } from '../subscriber/subscribe.ts'
 import {
   confirmSubscription,
   rotateWebhookSecret,
   subscriberByToken,
   unsubscribe,
   updateSubscription,
-} from '../subscriber.ts'
+} from '../subscriber/subscriber.ts'
 import { HOLDER, Subscriber } from './subscriber.ts'
 
 const TelegramInput = builder.inputType('TelegramInput', {
@@ -26,14 +26,14 @@ const TelegramInput = builder.inputType('TelegramInput', {
 
 const CHOICES = {
   topics: 'Default: incidents and maintenance.',
-  serviceIds: 'Only notifications about these services, or about none. Default: all services.',
+  serviceIds: 'Limits notifications to these services, and to those about no service. Default: all services.',
 } as const
 
 const SubscribeInput = builder.inputType('SubscribeInput', {
   description: 'The address: exactly one of email, webhook, slack, discord, teams and telegram.',
   fields: (t) => ({
     slug: t.string({ description: 'The slug of the status page.' }),
-    email: t.string({ required: false, description: 'A mail address.' }),
+    email: t.string({ required: false, description: 'An email address.' }),
     webhook: t.string({
       required: false,
       description: 'The URL of a webhook. Messages are signed according to Standard Webhooks.',
@@ -51,7 +51,7 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     language: t.field({
       type: Language,
       required: false,
-      description: 'The language of messages. Default: that of the page, also if the page does not offer it.',
+      description: 'The language of messages. Default, and if the page does not offer it: the language of the page.',
     }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -85,9 +85,7 @@ builder.mutationField('subscribe', (t) =>
         subscribe(claiming, input),
       )
       const message =
-        subscriber === null
-          ? 'A message is on its way to the address; it holds a link that confirms the subscription within 48 hours.'
-          : 'Subscribed.'
+        subscriber === null ? 'We sent a confirmation link to this address. It is valid for 48 hours.' : 'Subscribed.'
       return { message, subscriber }
     },
   }),
@@ -142,7 +140,7 @@ const UpdateSubscriptionInput = builder.inputType('UpdateSubscriptionInput', {
     language: t.field({
       type: Language,
       required: false,
-      description: 'The language of messages. Default: as before.',
+      description: 'The language of messages. Default: unchanged.',
     }),
   }),
 })
@@ -180,7 +178,7 @@ builder.mutationField('rotateWebhookSecret', (t) =>
   t.field({
     type: Subscriber,
     grantScopes: [HOLDER],
-    description: 'Replaces a webhook’s secret, by its token. For a day, messages are also signed with the old one.',
+    description: 'Rotates the secret of a webhook, by its token. For a day, messages are also signed with the old one.',
     args: {
       input: t.arg({ type: RotateWebhookSecretInput, required: false }),
       token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),

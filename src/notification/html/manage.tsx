@@ -6,13 +6,12 @@ import { LanguageField, PreferenceFields } from './preferences.tsx'
 export interface ManageProps {
   readonly subscriber: Pick<Subscriber, 'label' | 'confirmedAt' | 'stoppedAt' | 'stopReason'>
   readonly name: string
-  /** The path of this page. */
   readonly path: string
   readonly confirmable: boolean
   readonly preferences: PreferenceProps
-  /** The titles of the incidents that are followed until they are resolved. */
+  /** The titles of the incidents that the subscriber follows until they are resolved. */
   readonly following: readonly string[]
-  /** Whether the page has become private: names of services stay there, and messages say only that there is an update. */
+  /** Whether the page has become private: the names of its services are hidden, and messages only announce updates. */
   readonly withheld: boolean
   readonly words: Catalogue
   /** The languages that the page offers, and that of the subscriber. */
@@ -20,13 +19,13 @@ export interface ManageProps {
   readonly language: Language
   /** The signing secret of a webhook; null for other channels. */
   readonly secret: string | null
-  /** A success message; null: none. */
+  /** A success message, or null. */
   readonly done: string | null
-  /** An error message; null: none. */
+  /** An error message, or null. */
   readonly problem: string | null
 }
 
-/** Renders a subscription for its subscriber: confirm it, change it, unsubscribe. */
+/** Renders a subscription for its subscriber, with forms to confirm it, change it and unsubscribe. */
 export function Manage(props: ManageProps) {
   const { subscriber, done, problem, words } = props
   return (
@@ -52,7 +51,7 @@ function State(props: ManageProps) {
     props
   const { subscription } = words
   const { confirmedAt, stoppedAt, stopReason } = subscriber
-  // Following the link must not confirm: mail scanners follow links.
+  // Opening the link must not confirm, because mail scanners open links.
   if (confirmable) return <Confirm name={name} path={path} words={words} />
   if (stoppedAt !== null)
     return (
@@ -112,21 +111,21 @@ function Confirm({ name, path, words: { subscription: words } }: Pick<ManageProp
 }
 
 function Secret({ secret, path, words }: Pick<ManageProps, 'path' | 'words'> & { readonly secret: string }) {
-  const { secret: said } = words.subscription
+  const { secret: texts } = words.subscription
   return (
     <section>
-      <h2>{said.title}</h2>
-      <p>{said.text(<a href="https://www.standardwebhooks.com">Standard Webhooks</a>)}</p>
+      <h2>{texts.title}</h2>
+      <p>{texts.text(<a href="https://www.standardwebhooks.com">Standard Webhooks</a>)}</p>
       <p>
         <code>{secret}</code>
       </p>
       <form action={`${path}/secret`} method="post">
         <p class="actions">
           <button type="submit" class="quiet">
-            {said.rotate}
+            {texts.rotate}
           </button>
         </p>
-        <p class="about">{said.old}</p>
+        <p class="about">{texts.old}</p>
       </form>
     </section>
   )

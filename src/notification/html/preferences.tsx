@@ -4,16 +4,16 @@ import { wordsOf } from '../../language/catalogue.ts'
 
 /** The options of a form, and the selected ones. */
 export interface PreferenceProps {
-  /** In the order of the page. */
+  /** In page order. */
   readonly services: readonly { readonly id: string; readonly name: string }[]
   readonly topics: readonly Topic[]
-  /** Whether they may want its monthly reports. */
+  /** Whether the subscriber can choose monthly reports. */
   readonly hasReports: boolean
-  /** Empty: every service. */
+  /** Empty for every service. */
   readonly serviceIds: readonly string[]
-  /** The language of their names; empty: not that of the page. */
+  /** The language of the service names; empty if it differs from that of the page. */
   readonly namesLang: '' | undefined
-  /** What is wrong with the topics. */
+  /** The problem of the topics. */
   readonly problem?: string | null
 }
 
@@ -68,7 +68,7 @@ export function PreferenceFields({
   )
 }
 
-/** Renders the choice of a language; nothing when there is only one. */
+/** Renders the choice of a language, if there are several. */
 export function LanguageField({
   offered,
   language,

@@ -3,22 +3,23 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { pageOfHost } from '../../account/custom-domain.ts'
-import { shownLogo } from '../../account/logo.ts'
-import type { Page } from '../../account/page.ts'
-import { readPage } from '../../account/page.ts'
-import { pagesNamed } from '../../account/page-guard.ts'
-import { slugText } from '../../account/page-settings.ts'
+import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
+import { shownLogo } from '../../account/page/logo.ts'
+import type { Page } from '../../account/page/page.ts'
+import { readPage } from '../../account/page/page.ts'
+import { pagesNamed } from '../../account/page/page-guard.ts'
+import { slugText } from '../../account/page/page-settings.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
-import { root } from '../../core/paths.ts'
+import { root } from '../../core/process/paths.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { Topic } from '../../generated/prisma/enums.ts'
-import { readBody } from '../../http/body.ts'
-import { hostNameOf } from '../../http/host.ts'
-import type { Site } from '../../http/layout.tsx'
-import { nodeRequest } from '../../http/node-request.ts'
-import { isOwnOrigin } from '../../http/own-origin.ts'
-import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { respondInOwnersFrame } from '../../http/page/owner-frame.tsx'
+import { readBody } from '../../http/request/body.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
+import { nodeRequest } from '../../http/request/node-request.ts'
+import { isOwnOrigin } from '../../http/request/own-origin.ts'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { languages as allLanguages, wordsOf } from '../../language/catalogue.ts'
 import {
@@ -29,14 +30,15 @@ import {
   preferredLanguage,
   segmentOf,
 } from '../../language/choice.ts'
+import { listServices } from '../../status/service/service-queries.ts'
 import { titleIn } from '../../status/translations.ts'
-import { addressKeys } from '../address.ts'
-import { pageUrl } from '../content.ts'
+import { pageUrl } from '../content/content.ts'
+import { SUBSCRIPTION_PATH } from '../content/links.ts'
 import type { NotificationContext } from '../context.ts'
 import { isMailEnabled } from '../context.ts'
-import { SUBSCRIPTION_PATH } from '../links.ts'
-import { requireOpenIncident } from '../preferences.ts'
-import { subscribe } from '../subscribe.ts'
+import { addressKeys } from '../subscriber/address.ts'
+import { requireOpenIncident } from '../subscriber/preferences.ts'
+import { subscribe } from '../subscriber/subscribe.ts'
 import {
   confirmSubscription,
   isConfirmable,
@@ -44,12 +46,13 @@ import {
   subscriberByToken,
   unsubscribe,
   updateSubscription,
-} from '../subscriber.ts'
-import { secretsOf } from '../token.ts'
-import { isWithheld } from '../withheld.ts'
+} from '../subscriber/subscriber.ts'
+import { chosenServiceIds, listFollowedIncidents } from '../subscriber/subscriber-queries.ts'
+import { secretsOf } from '../subscriber/token.ts'
+import { isWithheld } from '../subscriber/withheld.ts'
 import { Manage } from './manage.tsx'
 import type { PreferenceProps } from './preferences.tsx'
-import { SubscribeForm, SubscriptionRequested, wayOf } from './subscribe.tsx'
+import { channelIn, SubscribeForm, SubscriptionRequested } from './subscribe.tsx'
 
 /** The style sheet of pages about subscriptions; minified as `subscribe.css`. */
 export const subscribeSheet = new URL('src/notification/subscribe.css', root)
@@ -57,23 +60,34 @@ export const subscribeSheet = new URL('src/notification/subscribe.css', root)
 /** A form with a thousand selected services has about 40 KiB. */
 const MAX_FORM_BYTES = 64 * 1024
 
-/**
- * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a subscription.
- * They need neither login nor script.
- */
-export function subscriptionPages(options: {
+/** What the pages need. */
+interface Options {
   readonly site: Site
   readonly contextOf: (c: HttpContext) => NotificationContext
-}): Hono {
-  const { site, contextOf } = options
-  const app = new Hono()
+}
 
-  // The second path is on the custom domain.
+/**
+ * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a subscription. The pages
+ * need neither login nor scripts.
+ */
+export function subscriptionPages(options: Options): Hono {
+  const app = new Hono()
+  addSubscribeForm(app, options)
+  addSubscription(app, options)
+  return app
+}
+
+/** Adds the form that subscribes to a page. */
+function addSubscribeForm(app: Hono, options: Options): void {
+  const { site, contextOf } = options
+  // The second path is for custom domains.
   for (const path of ['/status/:slug/subscribe', '/subscribe']) {
-    app.get(path, (c) => answer(c, async () => showForm(c, await requestedPage(c, contextOf(c), site), null)))
+    app.get(path, (c) =>
+      answer(c, site, async () => showForm(c, options, await requestedPage(c, contextOf(c), site), null)),
+    )
 
     app.post(path, (c) =>
-      answer(c, async () => {
+      answer(c, site, async () => {
         const page = await requestedPage(c, contextOf(c), site)
         const language = languageFor(c, page)
         const words = wordsOf(language)
@@ -83,169 +97,42 @@ export function subscriptionPages(options: {
           await subscribe(contextOf(c), { slug: page.slug, language, ...addressIn(form), ...wantedIn(form) })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
-          return await showForm(c, page, { form, error })
+          return await showForm(c, options, page, { form, error })
         }
-        return respond(c, page, words, {
+        return respond(c, site, page, words, {
           title: words.subscribe.sentTitle,
           content: <SubscriptionRequested words={words} />,
         })
       }),
     )
   }
+}
 
-  app.get(`${SUBSCRIPTION_PATH}/:token`, (c) => answer(c, () => showSubscription(c, null)))
+/** Adds the page of a subscription, and the actions on it. */
+function addSubscription(app: Hono, options: Options): void {
+  const { site, contextOf } = options
 
-  // Mail programs post to this address (List-Unsubscribe); opening it as a page must not unsubscribe.
+  app.get(`${SUBSCRIPTION_PATH}/:token`, (c) => answer(c, site, () => showSubscription(c, options, null)))
+
+  // Mail programs post to this URL (List-Unsubscribe). Opening it in a browser must not unsubscribe.
   app.get(`${SUBSCRIPTION_PATH}/:token/unsubscribe`, (c) =>
     c.redirect(`${SUBSCRIPTION_PATH}/${c.req.param('token')}`, 303),
   )
 
-  const steps = {
-    '': {
-      done: ({ saved }) => saved,
-      do: async (c, ctx, token) => {
-        await updateSubscription(ctx, {
-          token,
-          ...settingsIn(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))),
-        })
-      },
-    },
-    '/confirm': {
-      done: ({ subscribed }) => subscribed,
-      do: async (_c, ctx, token) => void (await confirmSubscription(ctx, token)),
-    },
-    '/unsubscribe': { done: () => null, do: async (_c, ctx, token) => void (await unsubscribe(ctx, token)) },
-    '/secret': {
-      done: ({ secret }) => secret.rotated,
-      do: async (_c, ctx, token) => void (await rotateWebhookSecret(ctx, token)),
-    },
-  } as const satisfies Record<string, Step>
-
   for (const [path, step] of Object.entries<Step>(steps)) {
     app.post(`${SUBSCRIPTION_PATH}/:token${path}`, (c) =>
-      answer(c, async () => {
+      answer(c, site, async () => {
         try {
           await step.do(c, contextOf(c), c.req.param('token') ?? '')
-          return await showSubscription(c, { done: step.done, problem: null })
+          return await showSubscription(c, options, { done: step.done, problem: null })
         } catch (error) {
           if (!(error instanceof DomainError)) throw error
           // Throws NotFound when the subscription does not exist.
-          return await showSubscription(c, { done: null, problem: error })
+          return await showSubscription(c, options, { done: null, problem: error })
         }
       }),
     )
   }
-
-  /** Says in the reader’s language that there is no such subscription, and nothing of any page. */
-  function respondUnknown(c: HttpContext): Response {
-    const offered = { offered: allLanguages, byDefault: 'EN' } as const
-    const words = wordsOf(preferredLanguage(c.req.header('accept-language'), offered))
-    const owner = { name: 'Allclear', url: site.baseUrl, accentColor: '#0d6656', logoUrl: null }
-    const content = <p class="lead">{words.subscription.unknown}</p>
-    return respondInOwnersFrame(c, site, owner, { title: words.page.notFound, words, content, status: 404 })
-  }
-
-  /** Answers NotFound as an unknown subscription. */
-  async function answer(c: HttpContext, work: () => Promise<Response>): Promise<Response> {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof NotFound) return respondUnknown(c)
-      // The form is too large.
-      if (error instanceof HTTPException) return error.getResponse()
-      throw error
-    }
-  }
-
-  async function showForm(
-    c: HttpContext,
-    page: Page,
-    refused: { readonly form: URLSearchParams; readonly error: DomainError } | null,
-  ): Promise<Response> {
-    const ctx = contextOf(c)
-    const language = languageFor(c, page)
-    const words = wordsOf(language)
-    const fields = refused?.form ?? firstChoices(c)
-    const content = (
-      <SubscribeForm
-        words={words}
-        name={page.name}
-        action={`${c.req.path}?language=${segmentOf(language)}`}
-        pageUrl={pageUrl(page, site.baseUrl)}
-        site={await siteOf(ctx, page, language)}
-        isMailEnabled={isMailEnabled(ctx.config)}
-        way={wayOf(fields.get('way')) ?? 'EMAIL'}
-        state={{ fields, problem: refused?.error ?? null }}
-        incident={await incidentOf(ctx, page, fields.get('incidentId'), language)}
-        services={await servicesOf(ctx, page)}
-        namesLang={ownersLang(words, page.defaultLanguage)}
-        hasReports={page.publishesReports}
-        {...preferencesIn(fields)}
-      />
-    )
-    const retryAt = refused === null ? null : retryTime(refused.error)
-    // RFC 9110 §10.2.3 allows a date as well as seconds.
-    if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
-    const status = refused === null ? 200 : retryAt === null ? 400 : 429
-    return respond(c, page, words, { title: words.subscribe.title, content, status })
-  }
-
-  /** Returns what sites can show of a page; null: it is private, and they show it to nobody. */
-  async function siteOf(ctx: NotificationContext, page: Page, language: Language) {
-    const [guarded] = await pagesNamed(ctx, { pageId: page.id })
-    if (guarded?.kind !== 'PUBLIC') return null
-    const url = (path: string) =>
-      `${pageUrl(page, site.baseUrl)}${path}${language === page.defaultLanguage ? '' : `?language=${segmentOf(language)}`}`
-    return { badge: url('/badge.svg'), statusLine: page.embedOrigins.length === 0 ? null : url('/embed') }
-  }
-
-  async function showSubscription(
-    c: HttpContext,
-    result: { readonly done: Step['done'] | null; readonly problem: DomainError | null } | null,
-  ): Promise<Response> {
-    const ctx = contextOf(c)
-    const subscriber = await subscriberByToken(ctx, c.req.param('token') ?? '')
-    const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: subscriber.organizationId } })
-    const page = await readPage(ctx.db, 'id', subscriber.pageId ?? organization.pageId)
-    if (page === null) throw new NotFound('Subscription not found.')
-    const languages = offeredLanguages(page.languages, page.defaultLanguage)
-    const language = languageNamed(subscriber.language, languages)
-    const words = wordsOf(language)
-    const { problem = null, done = null } = result ?? {}
-    const withheld = await isWithheld(ctx.db, subscriber.id)
-    const content = (
-      <Manage
-        subscriber={subscriber}
-        name={page.name}
-        path={`${SUBSCRIPTION_PATH}/${c.req.param('token')}`}
-        confirmable={isConfirmable(subscriber, ctx.now())}
-        preferences={await preferencesOf(ctx, subscriber, page, words)}
-        following={withheld ? [] : await followedTitles(ctx, subscriber.id, language)}
-        withheld={withheld}
-        words={words}
-        secret={secretsOf(ctx.seal, subscriber, ctx.now())[0] ?? null}
-        done={done === null ? null : done(words.subscription)}
-        problem={problem && problemIn(problem, words)}
-        offered={languages.offered}
-        language={language}
-      />
-    )
-    return respond(c, page, words, { title: words.subscription.title, content, status: problem === null ? 200 : 400 })
-  }
-
-  function respond(
-    c: HttpContext,
-    page: Page,
-    words: Catalogue,
-    shown: { readonly title: string; readonly content: Child; readonly status?: ContentfulStatusCode },
-  ): Response {
-    const { name, accentColor, logoUrl } = page
-    const lang = ownersLang(words, page.defaultLanguage)
-    const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl), lang }
-    return respondInOwnersFrame(c, site, owner, { ...shown, words, sheets: ['subscribe.css'] })
-  }
-
-  return app
 }
 
 /** An action of a subscriber and its success message. */
@@ -254,7 +141,145 @@ interface Step {
   do(c: HttpContext, ctx: NotificationContext, token: string): Promise<void>
 }
 
-/** Returns the language of a form: the one in its address, or the reader’s, if the page offers it. */
+/** The actions of a subscriber, by the end of their path. */
+const steps = {
+  '': {
+    done: ({ saved }) => saved,
+    do: async (c, ctx, token) => {
+      await updateSubscription(ctx, {
+        token,
+        ...settingsIn(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))),
+      })
+    },
+  },
+  '/confirm': {
+    done: ({ subscribed }) => subscribed,
+    do: async (_c, ctx, token) => void (await confirmSubscription(ctx, token)),
+  },
+  '/unsubscribe': { done: () => null, do: async (_c, ctx, token) => void (await unsubscribe(ctx, token)) },
+  '/secret': {
+    done: ({ secret }) => secret.rotated,
+    do: async (_c, ctx, token) => void (await rotateWebhookSecret(ctx, token)),
+  },
+} as const satisfies Record<string, Step>
+
+/** Responds in the reader’s language that the subscription does not exist, without revealing anything about a page. */
+function respondUnknown(c: HttpContext, site: Site): Response {
+  const offered = { offered: allLanguages, byDefault: 'EN' } as const
+  const words = wordsOf(preferredLanguage(c.req.header('accept-language'), offered))
+  const owner = { name: 'Allclear', url: site.baseUrl, accentColor: '#0d6656', logoUrl: null }
+  const content = <p class="lead">{words.subscription.unknown}</p>
+  return respondInOwnersFrame(c, site, owner, { title: words.page.notFound, words, content, status: 404 })
+}
+
+/** Runs `work`. Responds to NotFound as to an unknown subscription. */
+async function answer(c: HttpContext, site: Site, work: () => Promise<Response>): Promise<Response> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof NotFound) return respondUnknown(c, site)
+    // The form is too large.
+    if (error instanceof HTTPException) return error.getResponse()
+    throw error
+  }
+}
+
+async function showForm(
+  c: HttpContext,
+  { site, contextOf }: Options,
+  page: Page,
+  refused: { readonly form: URLSearchParams; readonly error: DomainError } | null,
+): Promise<Response> {
+  const ctx = contextOf(c)
+  const language = languageFor(c, page)
+  const words = wordsOf(language)
+  const fields = refused?.form ?? firstChoices(c)
+  const content = (
+    <SubscribeForm
+      words={words}
+      name={page.name}
+      action={`${c.req.path}?language=${segmentOf(language)}`}
+      pageUrl={pageUrl(page, site.baseUrl)}
+      site={await siteOf(ctx, site, page, language)}
+      isMailEnabled={isMailEnabled(ctx.config)}
+      channel={channelIn(fields.get('channel')) ?? 'EMAIL'}
+      state={{ fields, problem: refused?.error ?? null }}
+      incident={await incidentOf(ctx, page, fields.get('incidentId'), language)}
+      services={await servicesOf(ctx, page)}
+      namesLang={ownersLang(words, page.defaultLanguage)}
+      hasReports={page.publishesReports}
+      {...preferencesIn(fields)}
+    />
+  )
+  const retryAt = refused === null ? null : retryTime(refused.error)
+  // RFC 9110 §10.2.3 allows a date as well as seconds.
+  if (retryAt !== null) c.header('retry-after', retryAt.toUTCString())
+  const status = refused === null ? 200 : retryAt === null ? 400 : 429
+  return respond(c, site, page, words, { title: words.subscribe.title, content, status })
+}
+
+/** Returns what sites can show of a page; null if it is private. */
+async function siteOf(ctx: NotificationContext, site: Site, page: Page, language: Language) {
+  const [guarded] = await pagesNamed(ctx, { pageId: page.id })
+  if (guarded?.kind !== 'PUBLIC') return null
+  const url = (path: string) =>
+    `${pageUrl(page, site.baseUrl)}${path}${language === page.defaultLanguage ? '' : `?language=${segmentOf(language)}`}`
+  return { badge: url('/badge.svg'), statusLine: page.embedOrigins.length === 0 ? null : url('/embed') }
+}
+
+async function showSubscription(
+  c: HttpContext,
+  { site, contextOf }: Options,
+  result: { readonly done: Step['done'] | null; readonly problem: DomainError | null } | null,
+): Promise<Response> {
+  const ctx = contextOf(c)
+  const subscriber = await subscriberByToken(ctx, c.req.param('token') ?? '')
+  const organization = await readOrganization(ctx, subscriber.organizationId)
+  const page = await readPage(ctx.db, 'id', subscriber.pageId ?? organization.pageId)
+  if (page === null) throw new NotFound('Subscription not found.')
+  const languages = offeredLanguages(page.languages, page.defaultLanguage)
+  const language = languageNamed(subscriber.language, languages)
+  const words = wordsOf(language)
+  const { problem = null, done = null } = result ?? {}
+  const withheld = await isWithheld(ctx.db, subscriber.id)
+  const content = (
+    <Manage
+      subscriber={subscriber}
+      name={page.name}
+      path={`${SUBSCRIPTION_PATH}/${c.req.param('token')}`}
+      confirmable={isConfirmable(subscriber, ctx.now())}
+      preferences={await preferencesOf(ctx, subscriber, page, words)}
+      following={withheld ? [] : await followedTitles(ctx, subscriber.id, language)}
+      withheld={withheld}
+      words={words}
+      secret={secretsOf(ctx.seal, subscriber, ctx.now())[0] ?? null}
+      done={done === null ? null : done(words.subscription)}
+      problem={problem && problemIn(problem, words)}
+      offered={languages.offered}
+      language={language}
+    />
+  )
+  return respond(c, site, page, words, {
+    title: words.subscription.title,
+    content,
+    status: problem === null ? 200 : 400,
+  })
+}
+
+function respond(
+  c: HttpContext,
+  site: Site,
+  page: Page,
+  words: Catalogue,
+  shown: { readonly title: string; readonly content: Child; readonly status?: ContentfulStatusCode },
+): Response {
+  const { name, accentColor, logoUrl } = page
+  const lang = ownersLang(words, page.defaultLanguage)
+  const owner = { name, accentColor, logoUrl: shownLogo(logoUrl), url: pageUrl(page, site.baseUrl), lang }
+  return respondInOwnersFrame(c, site, owner, { ...shown, words, sheets: ['subscribe.css'] })
+}
+
+/** Returns the language of a form: the one in its path, or the reader’s, if the page offers it. */
 function languageFor(c: HttpContext, { languages, defaultLanguage }: Page): Language {
   const offered = offeredLanguages(languages, defaultLanguage)
   const asked = languageOfTag(c.req.query('language'))
@@ -263,7 +288,7 @@ function languageFor(c: HttpContext, { languages, defaultLanguage }: Page): Lang
     : preferredLanguage(c.req.header('accept-language'), offered)
 }
 
-/** Says why a step was refused. */
+/** Returns why an action was refused. */
 function problemIn(error: DomainError, { subscribe, subscription }: Catalogue): string {
   if (error instanceof TierLimitReached) return subscribe.problems.full
   if (error instanceof NotFound) return subscription.expired
@@ -271,7 +296,7 @@ function problemIn(error: DomainError, { subscribe, subscription }: Catalogue): 
   return isTopic ? subscribe.needsTopic : subscribe.problems.other
 }
 
-/** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound when there is none. */
+/** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound. */
 async function requestedPage(c: HttpContext, { db }: NotificationContext, site: Pick<Site, 'baseUrl'>): Promise<Page> {
   const slug = c.req.param('slug')
   const own = slug === undefined ? await pageOfHost({ db, site }, hostNameOf(c.req.header('host'))) : null
@@ -285,14 +310,10 @@ async function requestedPage(c: HttpContext, { db }: NotificationContext, site: 
 }
 
 function servicesOf(
-  { db }: NotificationContext,
+  ctx: NotificationContext,
   { organizationId, serviceIds }: Pick<Page, 'organizationId' | 'serviceIds'>,
 ): Promise<PreferenceProps['services']> {
-  return db.service.findMany({
-    where: { organizationId, ...(serviceIds && { id: { in: [...serviceIds] } }) },
-    select: { id: true, name: true },
-    orderBy: [{ position: 'asc' }, { id: 'asc' }],
-  })
+  return listServices(ctx, organizationId, serviceIds)
 }
 
 async function preferencesOf(
@@ -301,41 +322,35 @@ async function preferencesOf(
   page: Page,
   words: Catalogue,
 ): Promise<PreferenceProps> {
-  const chosen = await ctx.db.subscriberService.findMany({ where: { subscriberId: id } })
+  const serviceIds = await chosenServiceIds(ctx, id)
   const services = await servicesOf(ctx, page)
   const namesLang = ownersLang(words, page.defaultLanguage)
   const hasReports = page.publishesReports
-  return { services, topics, hasReports, serviceIds: chosen.map(({ serviceId }) => serviceId), namesLang }
+  return { services, topics, hasReports, serviceIds, namesLang }
 }
 
 /** Returns the titles of the incidents that a subscriber follows, newest first. */
-async function followedTitles(
-  { db }: NotificationContext,
-  subscriberId: string,
-  language: Language,
-): Promise<string[]> {
-  const where = { followers: { some: { subscriberId } } }
-  const select = { title: true, titles: true } as const
-  const found = await db.incident.findMany({ where, select, orderBy: { startedAt: 'desc' }, take: 20 })
+async function followedTitles(ctx: NotificationContext, subscriberId: string, language: Language): Promise<string[]> {
+  const found = await listFollowedIncidents(ctx, subscriberId, 20)
   return found.map((incident) => titleIn(incident, language).title)
 }
 
-/** Returns when a rate-limited request may be retried; null for other errors. */
+/** Returns when a rate-limited request can be retried; null for other errors. */
 function retryTime(error: DomainError): Date | null {
   if (error instanceof RateLimited) return error.retryAt
   return error instanceof LimitExceeded ? error.resetsAt : null
 }
 
-/** Returns the address that the chosen way needs, as the input's field. */
+/** Returns the address of the selected channel, in the form of the input. */
 function addressIn(form: URLSearchParams): Record<string, unknown> {
-  const [key] = Object.entries(addressKeys).find(([, kind]) => kind === form.get('way')) ?? []
+  const [key] = Object.entries(addressKeys).find(([, kind]) => kind === (form.get('channel') ?? form.get('way'))) ?? []
   const text = (name: string) => form.get(name) ?? ''
   if (key === undefined) return {}
   const telegram = { botToken: text('telegram.botToken'), chatId: text('telegram.chatId') }
   return { [key]: key === 'telegram' ? telegram : text(key) }
 }
 
-/** Returns the open incident that a form is about; null: it is about none, or it is over. */
+/** Returns the open incident that a form is about, or null. */
 async function incidentOf(ctx: NotificationContext, page: Page, id: string | null, language: Language) {
   if (id === null) return null
   try {
@@ -346,31 +361,31 @@ async function incidentOf(ctx: NotificationContext, page: Page, id: string | nul
   }
 }
 
-/** Returns what the form shows at first: what the link to it chose. */
+/** Returns the values that the link to the form presets. Earlier links use `way` for `channel`. */
 function firstChoices(c: HttpContext): URLSearchParams {
-  const { way, incident } = c.req.query()
+  const { way, channel = way, incident } = c.req.query()
   const fields = new URLSearchParams([
     ['topics', 'INCIDENTS'],
     ['topics', 'MAINTENANCES'],
     ...(c.req.queries('service') ?? []).map((id): [string, string] => ['serviceIds', id]),
   ])
-  if (way !== undefined) fields.set('way', way)
+  if (channel !== undefined) fields.set('channel', channel)
   if (incident !== undefined) fields.set('incidentId', incident)
   return fields
 }
 
-/** Returns what a form asks to be notified about. */
+/** Returns what a form selects to be notified about. */
 function wantedIn(form: URLSearchParams): Record<string, unknown> {
   const incidentId = form.get('incidentId')
   return incidentId === null ? preferencesIn(form) : { incidentId }
 }
 
-/** Returns what a subscriber set; the domain validates it. */
+/** Returns the settings of a form, which the domain validates. */
 function settingsIn(form: URLSearchParams): Record<string, unknown> {
   return { ...preferencesIn(form), language: form.get('language') }
 }
 
-/** Returns the selected topics and services of a form; the domain validates them. */
+/** Returns the selected topics and services of a form, which the domain validates. */
 function preferencesIn(form: URLSearchParams): { topics: Topic[]; serviceIds: string[] } {
   return { topics: form.getAll('topics') as Topic[], serviceIds: form.getAll('serviceIds') }
 }

@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { DomainError } from '../../core/errors.ts'
 import { Conflict, Invalid, LimitExceeded, RateLimited, TierLimitReached } from '../../core/errors.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
-import type { FormState } from '../../http/form.tsx'
-import { fieldProblem, InputField } from '../../http/form.tsx'
-import { badgeSnippet, embedSnippet } from '../../http/snippet.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { fieldProblem, InputField } from '../../http/page/form.tsx'
+import { badgeSnippet, embedSnippet } from '../../http/page/snippet.tsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import type { PreferenceProps } from './preferences.tsx'
 import { PreferenceFields } from './preferences.tsx'
@@ -16,27 +17,27 @@ export interface SubscribeProps extends PreferenceProps {
   /** The URL of the status page. */
   readonly pageUrl: string
   readonly isMailEnabled: boolean
-  /** What sites can show of the page; null: nothing, for it is private. */
+  /** What other sites can show of the page; null if it is private. */
   readonly site: SiteProps | null
-  /** The way that is chosen at first. */
-  readonly way: Way
+  /** The initially selected channel. */
+  readonly channel: UpdateChannel
   readonly state: FormState
-  /** The open incident to be told about alone; null: everything. */
+  /** The only incident to notify about, while it is open; null for the whole page. */
   readonly incident: { readonly id: string; readonly title: string } | null
 }
 
-/** What sites can show of a page. */
+/** What other sites can show of a page. */
 interface SiteProps {
   /** The URL of its badge, in the reader's language. */
   readonly badge: string
-  /** The URL of its status line, in the reader's language; null: the owner allows no site to show it. */
+  /** The URL of its status line, in the reader's language; null if the owner allows no site to show it. */
   readonly statusLine: string | null
 }
 
-/** A way to get updates. Nobody has to subscribe for the last three. */
-export type Way = ChannelKind | 'FEED' | 'CALENDAR' | 'SITE'
+/** A channel for updates. The last three need no subscription. */
+export type UpdateChannel = ChannelKind | 'FEED' | 'CALENDAR' | 'SITE'
 
-const ways = [
+const channels = [
   'EMAIL',
   'WEBHOOK',
   'SLACK',
@@ -46,22 +47,24 @@ const ways = [
   'FEED',
   'CALENDAR',
   'SITE',
-] as const satisfies readonly Way[]
+] as const satisfies readonly UpdateChannel[]
 
-/** Reads a way; null: it is none. */
-export function wayOf(text: string | null | undefined): Way | null {
-  return ways.find((way) => way === text) ?? null
+/** Parses a channel; null for other texts. */
+export function channelIn(text: string | null | undefined): UpdateChannel | null {
+  return channels.find((channel) => channel === text) ?? null
 }
 
-/** Renders the form to subscribe: how, then what that way needs. Styles show only that, so it works without scripts. */
+/** Renders the form that subscribes. Styles show only the fields of the selected channel, so that it works without scripts. */
 export function SubscribeForm(props: SubscribeProps) {
   const { words, name, action, isMailEnabled, incident, ...preferences } = props
   const state = inWords(props.state, words)
   const { subscribe } = words
-  const isOffered = (way: Way) =>
-    (isMailEnabled || way !== 'EMAIL') && (props.site !== null || way !== 'SITE') && (incident === null || isSent(way))
-  const offered = ways.filter(isOffered)
-  const chosen = offered.includes(props.way) ? props.way : offered[0]
+  const isOffered = (channel: UpdateChannel) =>
+    (isMailEnabled || channel !== 'EMAIL') &&
+    (props.site !== null || channel !== 'SITE') &&
+    (incident === null || isSent(channel))
+  const offered = channels.filter(isOffered)
+  const selected = offered.includes(props.channel) ? props.channel : offered[0]
   return (
     <form class="subscribe" action={action} method="post">
       <p class="lead">{incident === null ? subscribe.lead(name) : subscribe.leadIncident(incident.title)}</p>
@@ -69,18 +72,24 @@ export function SubscribeForm(props: SubscribeProps) {
       {incident === null ? null : <input type="hidden" name="incidentId" value={incident.id} />}
       <fieldset>
         <legend>{subscribe.how}</legend>
-        <div class="ways">
-          {offered.map((way) => (
+        <div class="channels">
+          {offered.map((channel) => (
             <label>
-              <input type="radio" id={`way-${way.toLowerCase()}`} name="way" value={way} checked={way === chosen} />
-              {subscribe.ways[way]}
+              <input
+                type="radio"
+                id={`channel-${channel.toLowerCase()}`}
+                name="channel"
+                value={channel}
+                checked={channel === selected}
+              />
+              {subscribe.channels[channel]}
             </label>
           ))}
         </div>
         {isMailEnabled ? null : <p class="about">{subscribe.noMail}</p>}
       </fieldset>
-      {offered.map((way) => (
-        <div class={`way way-${way.toLowerCase()}`}>{needs(way, { ...props, state })}</div>
+      {offered.map((channel) => (
+        <div class={`channel channel-${channel.toLowerCase()}`}>{channelFields(channel, { ...props, state })}</div>
       ))}
       <div class="sent">
         {incident === null ? (
@@ -94,19 +103,19 @@ export function SubscribeForm(props: SubscribeProps) {
   )
 }
 
-const isSent = (way: Way) => way !== 'FEED' && way !== 'CALENDAR' && way !== 'SITE'
+const isSent = (channel: UpdateChannel) => channel !== 'FEED' && channel !== 'CALENDAR' && channel !== 'SITE'
 
 const topicProblem = (state: FormState, { subscribe }: Catalogue) =>
   fieldProblem(state, 'topics') === null ? null : subscribe.needsTopic
 
-/** The fields that say themselves what is wrong. */
+/** The fields that show their own problems. */
 const fields = ['email', 'webhook', 'slack', 'discord', 'teams', 'telegram.botToken', 'telegram.chatId', 'topics']
 
-/** The problems of fields as the reader’s language says them. */
+/** Translates the problems of fields. */
 function inWords(state: FormState, { subscribe: { problems } }: Catalogue): FormState {
   const { problem } = state
   if (!(problem instanceof Invalid)) return state
-  const said: Readonly<Record<string, string>> = {
+  const messages: Readonly<Record<string, string>> = {
     email: problems.email,
     webhook: problems.url,
     slack: problems.theirs('Slack'),
@@ -116,14 +125,14 @@ function inWords(state: FormState, { subscribe: { problems } }: Catalogue): Form
     'telegram.chatId': problems.chatId,
   }
   const issues = problem.issues.flatMap((issue) => {
-    const message = said[issue.path.join('.')]
-    // Fields add the stop.
+    const message = ownValue(messages, issue.path.join('.'))
+    // Fields add the full stop.
     return message === undefined ? [issue] : [{ ...issue, message: message.replace(/[.。]$/, '') }]
   })
   return { ...state, problem: new Invalid(problem.code, problem.message, issues) }
 }
 
-/** Says why a form was refused, if no field is wrong. */
+/** Returns why a form was refused if every field is valid. */
 function refusal(problem: DomainError, { subscribe: { problems } }: Catalogue): string {
   if (problem instanceof RateLimited || problem instanceof LimitExceeded) return problems.tooMany
   if (problem instanceof TierLimitReached) return problems.full
@@ -140,10 +149,13 @@ function Problem({ state, words }: Pick<SubscribeProps, 'state' | 'words'>) {
   )
 }
 
-/** What a way needs to be told, or to be given. */
-function needs(way: Way, { words: { subscribe, page }, state, pageUrl, name, site }: SubscribeProps): Child {
+/** Renders the fields of a channel, or the URLs to copy. */
+function channelFields(
+  channel: UpdateChannel,
+  { words: { subscribe, page }, state, pageUrl, name, site }: SubscribeProps,
+): Child {
   const url = { state, inputmode: 'url', autocomplete: 'off', placeholder: 'https://' } as const
-  switch (way) {
+  switch (channel) {
     case 'EMAIL':
       return (
         <InputField
@@ -217,7 +229,7 @@ function needs(way: Way, { words: { subscribe, page }, state, pageUrl, name, sit
   }
 }
 
-/** An address to copy: one click selects it. */
+/** A URL to copy; one click selects it. */
 function Address({ label, url }: { readonly label: string; readonly url: string }) {
   return (
     <div class="form-field">
@@ -233,11 +245,11 @@ interface SnippetProps {
   readonly label: string
   readonly hint?: string
   readonly html: string
-  /** How it looks. */
+  /** A preview. */
   readonly children?: Child
 }
 
-/** HTML to copy: one click selects it. */
+/** HTML to copy; one click selects it. */
 function Snippet({ label, hint, html, children }: SnippetProps) {
   return (
     <div class="form-field">

@@ -9,8 +9,8 @@ import { isIdOf, newId } from '../../core/id.ts'
 import { HOUR } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
-import type { Outbound } from '../../network/outbound.ts'
-import { requireUser } from '../../people/session.ts'
+import type { Outbound } from '../../network/outbound/outbound.ts'
+import { requireUser } from '../../people/sign-in/session.ts'
 import type { SendResult } from '../channel/channel.ts'
 import { webhookAddress } from '../channel/channel.ts'
 import { areBrowserKeys } from './encryption.ts'
@@ -19,30 +19,30 @@ import type { PushSubscription, PushTools } from './send.ts'
 import { sealedFor, sendPush } from './send.ts'
 import { vapidKeys } from './vapid.ts'
 
-/** The context of what a person does with its browsers. */
+/** The context of a person's operations on their browsers. */
 export interface PushContext extends Context, Omit<PushTools, 'outbound' | 'config' | 'now'> {
   readonly usage: Quota
   readonly tools: { readonly outbound: Pick<Outbound, 'request'> }
 }
 
-/** Browsers of one person that are sent notifications. */
+/** How many browsers of a person get notifications. */
 const MAX_BROWSERS = 10
-/** Tests of one person in an hour. */
+/** How many tests a person can send in an hour. */
 const MAX_TESTS = 30
 
-/** A browser as its person sees it. */
+/** A browser as its owner sees it. */
 export type OwnBrowser = Pick<PushBrowser, 'id' | 'sessionId' | 'host' | 'createdAt'> & {
   readonly session: { readonly userAgent: string }
 }
 
-/** Returns the caller's browsers that are sent notifications, in the order in which they were added. */
+/** Returns the caller's browsers that get notifications, oldest first. */
 export function browsersOf(ctx: Context): Promise<OwnBrowser[]> {
   const { userId } = requireUser(ctx)
   const select = { id: true, sessionId: true, host: true, createdAt: true, session: { select: { userAgent: true } } }
   return ctx.db.pushBrowser.findMany({ where: { userId }, select, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 }
 
-/** Returns the key that a browser names to its push service, in base64url. */
+/** Returns the key that a browser gives its push service, in base64url. */
 export const applicationKey = async (ctx: PushContext): Promise<string> => (await vapidKeys(ctx)).publicKey
 
 const base64url = (bytes: number) =>
@@ -59,7 +59,7 @@ const keysInput = z
     { message: 'must be a point on P-256', path: ['p256dh'] },
   )
 
-/** A push service is reached by https alone, but for one on a private network. */
+/** A push service must use https, except on a private network. */
 const endpointOf = (allowsPlain: boolean) =>
   webhookAddress(
     ({ protocol }) => (allowsPlain || protocol === 'https:' ? null : 'must begin with https://'),
@@ -67,8 +67,10 @@ const endpointOf = (allowsPlain: boolean) =>
   )
 
 /**
- * Has notifications sent to the browser of the caller's session, in the place of an earlier subscription of it.
- * @param input endpoint and keys, as the browser gives them. @throws Invalid. @throws Conflict for more than ten browsers.
+ * Subscribes the browser of the caller's session to notifications, replacing an earlier subscription of the session.
+ * @param input endpoint and keys, as the browser returns them.
+ * @throws Invalid.
+ * @throws Conflict for more than ten browsers.
  */
 export async function addBrowser(ctx: PushContext, input: unknown): Promise<void> {
   const { userId, sessionId } = requireUser(ctx)
@@ -78,11 +80,11 @@ export async function addBrowser(ctx: PushContext, input: unknown): Promise<void
   const id = newId('PushBrowser')
   const subscription: PushSubscription = { endpoint: endpoint.text, ...keys }
   await transaction(ctx, async ({ db, now }) => {
-    // One after another for each person, so that all together stay within the limit.
+    // Locks the person, so that concurrent calls stay within the limit.
     await db.$queryRaw`SELECT id FROM "User" WHERE id = ${userId} FOR UPDATE`
     await db.pushBrowser.deleteMany({ where: { OR: [{ sessionId }, { endpointHash }] } })
     if ((await db.pushBrowser.count({ where: { userId } })) >= MAX_BROWSERS) {
-      throw new Conflict(`Notifications go to at most ${MAX_BROWSERS} browsers of yours. Stop one first.`)
+      throw new Conflict(`You can get notifications in at most ${MAX_BROWSERS} browsers. Remove one first.`)
     }
     const sealed = ctx.seal.seal(JSON.stringify(subscription), sealedFor(id))
     const about = { id, userId, sessionId, endpointHash, host: endpoint.destination, createdAt: now() }
@@ -92,8 +94,8 @@ export async function addBrowser(ctx: PushContext, input: unknown): Promise<void
 }
 
 /**
- * Takes the subscription by which a browser has replaced that of the caller's session, on its own or at its push service's demand.
- * @throws NotFound when the session has none: the person has turned notifications off.
+ * Updates the subscription of the caller's session after the browser or its push service has replaced it.
+ * @throws NotFound if the session has none, because the person has turned notifications off.
  */
 export async function renewBrowser(ctx: PushContext, input: unknown): Promise<void> {
   const { sessionId } = requireUser(ctx)
@@ -102,23 +104,25 @@ export async function renewBrowser(ctx: PushContext, input: unknown): Promise<vo
   await addBrowser(ctx, input)
 }
 
-/** Sends no more notifications to one of the caller's browsers. @throws NotFound when it is not the caller's. */
+/** Stops notifications to one of the caller's browsers. @throws NotFound for any other browser. */
 export async function removeBrowser(ctx: Context, id: string): Promise<void> {
   const { userId } = requireUser(ctx)
   const { count } = await ctx.db.pushBrowser.deleteMany({ where: { id: isIdOf('PushBrowser', id) ? id : '', userId } })
   if (count === 0) throw new NotFound('Browser not found.')
 }
 
-/** The answer of a push service to a test. */
+/** The response of a push service to a test. */
 export interface PushTest {
   readonly host: string
   readonly result: SendResult
 }
 
 /**
- * Sends a notification to one of the caller's browsers now, and returns what its push service answered. A browser that has
- * ended its subscription is removed.
- * @param path of the console that it opens. @throws NotFound. @throws RateLimited after 30 tests in an hour.
+ * Sends a notification to one of the caller's browsers now, and returns the response of its push service. Removes a browser whose
+ * subscription has ended.
+ * @param path the console path that it opens.
+ * @throws NotFound.
+ * @throws RateLimited after 30 tests in an hour.
  */
 export async function testBrowser(ctx: PushContext, id: string, path: string): Promise<PushTest> {
   const { userId } = requireUser(ctx)

@@ -1,15 +1,19 @@
 import { z } from 'zod'
 import type { Database } from '../../core/context.ts'
+import type { KindFor } from '../../event-log/audience.ts'
+import { isFor } from '../../event-log/audience.ts'
 import type { Event, Prisma } from '../../generated/prisma/client.ts'
-import type { EventKind, IncidentImpact } from '../../generated/prisma/enums.ts'
+import type { IncidentImpact } from '../../generated/prisma/enums.ts'
 
 const schema = z.object({
   title: z.string(),
   body: z.string(),
-  /** The path of the console that it opens. */
+  /** The console path that it opens. */
   path: z.string(),
-  /** A notification with the same tag takes the place of an earlier one. */
+  /** A notification with the same tag replaces an earlier one. */
   tag: z.string(),
+  /** The path of the page that acknowledges its alerts, sealed while it is stored; absent if there is none. */
+  acknowledge: z.string().optional(),
 })
 
 /** What a browser shows. */
@@ -21,14 +25,14 @@ export const parseContent = (value: Prisma.JsonValue): PushContent => schema.par
 /** A notification about an event. */
 export interface Push {
   readonly content: PushContent
-  /** The same for events that bring the same news. */
+  /** The same for events that report the same change. */
   readonly key: string
 }
 
-/** The maximum number of characters of a title or text: browsers show some 100. */
+/** The maximum length of a title or text; browsers show about 100 characters. */
 const MAX_TEXT = 200
 
-/** The organization of an event, as it is named in a notification. */
+/** The organization of an event, as notifications name it. */
 export interface PushOwner {
   readonly name: string
   readonly slug: string
@@ -36,18 +40,14 @@ export interface PushOwner {
 
 type Build = (db: Database, event: Event) => Promise<{ body: string; path: string; key: string } | null>
 
-const builders: Partial<Record<EventKind, Build>> = {
+const builders: Readonly<Record<KindFor<'browsers'>, Build>> = {
   INCIDENT_CREATED: ofIncident,
   INCIDENT_UPDATE_POSTED: ofUpdate,
-  MONITOR_STATE_CHANGED: ofMonitor,
 }
 
-/** The kinds of events of which browsers may be told. */
-export const pushedKinds: ReadonlySet<EventKind> = new Set(Object.keys(builders) as EventKind[])
-
-/** Builds the notification about an event; null: it is no news, or its subject is deleted. */
+/** Builds the notification of an event; null if browsers don't get one, or the subject is deleted. */
 export async function buildPush(db: Database, owner: PushOwner, event: Event): Promise<Push | null> {
-  const built = await builders[event.kind]?.(db, event)
+  const built = isFor('browsers', event.kind) ? await builders[event.kind](db, event) : null
   if (!built) return null
   const { body, path, key } = built
   const title = `${owner.name}: ${event.subjectName}`.slice(0, MAX_TEXT)
@@ -62,7 +62,7 @@ const impactText = {
   CRITICAL: 'with critical impact',
 } as const satisfies Record<IncidentImpact, string>
 
-/** Of an incident that a monitor opened, the monitor's own notification tells. */
+/** Leaves out incidents that a monitor opened, because the alert of the monitor reports them. */
 async function ofIncident(db: Database, { subjectId: id, seq }: Event) {
   const found = await db.incident.findUnique({ where: { id }, select: { automatic: true, status: true, impact: true } })
   if (found === null || found.automatic || found.status === 'RESOLVED') return null
@@ -76,20 +76,4 @@ async function ofUpdate(db: Database, { subjectId, updateId, seq }: Event) {
   })
   if (found === null || found.incident.automatic || found.status !== 'RESOLVED') return null
   return { body: 'Incident resolved.', path: `incidents/${subjectId}`, key: `${subjectId} ${seq}` }
-}
-
-/** Tells of the state that a monitor has now: of changes in quick succession, the last. */
-async function ofMonitor(db: Database, { subjectId: monitorId }: Event) {
-  const [now, before] = await db.monitorInterval.findMany({
-    where: { monitorId },
-    select: { state: true, startedAt: true, cause: true },
-    orderBy: { startedAt: 'desc' },
-    take: 2,
-  })
-  const about = now && { path: `monitors/${monitorId}`, key: `${monitorId} ${now.startedAt.getTime()}` }
-  if (about && now.state === 'DOWN') return { ...about, body: now.cause === '' ? 'Down.' : `Down: ${now.cause}` }
-  if (about && before?.state === 'DOWN' && (now.state === 'UP' || now.state === 'DEGRADED')) {
-    return { ...about, body: now.state === 'UP' ? 'Up again.' : 'Up again, but slow or degraded.' }
-  }
-  return null
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
 
-/** The keys of a browser's subscription, as it makes them. */
+/** The keys of a browser's subscription, as the browser created them. */
 export interface BrowserKeys {
   /** Its public key on P-256, uncompressed: 65 bytes. */
   readonly p256dh: Buffer
@@ -8,7 +8,7 @@ export interface BrowserKeys {
   readonly auth: Buffer
 }
 
-/** What is random in an encryption; given only to repeat an example. */
+/** The random inputs of an encryption; given only to reproduce an example. */
 export interface Ephemeral {
   readonly salt: Buffer
   readonly privateKey: Buffer
@@ -19,7 +19,7 @@ const RECORD_BYTES = 4096
 /** Follows the text of the last record (RFC 8188 §2). */
 const END = Buffer.from([2])
 
-/** Returns whether keys are those of a subscription: a point on the curve, and 16 bytes. */
+/** Returns whether keys are valid for a subscription: a point on the curve, and 16 bytes. */
 export function areBrowserKeys({ p256dh, auth }: BrowserKeys): boolean {
   if (p256dh.length !== 65 || auth.length !== 16) return false
   try {

@@ -1,14 +1,14 @@
 import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** Selects the organizations whose log nobody follows although browsers of members want notifications. */
+/** Selects the organizations that are not dispatched although browsers of members want notifications. */
 export const UNFOLLOWED = Prisma.sql`
   SELECT DISTINCT organization.id AS "organizationId", organization."lastSeq" AS seq FROM "PushBrowser" AS browser
   JOIN "Membership" AS member ON member."userId" = browser."userId"
   JOIN "Organization" AS organization ON organization.id = member."organizationId"
   WHERE NOT EXISTS (SELECT 1 FROM "Dispatch" AS position WHERE position."organizationId" = organization.id)`
 
-/** Has the dispatcher follow these organizations from now on. */
+/** Starts to dispatch these organizations. */
 export async function followOrganizations(db: Database): Promise<void> {
   await db.$executeRaw`INSERT INTO "Dispatch" ("organizationId", seq) ${UNFOLLOWED} ON CONFLICT DO NOTHING`
 }

@@ -12,10 +12,10 @@ import { contactOf, vapidHeader } from './vapid.ts'
 
 const subscription = z.object({ endpoint: z.string(), p256dh: z.string(), auth: z.string() })
 
-/** The subscription of a browser; keys are in base64url. */
+/** The subscription of a browser, with keys in base64url. */
 export type PushSubscription = z.infer<typeof subscription>
 
-/** What the subscription of a browser is sealed for. */
+/** Returns the purpose for which the subscription of a browser is sealed. */
 export const sealedFor = (id: string) => `${id} subscription`
 
 /** How long a push service keeps a notification for a browser that is not running, in seconds. */
@@ -29,8 +29,8 @@ export interface PushTools extends Pick<SendTools, 'outbound' | 'now'> {
 }
 
 /**
- * Sends a notification to a browser by its push service (RFC 8030), through the guarded way out: the browser, and so anybody,
- * names the endpoint. GONE: the subscription has ended. Never rejects, except for malformed data, which is a bug.
+ * Sends a notification to a browser through its push service (RFC 8030), with the guarded outbound client: the browser, and
+ * therefore anyone, names the endpoint. GONE: the subscription has ended. Never rejects, except for malformed data, which is a bug.
  */
 export function sendPush(
   { outbound, now, seal, config, site }: PushTools,
@@ -48,17 +48,17 @@ export function sendPush(
     'content-encoding': 'aes128gcm',
     ttl: String(TTL),
     urgency: 'high',
-    // The service drops an earlier one about the same that it has not delivered yet.
+    // The service drops an earlier, undelivered notification with the same topic.
     topic: topicOf(content.tag),
   }
   const body = encryptFor(keys, Buffer.from(JSON.stringify(content)))
   return post({ url: endpoint, body, headers }, { outbound, now }, ({ status }) => lasting(status))
 }
 
-/** Returns a topic: at most 32 characters of base64url (RFC 8030 §5.4). Ids of ours are. */
+/** Returns a topic of at most 32 characters of base64url (RFC 8030 §5.4), which our ids are. */
 const topicOf = (tag: string) => tag.replace(/[^\w-]/g, '').slice(0, 32)
 
-/** Returns what an answer that is no success means; null: it is passing. */
+/** Returns the permanence of a response that is not a success; null if the failure is temporary. */
 function lasting(status: number): 'REFUSED' | 'GONE' | null {
   if (status === 404 || status === 410) return 'GONE'
   return status >= 400 && status < 500 && status !== 408 && status !== 429 ? 'REFUSED' : null

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { HOUR, SECOND } from '../../core/time.ts'
 
-/** The key pair by which push services know this installation. */
+/** The key pair that identifies this installation to push services. */
 export interface VapidKeys {
   /** In base64url, for browsers. */
   readonly publicKey: string
@@ -15,7 +15,7 @@ export interface VapidKeys {
 const ROW = 1
 const ABOUT = 'VapidKey privateKey'
 
-/** Returns the key pair of this installation, which the first call of any instance makes. */
+/** Returns the key pair of this installation. The first call of any instance creates it. */
 export async function vapidKeys({ db, seal }: Pick<Context, 'db'> & { readonly seal: SecretBox }): Promise<VapidKeys> {
   const where = { id: ROW }
   const known = await db.vapidKey.findUnique({ where })
@@ -39,7 +39,7 @@ function keyOf(publicKey: string, d: string): KeyObject {
 /** How long a push service accepts a token; RFC 8292 allows a day. */
 const LIFETIME = 12 * HOUR
 
-/** Returns the `Authorization` header for a push service (RFC 8292). @param contact of the operator, a URL. */
+/** Returns the `Authorization` header for a push service (RFC 8292). @param contact a URL at which the operator can be reached. */
 export function vapidHeader(
   { publicKey, privateKey }: VapidKeys,
   endpoint: string,
@@ -55,7 +55,7 @@ export function vapidHeader(
   return `vapid t=${text}.${signature.toString('base64url')}, k=${publicKey}`
 }
 
-/** Returns where push services may reach the operator: our address if it is public, else that of our mail. */
+/** Returns a URL at which push services can reach the operator: our URL if it is public, else our email address. */
 export function contactOf({ MAIL_FROM }: Pick<Config, 'MAIL_FROM'>, baseUrl: string): string {
   if (baseUrl.startsWith('https:')) return baseUrl
   const address = /[^\s<>"]+@[^\s<>"]+/.exec(MAIL_FROM ?? '')?.[0] ?? 'operator@localhost.localdomain'

@@ -4,15 +4,16 @@ import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { Session, User as UserRow } from '../../generated/prisma/client.ts'
 import { Role } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { readTogether } from '../../graphql/loader.ts'
+import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { invitationsOf, invite, revokeInvitation } from '../invitation.ts'
 import type { Member as MemberRow } from '../membership.ts'
 import { addOwner, MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
-import { createResetLink } from '../password-reset.ts'
 import { roleDescriptions } from '../role.ts'
-import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../session.ts'
+import { createResetLink } from '../sign-in/password-reset.ts'
+import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../sign-in/session.ts'
+import { findPerson } from '../user.ts'
 
 builder.enumType(Role, {
   name: 'Role',
@@ -114,10 +115,7 @@ builder.queryField('viewer', (t) =>
     nullable: true,
     description: 'The signed-in caller. Null for callers with a key, and for visitors.',
     extensions: costs({ itself: STATEMENT_COST, about: () => 'own' }),
-    resolve: (_root, _args, { actor, db }) =>
-      actor.kind === 'user'
-        ? db.user.findUnique({ where: { id: actor.userId }, select: { id: true, name: true, email: true } })
-        : null,
+    resolve: (_root, _args, ctx) => (ctx.actor.kind === 'user' ? findPerson(ctx, ctx.actor.userId) : null),
   }),
 )
 

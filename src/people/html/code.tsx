@@ -1,5 +1,5 @@
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, InputField } from '../../http/page/form.tsx'
 import { HeldField } from './held-form.tsx'
 import type { Continuation } from './pages.tsx'
 

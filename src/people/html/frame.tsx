@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { Site } from '../../http/layout.tsx'
-import { Document, pageHeaders } from '../../http/layout.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { Document, pageHeaders } from '../../http/page/layout.tsx'
 
-/** Headers of pages for one person: kept by nobody. They may be installed as an app. */
+/** Headers of pages for one person, which are not cached. They may be installed as an app. */
 export const privateHeaders = {
   ...pageHeaders,
   'content-security-policy': `${pageHeaders['content-security-policy']}; manifest-src 'self'`,

@@ -1,10 +1,10 @@
 import type { Context as HttpContext } from 'hono'
-import { pageOfHost } from '../../account/custom-domain.ts'
+import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
 import type { Context } from '../../core/context.ts'
 import { Forbidden, NotFound } from '../../core/errors.ts'
-import { hostNameOf } from '../../http/host.ts'
-import { nodeRequest } from '../../http/node-request.ts'
-import { isOwnOrigin } from '../../http/own-origin.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
+import { nodeRequest } from '../../http/request/node-request.ts'
+import { isOwnOrigin } from '../../http/request/own-origin.ts'
 
 /** The site as its settings name it. */
 export interface OwnSite {
@@ -25,7 +25,7 @@ export async function guardOwnPage(
 ): Promise<Response | null> {
   const isSafe = c.req.method === 'GET' || c.req.method === 'HEAD'
   if (!isSafe && !isOwnOrigin(nodeRequest(c), true)) {
-    throw new Forbidden('FORBIDDEN', 'Send this form from its own page.')
+    throw new Forbidden('FORBIDDEN', 'Submit this form from the page itself.')
   }
   const host = c.req.header('host') ?? ''
   if (await pageOfHost({ db, site }, hostNameOf(host))) throw new NotFound('Page not found.')

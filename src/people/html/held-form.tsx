@@ -2,10 +2,10 @@ import type { Context as HttpContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { SECOND } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
-import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { isSentFile } from '../../http/form.tsx'
+import type { FormState, SubmittedForm } from '../../http/page/form.tsx'
+import { isSentFile } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
-import { HELD_FORM_LIFETIME, storeHeldForm, takeHeldForm } from '../held-form.ts'
+import { HELD_FORM_LIFETIME, storeHeldForm, takeHeldForm } from '../sign-in/held-form.ts'
 
 /** A form that was sent when the session had ended. It is sent again once its sender has signed in. */
 export interface HeldForm {
@@ -17,7 +17,7 @@ export interface HeldForm {
 /** The name of the field that carries a held form. */
 const HELD = 'held'
 
-/** Returns a form to hold. Files are not held: a browser lets nobody choose them for the user. */
+/** Returns a form to hold. Files are not held: browsers do not let a page choose them for the user. */
 export function holdForm(path: string, { fields }: SubmittedForm): HeldForm {
   return { path, fields: [...fields] }
 }

@@ -1,5 +1,5 @@
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx'
 import type { OpenInvitation } from '../invitation.ts'
 import { roleNames } from '../role.ts'
 import { NewPasswordField } from './password-fields.tsx'
@@ -22,7 +22,7 @@ export function AcceptInvitation({ invitation, state }: Props) {
   )
 }
 
-/** Renders the invitation for somebody without an account. */
+/** Renders the invitation for a person without an account. */
 export function JoinForm({ invitation, state }: Props) {
   return (
     <form method="post" class="stack">

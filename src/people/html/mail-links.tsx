@@ -1,11 +1,11 @@
 import type { Context as HttpContext } from 'hono'
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { requireMail } from '../mail.ts'
-import { RESET_PATH, requestPasswordReset, resetPassword, userOfReset } from '../password-reset.ts'
-import { isSignInLink, requestSignInLink, SIGN_IN_LINK_PATH, signInByLink } from '../sign-in-link.ts'
-import { emailOfSignUp, requestSignUp, requireOpenSignUp, SIGN_UP_PATH, signUp } from '../sign-up.ts'
+import { RESET_PATH, requestPasswordReset, resetPassword, userOfReset } from '../sign-in/password-reset.ts'
+import { isSignInLink, requestSignInLink, SIGN_IN_LINK_PATH, signInByLink } from '../sign-in/sign-in-link.ts'
+import { emailOfSignUp, requestSignUp, requireOpenSignUp, SIGN_UP_PATH, signUp } from '../sign-in/sign-up.ts'
 import { respondWithFormPage } from './frame.tsx'
 import { ownPath } from './held-form.tsx'
 import type { Pages } from './pages.tsx'
@@ -108,13 +108,13 @@ function addSignUp({ form, page, site, changeSession }: Pages): void {
 }
 
 function sentPage(c: HttpContext, { site }: Pick<Pages, 'site'>, text: string): Response {
-  return respondWithFormPage(c, site, 'Check your mail', <p class="lead">{text}</p>)
+  return respondWithFormPage(c, site, 'Check your email', <p class="lead">{text}</p>)
 }
 
 function gonePage(c: HttpContext, { site }: Pick<Pages, 'site'>, again: string | null): Response {
   const content = (
     <>
-      <p class="lead">This link was used already or has expired.</p>
+      <p class="lead">This link was already used or has expired.</p>
       <p class="actions">{again === null ? <a href="/sign-in">Sign in</a> : <a href={again}>Get a new link</a>}</p>
     </>
   )
@@ -141,7 +141,7 @@ function EmailForm({
         state={state}
         required
         autofocus
-        hint="We’ll mail you a link."
+        hint="We’ll email you a link."
         autocomplete="username"
       />
       <p class="actions">

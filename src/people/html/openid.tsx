@@ -2,11 +2,11 @@ import type { Context as HttpContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { NotFound } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
-import type { FormState } from '../../http/form.tsx'
-import { emptyForm, FormProblem, UsernameField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { emptyForm, FormProblem, UsernameField } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { ownAddress } from '../http/own-address.ts'
-import { emailOfLink, finishOpenId, linkIdentity, OPENID_LIFETIME, openIdName, startOpenId } from '../openid.ts'
+import { emailOfLink, finishOpenId, linkIdentity, OPENID_LIFETIME, openIdName, startOpenId } from '../sign-in/openid.ts'
 import { ownPath } from './held-form.tsx'
 import type { Pages } from './pages.tsx'
 import { agentOf, wrongPassword } from './pages.tsx'
@@ -64,7 +64,7 @@ interface OwnSite {
 /**
  * Begins a sign-in at the provider and returns the address of its page; a cookie binds it to the browser.
  * @param next `connect`: the signed-in person adds its account there to its account here. Only for forms of our own pages: a link
- * of another site could else connect the account of whoever is signed in at the provider. @throws as `startOpenId`.
+ * of another site could otherwise connect the account that is signed in at the provider. @throws as `startOpenId`.
  */
 export async function beginOpenId(
   c: HttpContext,

@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import {
   DomainError,
   Forbidden,
@@ -10,17 +11,16 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../core/errors.ts'
-import { yieldAfterTimeSlice } from '../../core/time-slice.ts'
-import { errorPage } from '../../http/error-page.tsx'
-import type { FormState, SubmittedForm } from '../../http/form.tsx'
-import { emptyForm, formStatus, readForm } from '../../http/form.tsx'
-import type { Site } from '../../http/layout.tsx'
+import { errorPage } from '../../http/page/error-page.tsx'
+import type { FormState, SubmittedForm } from '../../http/page/form.tsx'
+import { emptyForm, formStatus, readForm } from '../../http/page/form.tsx'
+import type { Site } from '../../http/page/layout.tsx'
 import type { PeopleContext } from '../context.ts'
 import { deviceOf, setDeviceCookie } from '../http/device-cookie.ts'
 import { sessionToken, setSessionCookie } from '../http/session-cookie.ts'
-import { knownDevice, newDevice } from '../known-device.ts'
-import { endSessions, userOfSession } from '../session.ts'
-import type { SignIn } from '../sign-in.ts'
+import { knownDevice, newDevice } from '../sign-in/known-device.ts'
+import { endSessions, userOfSession } from '../sign-in/session.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
 import { guardOwnPage } from './guard.ts'
@@ -41,7 +41,7 @@ type Submit = (c: HttpContext, ctx: PeopleContext, form: SubmittedForm) => Promi
 type Show = (c: HttpContext, ctx: PeopleContext, state: FormState) => Promise<Response> | Response
 type Work = (ctx: PeopleContext) => Promise<Response> | Response
 
-/** Where somebody who signs in goes on. */
+/** Where a person continues after signing in. */
 export interface Continuation {
   /** A path of our own. */
   readonly to: string
@@ -59,7 +59,7 @@ export interface Pages {
   answer(c: HttpContext, work: Work): Promise<Response>
   /** Sends a page with a form. */
   page(c: HttpContext, title: string, state: FormState, content: Child): Response
-  /** Signs in somebody who has proven who it is, or asks for the second factor. */
+  /** Signs in a person whose first factor is proven, or asks for the second factor. */
   finishSignIn(c: HttpContext, ctx: PeopleContext, signIn: SignIn, next: Continuation): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
@@ -86,7 +86,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
 
   /**
    * Sets the cookie of a new session, and that of a browser in which its person has signed in. The browser's previous session ends, so
-   * that nobody goes on in it (fixation).
+   * that a planted session cannot be used (fixation).
    */
   async function changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void> {
     if (ctx.actor.kind === 'user' && sessionToken(c, site) !== null) {

@@ -1,6 +1,6 @@
-import type { FormState } from '../../http/form.tsx'
-import { InputField } from '../../http/form.tsx'
-import { MIN_PASSWORD_LENGTH } from '../password.ts'
+import type { FormState } from '../../http/page/form.tsx'
+import { InputField } from '../../http/page/form.tsx'
+import { MIN_PASSWORD_LENGTH } from '../credential/password.ts'
 
 interface Props {
   readonly state: FormState
@@ -23,7 +23,7 @@ export function NewPasswordField({ label = 'Password', ...props }: Props) {
   )
 }
 
-/** Renders the field of a password that somebody has. */
+/** Renders the field of an existing password. */
 export function PasswordField({ label = 'Password', name = 'password', ...rest }: Props & { readonly name?: string }) {
   return <InputField {...{ label, name }} type="password" {...rest} required autocomplete="current-password" />
 }

@@ -1,16 +1,16 @@
 import type { Hono } from 'hono'
 import { NotFound, Unauthenticated } from '../../core/errors.ts'
-import { FormProblem } from '../../http/form.tsx'
+import { FormProblem } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
+import { signInBySecondFactor } from '../credential/second-factor.ts'
 import { addPasskeyEndpoints } from '../http/passkey.ts'
 import { setSessionCookie } from '../http/session-cookie.ts'
 import { acceptInvitation, findInvitation, joinByInvitation } from '../invitation.ts'
-import { openIdName } from '../openid.ts'
-import { signInBySecondFactor } from '../second-factor.ts'
-import { endSessions, requireUser } from '../session.ts'
 import { isSetUpNeeded, mayUseSetup, SETUP_PATH, setUp } from '../setup.ts'
-import { confirmByPassword, signInByPassword } from '../sign-in.ts'
-import { userByEmail } from '../user.ts'
+import { openIdName } from '../sign-in/openid.ts'
+import { endSessions, requireUser } from '../sign-in/session.ts'
+import { confirmByPassword, signInByPassword } from '../sign-in/sign-in.ts'
+import { readPerson, userByEmail } from '../user.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
 import { forgetKeptForm, heldIn, ownPath } from './held-form.tsx'
@@ -95,7 +95,7 @@ function addCode({ form, page, changeSession, goOn }: Pages): void {
     async (c, ctx, { fields }) => {
       const [token, code] = [fields.get('token') ?? '', fields.get('code') ?? '']
       const session = await signInBySecondFactor(ctx, token, code, agentOf(c))
-      if (session === null) throw new Unauthenticated('WRONG_CREDENTIALS', 'This code is wrong, or was used already.')
+      if (session === null) throw new Unauthenticated('WRONG_CREDENTIALS', 'This code is wrong or was already used.')
       await changeSession(c, ctx, session)
       return goOn(c, ctx, continuationIn(fields))
     },
@@ -106,7 +106,7 @@ function addConfirm({ form, page, goOn }: Pages): void {
   form(
     '/confirm',
     async (c, ctx, state) => {
-      const user = await ctx.db.user.findUniqueOrThrow({ where: { id: requireUser(ctx).userId } })
+      const user = await readPerson(ctx, requireUser(ctx).userId)
       const to = ownPath(c.req.query('to') ?? state.fields.get('to'))
       const props = { state, next: { to, held: heldIn(state) }, email: user.email, ways: waysOf(ctx) }
       return page(c, 'Confirm that it’s you', state, <ConfirmForm {...props} />)

@@ -1,5 +1,5 @@
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx'
 import { NewPasswordField } from './password-fields.tsx'
 
 const FIELDS = ['email', 'name', 'password', 'organizationName', 'slug']
@@ -32,7 +32,7 @@ export function SetupForm({ state, token }: { readonly state: FormState; readonl
   )
 }
 
-/** Renders the form of somebody who has proven a mail address. */
+/** Renders the form of a person whose email address is proven. */
 export function SignUpForm({ state, email }: { readonly state: FormState; readonly email: string }) {
   return (
     <form method="post" class="stack">

@@ -1,5 +1,5 @@
-import type { FormState } from '../../http/form.tsx'
-import { FormProblem, InputField, UsernameField } from '../../http/form.tsx'
+import type { FormState } from '../../http/page/form.tsx'
+import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx'
 import { HeldField } from './held-form.tsx'
 import type { Continuation } from './pages.tsx'
 import { PasswordField } from './password-fields.tsx'
@@ -42,7 +42,7 @@ export function SignInForm({
   )
 }
 
-/** @param isKnown whether somebody is signed in, who confirms by signing in again. */
+/** @param isKnown whether the person is signed in, and confirms by signing in again. */
 function SignInLinks({
   ways,
   to,

@@ -1,10 +1,10 @@
 import type { Context as HttpContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { DomainError, Invalid, RateLimited, Unauthenticated } from '../../core/errors.ts'
-import { readBytes } from '../../http/body.ts'
-import { nodeRequest } from '../../http/node-request.ts'
+import { readBytes } from '../../http/request/body.ts'
+import { nodeRequest } from '../../http/request/node-request.ts'
 import type { PeopleContext } from '../context.ts'
-import type { RelyingParty } from '../passkey.ts'
+import type { RelyingParty } from '../credential/passkey.ts'
 import {
   addPasskey,
   confirmByPasskey,
@@ -13,7 +13,7 @@ import {
   registrationOptions,
   signInByPasskey,
   signInOptions,
-} from '../passkey.ts'
+} from '../credential/passkey.ts'
 import { ownAddress } from './own-address.ts'
 
 /** The path below which browsers speak JSON about passkeys. */

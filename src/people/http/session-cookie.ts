@@ -3,8 +3,8 @@ import type { Context as HttpContext } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { SECOND } from '../../core/time.ts'
-import { isOwnOrigin } from '../../http/own-origin.ts'
-import { SESSION_LIFETIME } from '../session.ts'
+import { isOwnOrigin } from '../../http/request/own-origin.ts'
+import { SESSION_LIFETIME } from '../sign-in/session.ts'
 
 interface Site {
   readonly baseUrl: string
@@ -15,7 +15,7 @@ const nameFor = ({ baseUrl }: Site) => (isSecure({ baseUrl }) ? '__Host-allclear
 /** Whether cookies may be sent over https only. */
 export const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')
 
-/** Returns the token of the session cookie; null: there is none. */
+/** Returns the token of the session cookie, or null. */
 export function sessionToken(c: HttpContext, site: Site): string | null {
   return getCookie(c, nameFor(site)) ?? null
 }

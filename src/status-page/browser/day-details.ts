@@ -20,7 +20,7 @@ let asked = 0
 let openAddress: string | null = null
 
 /**
- * Shows an open day as it is now. @param position the event that has changed the page: with it the address is one of its own, so that
+ * Shows an open day as it is now. @param position the event that has changed the page: with it the address is unique, so that
  * no cache answers from before the event.
  */
 export async function refreshOpenDay(position: string, onShown: (root: ParentNode) => void): Promise<void> {
@@ -35,7 +35,7 @@ export async function refreshOpenDay(position: string, onShown: (root: ParentNod
     onShown(section)
     const fresh = document.createElement('div')
     fresh.append(...section.childNodes)
-    // Leaves what is focused, and how far somebody has scrolled.
+    // Keeps the focus and the scroll position.
     morph(place, fresh)
   } catch {
     // The page says that the connection is lost.

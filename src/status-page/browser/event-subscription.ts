@@ -9,7 +9,7 @@ export interface Patch {
 }
 
 /** An event of the page's log. */
-export interface PageEvent {
+interface PageEvent {
   readonly cursor: string
   /** Whether events are missing before it. */
   readonly isReload: boolean

@@ -208,7 +208,7 @@ function show(fresh: Document) {
   void refreshOpenDay(cursor(), times.write)
 }
 
-/** Returns the text that a screen reader hears about each part of the page, by element id. */
+/** Returns the text that screen readers announce for each part of the page, by element id. */
 function readAnnouncements(): Map<string, string> {
   const parts = document.querySelectorAll<HTMLElement>('[data-announce]')
   return new Map(Array.from(parts, (part) => [part.id, part.dataset['announce'] ?? '']))

@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
-import { pagesNamed } from '../../account/page-guard.ts'
-import { slugText } from '../../account/page-settings.ts'
+import { onlyOrganizationId } from '../../account/organization/organization-queries.ts'
+import { pagesNamed } from '../../account/page/page-guard.ts'
+import { slugText } from '../../account/page/page-settings.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { ErrorContent } from '../../http/error-page.tsx'
-import type { Site } from '../../http/layout.tsx'
-import { respondWithPage } from '../../http/layout.tsx'
-import { respondInOwnersFrame } from '../../http/owner-frame.tsx'
+import { ErrorContent } from '../../http/page/error-page.tsx'
+import type { Site } from '../../http/page/layout.tsx'
+import { respondWithPage } from '../../http/page/layout.tsx'
+import { respondInOwnersFrame } from '../../http/page/owner-frame.tsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { languages, wordsOf } from '../../language/catalogue.ts'
 import { preferredLanguage } from '../../language/choice.ts'
@@ -16,14 +17,10 @@ import { preferredLanguage } from '../../language/choice.ts'
 export async function findPage(c: Context, site: Site, db: PrismaClient): Promise<Response> {
   const named = slugIn(c.req.query('page') ?? '')
   if (named !== '') return c.redirect(`/status/${named}`, 303)
-  const [only, ...others] = await db.organization.findMany({
-    where: { deletedAt: null },
-    select: { id: true },
-    take: 2,
-  })
-  if (only && others.length === 0) {
-    // A private page is not told of.
-    const [first, ...more] = await pagesNamed({ db }, { organizationId: only.id })
+  const organizationId = await onlyOrganizationId({ db })
+  if (organizationId !== null) {
+    // The name of a private page is not revealed.
+    const [first, ...more] = await pagesNamed({ db }, { organizationId })
     if (first?.kind === 'PUBLIC' && more.length === 0) return c.redirect(`/status/${first.slug}`, 302)
   }
   const words = wordsFor(c)

@@ -1,5 +1,5 @@
 import { raw } from 'hono/html'
-import { logoUrlAt } from '../../account/logo.ts'
+import { logoUrlAt } from '../../account/page/logo.ts'
 import { segmentOf } from '../../language/choice.ts'
 import { OPEN_GRAPH_IMAGE_SIZE } from '../open-graph-image.ts'
 import { documentPath } from './page-address.ts'

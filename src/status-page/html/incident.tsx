@@ -1,6 +1,6 @@
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import { isolate } from '../../language/isolate.ts'
-import type { PublishedPostmortem } from '../../status/postmortem.ts'
+import type { PublishedPostmortem } from '../../status/incident/postmortem.ts'
 import type { IncidentView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { organizationData } from './head.tsx'
@@ -171,7 +171,7 @@ interface FactsProps {
 /** Renders impact, time and affected services of an incident. The newest update shows the status of an open one. */
 function Facts({ incident, context }: FactsProps) {
   const { zone, words } = context
-  const { status, impact, startedAt, resolvedAt, services, serviceCount } = incident
+  const { status, impact, startedAt, resolvedAt, services, serviceCount, importedFrom } = incident
   if (resolvedAt === null) {
     return (
       <>
@@ -191,6 +191,7 @@ function Facts({ incident, context }: FactsProps) {
         <span>
           {words.incident.lasted(<Time at={startedAt} zone={zone} />, resolvedAt.getTime() - startedAt.getTime())}
         </span>
+        {importedFrom === null ? null : <span>{words.incident.imported(importedFrom)}</span>}
       </p>
       {services.length === 0 ? null : (
         <p class="concerns">
@@ -236,6 +237,7 @@ function Updates({ incident, context }: { readonly incident: IncidentView; reado
           word={context.words.incidentStatus[update.status]}
           mark={<IncidentMark status={update.status} words={context.words} />}
           path={context.base + incidentPath(incident.id)}
+          files={`${context.root}/files`}
           zone={context.zone}
           words={context.words}
           own={attributesOf(update, context)}

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
-import type { LatencyPoint } from '../../monitoring/latency.ts'
-import type { RangeName } from '../../monitoring/uptime-range.ts'
+import type { LatencyPoint } from '../../monitoring/uptime/latency.ts'
+import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
 import type { Zone } from '../time-format.ts'
 
 const HEIGHT = 100

@@ -1,6 +1,6 @@
 import { isolate } from '../../language/isolate.ts'
-import type { Repetition } from '../../status/page-state-query.ts'
-import { ruleInWords } from '../../status/recurrence.ts'
+import { ruleInWords } from '../../status/maintenance/recurrence.ts'
+import type { Repetition } from '../../status/page/page-state-query.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { attributesOf, Sentence } from './owners-text.tsx'
@@ -29,7 +29,7 @@ export function Maintenance({ maintenance, context }: MaintenanceProps) {
   )
 }
 
-/** Renders a past maintenance in a list: its last update, and all of them, because a maintenance has no page of its own. */
+/** Renders a past maintenance in a list: its last update, and all of them, because a maintenance has no page. */
 export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
   const { words } = context
   const { id, title, updates, updateCount } = maintenance
@@ -60,7 +60,7 @@ export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
 /** Renders status, time and affected services of a maintenance; `kind` distinguishes it from incidents in the same list. */
 function Facts({ maintenance, context, kind }: MaintenanceProps & { readonly kind?: string }) {
   const { zone, words } = context
-  const { status, startsAt, endsAt, services, serviceCount, repeats } = maintenance
+  const { status, startsAt, endsAt, services, serviceCount, repeats, importedFrom } = maintenance
   return (
     <>
       <p class="meta">
@@ -68,6 +68,7 @@ function Facts({ maintenance, context, kind }: MaintenanceProps & { readonly kin
         {kind === undefined ? null : <span>{kind}</span>}
         <Span from={startsAt} to={endsAt} zone={zone} words={words} />
         <span>{words.duration(endsAt.getTime() - startsAt.getTime())}</span>
+        {importedFrom === null ? null : <span>{words.incident.imported(importedFrom)}</span>}
       </p>
       {repeats ? <Repeats repeats={repeats} zone={zone} words={words} /> : null}
       {services.length === 0 ? null : (

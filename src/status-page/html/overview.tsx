@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { isolate, withoutIsolates } from '../../language/isolate.ts'
-import type { DayUptime } from '../../monitoring/uptime-days.ts'
-import type { RangeName } from '../../monitoring/uptime-range.ts'
-import { unitOf } from '../../monitoring/uptime-range.ts'
-import type { PageStatus } from '../../status/shown-status.ts'
+import type { DayUptime } from '../../monitoring/uptime/uptime-days.ts'
+import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
+import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
+import type { PageStatus } from '../../status/service/shown-status.ts'
 import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
 import { groupByDay, groupServices, headline, pageLabel, shortLabel } from '../view.ts'
@@ -169,7 +169,7 @@ function Services(props: OverviewProps) {
           words={context.words}
           readAt={props.readAt}
           hasImported={props.hasImported}
-          each={unit === 'day' ? undefined : context.words.range.stroke[unit](context.zone.name)}
+          each={unit === 'day' ? undefined : context.words.range.bar[unit](context.zone.name)}
         />
       )}
     </section>

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono'
-import { pageOfHost } from '../../account/custom-domain.ts'
+import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
 import { typeOfId } from '../../core/id.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { hostNameOf } from '../../http/host.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageOfTag, languagePattern, segmentOf } from '../../language/choice.ts'
 import type { PageCache } from '../page-cache.ts'
@@ -49,7 +49,7 @@ function addRoute(
   { language, path }: { readonly language: string; readonly path: string },
   answer: (c: Context, address: PageAddress | null) => Response | Promise<Response>,
 ): void {
-  /** An address with another tag of the language, such as `/zh-cn`, leads to the one that all others use. */
+  /** An address with another tag of the language, such as `/zh-cn`, redirects to the usual one. */
   function answerIn(c: Context, address: PageAddress): Response | Promise<Response> {
     const tag = c.req.param('language')
     const own = inLanguage(address, languageOfTag(tag))

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
-import type { Assets } from '../../http/assets.ts'
-import { Document, SkipLink } from '../../http/layout.tsx'
-import { OwnerName } from '../../http/owner-frame.tsx'
-import { themeStylesheetPath } from '../../http/theme.ts'
+import type { Assets } from '../../http/assets/assets.ts'
+import { themeStylesheetPath } from '../../http/assets/theme.ts'
+import { Document, SkipLink } from '../../http/page/layout.tsx'
+import { OwnerName } from '../../http/page/owner-frame.tsx'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { segmentOf } from '../../language/choice.ts'
@@ -154,14 +154,14 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
           </p>
           <p class="ways">
             <a
-              href={documentPath(context, '/subscribe?way=FEED')}
+              href={documentPath(context, '/subscribe?channel=FEED')}
               aria-label={words.page.feeds}
               title={words.page.feeds}
             >
               <Icon path={feedIcon} />
             </a>
             <a
-              href={documentPath(context, '/subscribe?way=CALENDAR')}
+              href={documentPath(context, '/subscribe?channel=CALENDAR')}
               aria-label={words.page.calendar}
               title={words.page.calendar}
             >

@@ -3,7 +3,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { PageParts } from '../page-cache.ts'
 
-/** Marks of where a part begins and ends in rendered HTML. Nobody outside can guess them, so no text contains them. */
+/** Marks of where a part begins and ends in rendered HTML. They cannot be guessed, so no text contains them. */
 const marks = { start: `<!--${randomBytes(12).toString('hex')}-->`, end: `<!--${randomBytes(12).toString('hex')}-->` }
 
 const anyMark = new RegExp(`(${marks.start}|${marks.end})`)

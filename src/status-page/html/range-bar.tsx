@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../language/catalogue.ts'
-import type { BarUnit, RangeName } from '../../monitoring/uptime-range.ts'
-import { DEFAULT_RANGE, unitOf } from '../../monitoring/uptime-range.ts'
+import type { BarUnit, RangeName } from '../../monitoring/uptime/uptime-range.ts'
+import { DEFAULT_RANGE, unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { ServiceHistoryView } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
 import { barLabel, DayBars, HEIGHT, moreOf, STEP, whatOf } from './uptime.tsx'

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { isolate } from '../../language/isolate.ts'
-import type { MonthlyReport, ServiceReport } from '../report.ts'
+import type { MonthlyReport, ServiceReport } from '../monthly-report.ts'
 import { monthName, parseMonth } from '../time-format.ts'
 import { OwnersTitle, Sentence } from './owners-text.tsx'
 import { documentPath } from './page-address.ts'
@@ -157,7 +157,7 @@ const figureOf = ({ percent, source }: ServiceReport, { uptime, percent: format 
   return source === 'INCIDENTS' ? uptime.byIncidents(format(percent)) : uptime.measured(format(percent))
 }
 
-/** Says what a service lacked: outages, maintenance, data; and how much of it was corrected. */
+/** Describes the outages, maintenance and missing data of a service, and how much of it was corrected. */
 function factsOf({ account, percent }: ServiceReport, { uptime, report, duration }: Catalogue): string {
   const { bad, unknown, maintenance, corrected } = account
   if (percent === null && maintenance === 0) return ''

@@ -1,14 +1,14 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { NotFound } from '../../core/errors.ts'
-import { root } from '../../core/paths.ts'
+import { root } from '../../core/process/paths.ts'
 import { decodeCursor } from '../../event-log/event.ts'
-import { publicCacheControl } from '../../http/cache-control.ts'
-import { errorPage } from '../../http/error-page.tsx'
-import { themeStylesheet } from '../../http/theme.ts'
+import { themeStylesheet } from '../../http/assets/theme.ts'
+import { errorPage } from '../../http/page/error-page.tsx'
+import { publicCacheControl } from '../../http/response/cache-control.ts'
 import { preferredLanguage, segmentOf } from '../../language/choice.ts'
-import type { RangeName } from '../../monitoring/uptime-range.ts'
-import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime-range.ts'
+import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
+import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime/uptime-range.ts'
 import { readJointIncident } from '../history.ts'
 import { rememberAddress } from '../http/hot-answers.ts'
 import type { RenderedPage } from '../page-cache.ts'
@@ -74,7 +74,7 @@ export function statusPages(options: PageSource): Hono {
     return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
-  /** Returns the incident that another one of the page became part of; null: there is none, or no such page. */
+  /** Returns the incident that another one of the page became part of; null: it does not exist, or no such page. */
   async function jointIncident({ owner }: PageAddress, id: string): Promise<string | null> {
     try {
       return await readJointIncident(options.db, (await sharedState(options, owner)).scope, id)

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../../language/catalogue.ts'
-import { coveragePercent, uptimePercent } from '../../monitoring/uptime.ts'
+import { coveragePercent, uptimePercent } from '../../monitoring/uptime/uptime.ts'
 import type { DayStretch, ServiceDay } from '../service-day.ts'
 import { historySummary, importedNote } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'

@@ -1,6 +1,6 @@
-import type { LatencyPoint } from '../../monitoring/latency.ts'
-import type { RangeName } from '../../monitoring/uptime-range.ts'
-import { unitOf } from '../../monitoring/uptime-range.ts'
+import type { LatencyPoint } from '../../monitoring/uptime/latency.ts'
+import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
+import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { ServiceHistoryView } from '../service-history.ts'
 import type { ServiceView } from '../view.ts'
 import { serviceLabel } from '../view.ts'
@@ -61,7 +61,7 @@ export function ServicePage(props: ServicePageProps) {
       </Part>
       <Legend
         {...{ zone, words, readAt }}
-        each={words.range.stroke[unitOf(props.range)](zone.name)}
+        each={words.range.bar[unitOf(props.range)](zone.name)}
         hasImported={props.history.days.some(({ imported }) => imported !== null)}
       />
       <DayDialog words={words} />

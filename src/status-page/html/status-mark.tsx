@@ -1,7 +1,7 @@
 import type { IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
-import type { ShownStatus } from '../../status/shown-status.ts'
+import type { ShownStatus } from '../../status/service/shown-status.ts'
 import { statusShapes } from '../status-shapes.ts'
 
 /** The console is in English. */
@@ -23,7 +23,7 @@ interface MarkProps<Status> {
   readonly words?: Catalogue
 }
 
-/** Renders an incident's status. Only `RESOLVED` has an icon of its own. */
+/** Renders an incident's status. Only `RESOLVED` has its own icon. */
 export function IncidentMark({ status, words = english }: MarkProps<IncidentStatus>) {
   return (
     <span class="mark" data-status={status}>

@@ -1,9 +1,10 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { plainText } from '../../core/markdown.ts'
+import { plainText } from '../../core/markdown/markdown.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
-import type { TimelineUpdate } from '../../status/timeline-reader.ts'
+import { isPicture } from '../../status/incident/file-content.ts'
+import type { TimelineFile, TimelineUpdate } from '../../status/timeline/timeline-reader.ts'
 import type { Zone } from '../time-format.ts'
 import type { PageContext } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -37,10 +38,71 @@ export function Message({ body, path, words = wordsOf('EN'), own = { dir: 'auto'
   return <p class="more">{path === null ? words.incident.tooLong : <a href={path}>{words.incident.readUpdate}</a>}</p>
 }
 
+/**
+ * Renders the files of an update: pictures with their descriptions, and links to the others.
+ * @param pathOf returns where a file is.
+ */
+export function Files<File extends TimelineFile>({
+  files = [],
+  pathOf,
+  words = wordsOf('EN'),
+  own = { dir: 'auto' },
+  after,
+}: {
+  readonly files?: readonly File[] | undefined
+  readonly pathOf: (file: File) => string
+  /** Those of the console by default. */
+  readonly words?: Catalogue
+  readonly own?: PageContext['ownersText']
+  /** Renders what stands beside a file; absent: nothing. */
+  readonly after?: (file: File) => Child
+}) {
+  if (files.length === 0) return null
+  return (
+    <ul class="files" aria-label={words.incident.files}>
+      {files.map((file) => (
+        <li>
+          {isPicture(file) ? (
+            <a href={pathOf(file)}>
+              <img
+                src={pathOf(file)}
+                alt={file.alt}
+                width={file.width ?? undefined}
+                height={file.height ?? undefined}
+                loading="lazy"
+                {...own}
+              />
+            </a>
+          ) : (
+            <>
+              <a href={pathOf(file)} download={file.name}>
+                <bdi>{file.name}</bdi>
+              </a>{' '}
+              <span class="meta">{sizeText(file.size, words)}</span>
+            </>
+          )}
+          {after?.(file)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Writes a size in bytes in the unit that fits it: `1.4 MB`. */
+function sizeText(bytes: number, { locale }: Catalogue): string {
+  const [unit, factor] = sizeUnits.find((each) => bytes >= each[1]) ?? (['byte', 1] as const)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(bytes / factor)
+}
+
+const sizeUnits = [
+  ['megabyte', 1_000_000],
+  ['kilobyte', 1000],
+] as const
+
 interface TimelineItemProps {
   readonly of: string
   readonly update: TimelineUpdate<string>
-  /** The path of the page with the whole text; null: there is none. */
+  /** The path of the page with the whole text, or null. */
   readonly path: string | null
   /** The label and the mark of the update's status. */
   readonly word: string
@@ -48,10 +110,12 @@ interface TimelineItemProps {
   readonly zone: Zone
   readonly words: Catalogue
   readonly own: PageContext['ownersText']
+  /** The path below which files are. */
+  readonly files?: string
 }
 
 /** Renders one update. @param of the title of its incident or maintenance. */
-export function TimelineItem({ of, update, path, word: label, mark, zone, words, own }: TimelineItemProps) {
+export function TimelineItem({ of, update, path, word: label, mark, zone, words, own, files = '' }: TimelineItemProps) {
   const text = plainText(update.body ?? '')
   const announced = text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text
   return (
@@ -67,6 +131,7 @@ export function TimelineItem({ of, update, path, word: label, mark, zone, words,
           ) : null}
         </p>
         <Message body={update.body} path={path} words={words} own={own} />
+        <Files files={update.files} pathOf={({ id }) => `${files}/${id}`} words={words} own={own} />
       </li>
     </Part>
   )

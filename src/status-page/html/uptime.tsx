@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
-import type { RangeName } from '../../monitoring/uptime-range.ts'
-import { unitOf } from '../../monitoring/uptime-range.ts'
+import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
+import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
 import { OwnersTitle } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
@@ -193,7 +193,7 @@ export function Legend({ zone, words: { uptime: words }, readAt, each, hasImport
     <Part>
       <div class="legend">
         <p>
-          {each ?? words.eachStroke(zone.name)}{' '}
+          {each ?? words.eachBar(zone.name)}{' '}
           {shown.map((mark) => (
             <span>
               <DayMarkShape mark={mark} /> {words.legend[mark]}

@@ -3,8 +3,11 @@ import { Hono } from 'hono'
 import { NotFound } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { publicCacheControl } from '../../http/cache-control.ts'
+import { publicCacheControl } from '../../http/response/cache-control.ts'
+import { sendFile } from '../../http/response/send-file.ts'
 import { languageOfTag } from '../../language/choice.ts'
+import { isPicture } from '../../status/incident/file-content.ts'
+import { readPublicFile } from '../../status/incident/file-store.ts'
 import type { DocumentKind } from '../document.ts'
 import { documentKinds, readDocument } from '../document.ts'
 import type { PageAddress } from '../html/page-address.ts'
@@ -62,7 +65,22 @@ export function documentRoutes(options: {
     return asOf === null ? sendPage(c, value) : sendStalePage(c, value, asOf)
   }
 
+  /** The content stays in memory while the log moves, as long as the page has the file. */
+  async function answerFile(c: Context, address: PageAddress | null): Promise<Response> {
+    if (address === null) throw new NotFound('Status page not found.')
+    const id = c.req.param('id') ?? ''
+    const { owner } = address
+    const file = await cache.files.get(JSON.stringify([owner, id]), async (previous) =>
+      readPublicFile(db, (await sharedState(source, owner)).scope, id, previous),
+    )
+    return sendFile(c, { ...file, isShown: isPicture(file) }, publicCacheControl, {
+      'cross-origin-resource-policy': 'cross-origin',
+      'access-control-allow-origin': '*',
+    })
+  }
+
   const routes = new Hono()
+  addPageRoute(routes, options, '/files/:id', answerFile)
   for (const path of ['/picture.png', '/incidents/:id/picture.png']) addPageRoute(routes, options, path, answerImage)
   for (const kind of documentKinds) addPageRoute(routes, options, kind.path, (c, address) => answer(c, address, kind))
   // Browsers send a preflight request for scripts that set custom headers.

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import type { PageGuard } from '../../account/page-guard.ts'
-import { hostNameOf } from '../../http/host.ts'
-import { writeAnswer } from '../../http/send-answer.ts'
+import type { PageGuard } from '../../account/page/page-guard.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
+import { writeAnswer } from '../../http/response/send-answer.ts'
 import { preferredLanguage } from '../../language/choice.ts'
 import type { PageAddress } from '../html/page-address.ts'
 import { answerOf } from '../html/page-response.tsx'
 import type { KnownAddress, PageCache } from '../page-cache.ts'
 
-/** Longer addresses are not remembered: nobody shares them. */
+/** Longer addresses are not remembered: they are not shared. */
 const MAX_ADDRESS_LENGTH = 500
 
 /** Remembers which cached page or document was sent at the address of a request, for `answerHot`. */

@@ -1,5 +1,9 @@
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineUpdate } from '../../status/timeline-reader.ts'
+import type {
+  IncidentWithTimeline,
+  MaintenanceWithTimeline,
+  TimelineUpdate,
+} from '../../status/timeline/timeline-reader.ts'
 import { lastChangeOf, maintenancePath, updateText } from '../timeline-queries.ts'
 import type { Component } from './component.ts'
 import { componentsOf } from './component.ts'

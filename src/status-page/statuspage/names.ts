@@ -1,5 +1,5 @@
 import type { MaintenanceStatus } from '../../generated/prisma/enums.ts'
-import type { Indicator, PageStatus } from '../../status/shown-status.ts'
+import type { Indicator, PageStatus } from '../../status/service/shown-status.ts'
 
 /** Converts a status to Statuspage's notation: `PARTIAL_OUTAGE` → `partial_outage`. */
 export function lowercase<T extends string>(value: T): Lowercase<T> {

@@ -1,5 +1,5 @@
 import type { Database } from '../../core/context.ts'
-import type { IncidentWithTimeline } from '../../status/timeline-reader.ts'
+import type { IncidentWithTimeline } from '../../status/timeline/timeline-reader.ts'
 
 /** The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small. */
 const MAX_BYTES = 200_000

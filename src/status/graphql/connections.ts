@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
-import { orderOf } from '../../graphql/keyset.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { orderOf } from '../../graphql/list/keyset.ts'
 
 /** The order of services and groups on the page. */
 export const inPageOrder = [{ position: 'asc' }, { id: 'asc' }] satisfies Prisma.ServiceOrderByWithRelationInput[]

@@ -1,12 +1,12 @@
-import type { DomainChallenge } from '../../account/custom-domain.ts'
-import { challengeOf, removeDomain, requestDomain } from '../../account/custom-domain.ts'
+import type { DomainChallenge } from '../../account/custom-domain/custom-domain.ts'
+import { challengeOf, domainOfPage, removeDomain, requestDomain } from '../../account/custom-domain/custom-domain.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import { DomainState } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { StatusPage } from './page.ts'
 
 builder.enumType(DomainState, {
@@ -65,7 +65,7 @@ builder.prismaObjectFields('Organization', (t) => ({
     type: PageDomain,
     nullable: true,
     description: DOMAIN,
-    resolve: ({ pageId }, _args, { db }) => db.customDomain.findUnique({ where: { pageId } }),
+    resolve: ({ pageId }, _args, ctx) => domainOfPage(ctx, pageId),
   }),
 }))
 
@@ -75,7 +75,7 @@ builder.objectFields(StatusPage, (t) => ({
     nullable: true,
     description: DOMAIN,
     authScopes: ownerOnly,
-    resolve: ({ id }, _args, { db }) => db.customDomain.findUnique({ where: { pageId: id } }),
+    resolve: ({ id }, _args, ctx) => domainOfPage(ctx, id),
   }),
 }))
 

@@ -1,9 +1,9 @@
-import { MAX_EMBED_ORIGINS, updatePageEmbedding } from '../../account/embedding.ts'
+import { MAX_EMBED_ORIGINS, updatePageEmbedding } from '../../account/page/embedding.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { costs } from '../../graphql/document/cost.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { StatusPage } from './page.ts'
 
 builder.objectFields(StatusPage, (t) => ({

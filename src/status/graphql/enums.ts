@@ -8,8 +8,8 @@ import {
   ServiceStatus,
 } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import type { Indicator } from '../shown-status.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import type { Indicator } from '../service/shown-status.ts'
 
 builder.enumType(ServiceStatus, {
   name: 'ServiceStatus',
@@ -60,7 +60,7 @@ builder.enumType(MaintenanceStatus, {
     COMPLETED: 'The maintenance is over.',
     IN_PROGRESS: 'The work is in progress.',
     SCHEDULED: 'The maintenance has not started.',
-    VERIFYING: 'The work is done and being verified.',
+    VERIFYING: 'The work is done and is being verified.',
   }),
 })
 /** The kinds of events with their descriptions. */
@@ -97,11 +97,16 @@ export const eventKinds = describedValues<EventKind>({
   INCIDENT_NOTE_ADDED: 'A private note was added to an incident.',
   INCIDENT_NOTE_EDITED: 'A private note of an incident was edited.',
   INCIDENT_NOTE_DELETED: 'A private note of an incident was deleted.',
+  INCIDENT_FILE_ADDED: 'A file was added to an incident or one of its notes, for members only.',
+  INCIDENT_FILE_DELETED: 'A file that only members saw was deleted.',
   INCIDENT_LEAD_CHANGED: 'An incident got another lead, or none.',
   POSTMORTEM_DRAFTED: 'The draft of a post-mortem of an incident was written, changed or deleted.',
   POSTMORTEM_PUBLISHED: 'The post-mortem of an incident was published.',
   POSTMORTEM_UPDATED: 'The published post-mortem of an incident was edited.',
   POSTMORTEM_WITHDRAWN: 'The published post-mortem of an incident became a draft again, or was deleted.',
+  POSTMORTEM_REVIEW_REQUESTED: 'A review of the post-mortem of an incident was requested.',
+  POSTMORTEM_REVIEWED: 'The post-mortem of an incident was approved.',
+  POSTMORTEM_REVIEW_CANCELLED: 'The review of the post-mortem of an incident was cancelled.',
   MAINTENANCE_SCHEDULED: 'A maintenance was scheduled.',
   MAINTENANCE_UPDATED: 'A maintenance’s title or services changed.',
   MAINTENANCE_UPDATE_POSTED: 'An update was posted to a maintenance.',
@@ -142,10 +147,17 @@ export const eventKinds = describedValues<EventKind>({
   ALERT_CHANNEL_CREATED: 'An alert channel was created.',
   ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
   ALERT_CHANNEL_DELETED: 'An alert channel was deleted.',
-  ALERT_ACKNOWLEDGED: 'Somebody acknowledged an alert.',
+  ALERT_CHANNEL_TESTED: 'A test was sent to an alert channel.',
+  ALERT_OPENED: 'Alerts began; those that begin together are one event. Flapping monitors have none.',
+  ALERT_REMINDED: 'Reminders of open alerts were sent.',
+  ALERT_ESCALATED: 'Alerts that no one acknowledged were sent to another channel.',
+  ALERT_ACKNOWLEDGED: 'Alerts were acknowledged.',
+  ALERT_ENDED: 'Alerts ended.',
   INTEGRATION_CREATED: 'An integration was created.',
   INTEGRATION_UPDATED: 'An integration changed.',
   INTEGRATION_DELETED: 'An integration was deleted.',
+  INCOMING_ALERT_REFUSED:
+    'An integration refused a message: its signature is invalid, or it is not in the format of its sender.',
   TEMPLATE_CREATED: 'A template was created.',
   TEMPLATE_UPDATED: 'A template changed.',
   TEMPLATE_DELETED: 'A template was deleted.',
@@ -155,8 +167,8 @@ export const eventKinds = describedValues<EventKind>({
   OBJECTIVE_BURNING: 'The error budget of an objective burns too fast.',
   OBJECTIVE_RECOVERED: 'The error budget of an objective no longer burns too fast.',
   MANAGED_OBJECT_LOCKED: 'An object was locked again: only its configuration file changes what it manages.',
-  MANAGED_OBJECT_UNLOCKED: 'Somebody unlocked an object that a configuration file manages.',
-  UPTIME_CORRECTED: 'Somebody corrected what a time of a service counts as.',
+  MANAGED_OBJECT_UNLOCKED: 'A person unlocked an object that a configuration file manages.',
+  UPTIME_CORRECTED: 'A person corrected what a time of a service counts as.',
   UPTIME_CORRECTION_DELETED: 'A correction of a service’s uptime was deleted.',
   REPORT_CREATED: 'The report of a month is complete.',
 })

@@ -3,15 +3,16 @@ import { validIdOrEmpty } from '../../core/id.ts'
 import { inRange, oneOf } from '../../core/list-filter.ts'
 import { invalid } from '../../core/validation.ts'
 import { decodeCursor, encodeCursor } from '../../event-log/event.ts'
+import { deletedAfter } from '../../event-log/event-queries.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
-import { nodeQuery } from '../../graphql/connection.ts'
-import { filterTag } from '../../graphql/filter.ts'
-import type { Direction, Order, Page, PageArgs } from '../../graphql/keyset.ts'
-import { orderOf, pageOf } from '../../graphql/keyset.ts'
-import { directionOf, orderInput } from '../../graphql/order.ts'
+import { nodeQuery } from '../../graphql/list/connection.ts'
+import { filterTag } from '../../graphql/list/filter.ts'
+import type { Direction, Order, Page, PageArgs } from '../../graphql/list/keyset.ts'
+import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { directionOf, orderInput } from '../../graphql/list/order.ts'
 
 /** The filter of the audit trail. */
 export const EventFilter = builder.inputType('EventFilter', {
@@ -82,14 +83,9 @@ export async function requireKept(ctx: GraphContext, organizationId: string, arg
   const isByTime = args.filter?.occurredAfter != null || args.filter?.occurredBefore != null
   const seq = isByTime ? null : decodeCursor(args[name] ?? '')
   if (seq === null) return
-  const organization = await ctx.db.organization.findUnique({
-    where: { id: organizationId },
-    select: { lastSeq: true, eventsSince: true },
-  })
-  if (organization === null || organization.eventsSince === null || seq >= organization.lastSeq) return
-  const where = { organizationId_seq: { organizationId, seq: seq + 1 } }
-  if ((await ctx.db.event.findUnique({ where, select: { seq: true } })) !== null) return
-  const message = `is older than what is kept: events before ${organization.eventsSince.toISOString()} were deleted. Start anew`
+  const keptSince = await deletedAfter(ctx, organizationId, seq)
+  if (keptSince === null) return
+  const message = `is older than what is kept: events before ${keptSince.toISOString()} were deleted. Start anew`
   throw invalid([{ path: [name], message }])
 }
 

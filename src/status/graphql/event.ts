@@ -1,7 +1,8 @@
+import { recordedActorName } from '../../account/actor-name.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { readTogether } from '../../graphql/loader.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
 
 /** An event in the audit trail. */
 export const AuditEvent = builder.prismaObject('Event', {
@@ -32,11 +33,10 @@ export const AuditEvent = builder.prismaObject('Event', {
     userName: t.string({
       nullable: true,
       description: 'The name of the person who did it. Null: no person, or one who no longer exists.',
-      resolve: async ({ actorUserId: id }, _args, ctx) => {
-        if (id === null) return null
-        const user = await readTogether(ctx, () => ctx.db.user.findUnique({ where: { id }, select: { name: true } }))
-        return user?.name ?? null
-      },
+      resolve: ({ actorUserId }, _args, ctx) =>
+        actorUserId === null
+          ? null
+          : readTogether(ctx, () => recordedActorName(ctx, { actorUserId, actorKeyId: null })),
     }),
     subjectId: t.exposeID('subjectId', { description: 'The id of the subject, which may have been deleted.' }),
     subjectName: t.exposeString('subjectName', { description: 'The subject’s name at that time.' }),

@@ -1,23 +1,25 @@
+import { recordedActorName } from '../../account/actor-name.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { IncidentNote as NoteRow } from '../../generated/prisma/client.ts'
 import { ActorKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOfNode, pageArgs } from '../../graphql/connection.ts'
-import { text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { orderOf, pageOfList } from '../../graphql/keyset.ts'
-import { batchPerOperation, readTogether } from '../../graphql/loader.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
-import type { IncidentLead as Lead } from '../incident-lead.ts'
-import { readLeads, setIncidentLead } from '../incident-lead.ts'
-import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident-note.ts'
-import { moveIncidentService } from '../incident-service-move.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
-import { Incident, TELL_SUBSCRIBERS } from './incident.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { batchPerOperation, readTogether } from '../../graphql/execution/loader.ts'
+import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
+import { orderOf, pageOfList } from '../../graphql/list/keyset.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import type { IncidentLead as Lead } from '../incident/incident-lead.ts'
+import { readLeads, setIncidentLead } from '../incident/incident-lead.ts'
+import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident/incident-note.ts'
+import { moveIncidentService } from '../incident/incident-service-move.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
+import { FILE_IDS, Incident, TELL_SUBSCRIBERS } from './incident.ts'
 import { translationsField } from './translation.ts'
 
-const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement({
+/** A private note. */
+export const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement({
   description: 'A private note in an incident’s timeline. Visible to the organization only.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
@@ -27,14 +29,7 @@ const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement({
     authorName: t.string({
       nullable: true,
       description: 'The name of the person or the API key that wrote it. Null: neither, or it no longer exists.',
-      resolve: async ({ actorUserId, actorKeyId }, _args, ctx) => {
-        const named = { select: { name: true } } as const
-        const read = () => {
-          if (actorUserId !== null) return ctx.db.user.findUnique({ where: { id: actorUserId }, ...named })
-          return actorKeyId === null ? null : ctx.db.apiKey.findUnique({ where: { id: actorKeyId }, ...named })
-        }
-        return (await readTogether(ctx, async () => read()))?.name ?? null
-      },
+      resolve: (note, _args, ctx) => readTogether(ctx, () => recordedActorName(ctx, note)),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     editedAt: t.expose('editedAt', {
@@ -99,7 +94,7 @@ builder.mutationField('setIncidentLead', (t) =>
   t.field({
     type: Incident,
     description:
-      'Makes a member the lead of an incident, or nobody. Neither its page nor its version changes. Requires a key with scope WRITE.',
+      'Makes a member the lead of an incident, or removes the lead. Neither its page nor its version changes. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: SetIncidentLeadInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setIncidentLead(ctx, input),
@@ -111,6 +106,7 @@ const CreateIncidentNoteInput = builder.inputType('CreateIncidentNoteInput', {
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident.' }),
     message: t.string({ description: 'The note, in markdown.' }),
+    fileIds: t.idList(FILE_IDS),
   }),
 })
 
@@ -118,7 +114,7 @@ builder.mutationField('createIncidentNote', (t) =>
   t.field({
     type: IncidentNote,
     description:
-      'Adds a private note to an incident: no visitor ever sees it, and nobody is notified. Requires a key with scope WRITE.',
+      'Adds a private note to an incident: visitors never see it, and no notifications are sent. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateIncidentNoteInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => createIncidentNote(ctx, input),
@@ -155,7 +151,7 @@ builder.mutationField('deleteIncidentNote', (t) =>
 )
 
 const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
-  description: 'The service to move from one incident to another. Both are public and open.',
+  description: 'The service to move from one open incident to another. A public one gives it to a public one only.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),
     fromId: t.id({ description: 'The incident that speaks of it until then.' }),
@@ -163,12 +159,13 @@ const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
     at: t.field({
       type: 'DateTime',
       required: false,
-      description: 'As of when: after the newest update of both, not in the future. Default: now.',
+      description:
+        'As of when: after the newest update of both (of the other alone, if the first is not public), not in the future. Default: now.',
     }),
     message: t.string({
       required: false,
       description:
-        'The update of the other incident, in markdown. Default: one without words, of which nobody is told.',
+        'The update of the other incident, in markdown. Default: an update without text, of which subscribers are not notified.',
     }),
     translations: t.field(translationsField.messages),
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
@@ -179,7 +176,7 @@ builder.mutationField('moveIncidentService', (t) =>
   t.field({
     type: Incident,
     description:
-      'Moves a service with its status from one open incident to another, which it gives. Both timelines say so, and each minute counts once. Requires a key with scope WRITE.',
+      'Moves a service with its status from one open incident to another, which it gives. Both timelines say so, and each minute counts once; a draft or a suggestion does not mention it any more. Refused (ConflictError) with code INCIDENT_RESOLVED, SERVICE_NOT_IMPAIRED, or INCIDENT_NOT_PUBLIC, if the page would lose sight of the service. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: MoveIncidentServiceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => moveIncidentService(ctx, input),

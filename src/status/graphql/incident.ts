@@ -1,23 +1,23 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, IncidentVisibility, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkMutation } from '../../graphql/bulk.ts'
-import { cacheable } from '../../graphql/cacheable.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { pageOf } from '../../graphql/keyset.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
-import { deleteIncident, updateIncident } from '../incident-edits.ts'
-import { mergeIncidents } from '../incident-merging.ts'
-import { createIncident } from '../incident-opening.ts'
-import { dismissIncident, publishIncident } from '../incident-publication.ts'
-import { updateIncidentServices } from '../incident-services.ts'
-import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident-updates.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { pageOf } from '../../graphql/list/keyset.ts'
+import { bulkMutation } from '../../graphql/schema/bulk.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { deleteIncident, updateIncident } from '../incident/incident-edits.ts'
+import { mergeIncidents } from '../incident/incident-merging.ts'
+import { createIncident } from '../incident/incident-opening.ts'
+import { dismissIncident, publishIncident } from '../incident/incident-publication.ts'
+import { updateIncidentServices } from '../incident/incident-services.ts'
+import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident/incident-updates.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { timelineLoader } from './timeline-loader.ts'
 import {
@@ -74,6 +74,10 @@ export const Incident = builder.prismaNode('Incident', {
     impact: t.expose('impact', { type: IncidentImpact, description: 'The overall impact.' }),
     visibility: t.expose('visibility', { type: IncidentVisibility, description: 'Who sees it.' }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
+    importedFrom: t.exposeString('importedFrom', {
+      nullable: true,
+      description: 'The tool from which it was imported, such as Cachet. Null: it was written here.',
+    }),
     resolvedAt: t.expose('resolvedAt', {
       type: 'DateTime',
       nullable: true,
@@ -175,6 +179,13 @@ export const TELL_SUBSCRIBERS = {
   description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',
 } as const
 
+/** Files that were uploaded before. */
+export const FILE_IDS = {
+  required: false,
+  description:
+    'Files uploaded to the incident without an update or a note (POST /api/v1/incidents/{id}/files), which it takes over.',
+} as const
+
 const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
   description: 'The incident to create, with its first update.',
   fields: (t) => ({
@@ -230,7 +241,7 @@ builder.mutationField('publishIncident', (t) =>
   t.field({
     type: Incident,
     description:
-      'Publishes a draft or a suggestion. Of one that is resolved, no subscriber is notified. Requires a key with scope WRITE.',
+      'Publishes a draft or a suggestion. If it is resolved, no subscriber is notified. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: PublishIncidentInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => publishIncident(ctx, input),
@@ -321,6 +332,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
       description:
         'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
     }),
+    fileIds: t.idList(FILE_IDS),
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
     version: t.int({
       required: false,
@@ -334,7 +346,7 @@ builder.mutationField('postIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
     description:
-      'Posts an update to an incident. A timeline holds 500 updates, plus one that resolves the incident. Requires a key with scope WRITE.',
+      'Posts an update to an incident. A timeline holds 500 updates, plus a final one. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: PostIncidentUpdateInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('postIncidentUpdate', postIncidentUpdate),
@@ -385,7 +397,7 @@ const MergeIncidentsInput = builder.inputType('MergeIncidentsInput', {
     message: t.string({
       required: false,
       description:
-        'An update to post to the one that stays, in markdown. Default: none, and no subscriber is notified.',
+        'An update to post to the remaining incident, in markdown. Default: none, and no subscriber is notified.',
     }),
     translations: t.field(translationsField.messages),
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),

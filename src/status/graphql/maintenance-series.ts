@@ -1,19 +1,19 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
   endMaintenanceSeries,
   ruleWithEnd,
   updateMaintenanceSeries,
-} from '../maintenance-series.ts'
+} from '../maintenance/maintenance-series.ts'
+import { instantOf, nextDates, ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { instantOf, nextDates, ruleInWords } from '../recurrence.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import type { BothTexts } from '../translations.ts'
 import { storedTexts } from '../translations.ts'
 import { Service } from './service.ts'

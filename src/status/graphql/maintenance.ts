@@ -1,14 +1,14 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { cacheable } from '../../graphql/cacheable.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { pageOf } from '../../graphql/keyset.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { pageOf } from '../../graphql/list/keyset.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import {
   cancelMaintenance,
   deleteMaintenance,
@@ -16,10 +16,10 @@ import {
   editMaintenanceUpdate,
   scheduleMaintenance,
   updateMaintenance,
-} from '../maintenance.ts'
+} from '../maintenance/maintenance.ts'
+import { ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { ruleInWords } from '../recurrence.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { Service } from './service.ts'
 import { timelineLoader } from './timeline-loader.ts'
@@ -65,6 +65,10 @@ const Maintenance = builder.prismaNode('Maintenance', {
     status: t.expose('status', { type: MaintenanceStatus, description: 'The status.' }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'The planned start.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'The planned end.' }),
+    importedFrom: t.exposeString('importedFrom', {
+      nullable: true,
+      description: 'The tool from which it was imported, such as Cachet. Null: it was written here.',
+    }),
     services: t.field({
       type: [Service],
       extensions: rows(MAX_SERVICES, 'servicesOfMaintenance'),
@@ -186,7 +190,7 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
     }),
     message: t.string({
       required: false,
-      description: 'An update to post, in markdown. A timeline holds 500 updates, plus one that ends the maintenance.',
+      description: 'An update to post, in markdown. A timeline holds 500 updates, plus a final one.',
     }),
     translations: t.field(translationsField.both),
     status: t.field({

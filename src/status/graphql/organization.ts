@@ -1,8 +1,9 @@
+import { encodeCursor } from '../../event-log/event.ts'
 import { builder } from '../../graphql/builder.ts'
-import { connectionOf, nodeQuery, pageArgs } from '../../graphql/connection.ts'
-import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql/filter.ts'
-import { pageOf } from '../../graphql/keyset.ts'
-import { deprecatedOrder } from '../../graphql/order.ts'
+import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
+import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql/list/filter.ts'
+import { pageOf } from '../../graphql/list/keyset.ts'
+import { deprecatedOrder } from '../../graphql/list/order.ts'
 import { groupsInPageOrder, seriesNewestFirst } from './connections.ts'
 import { EventFilter, EventOrder, eventPage, requireKept } from './event-list.ts'
 import { IncidentFilter, IncidentOrder, incidentPage } from './incident-list.ts'
@@ -85,6 +86,11 @@ builder.prismaObjectFields('Organization', (t) => ({
       await requireKept(ctx, id, args)
       return eventPage(ctx, info, id, args)
     },
+  }),
+  cursor: t.string({
+    description: 'The position of the newest event. Pass it as `after` to `organizationEvents` to get all later ones.',
+    select: { lastSeq: true },
+    resolve: ({ lastSeq }) => encodeCursor(lastSeq),
   }),
   eventsSince: t.expose('eventsSince', {
     type: 'DateTime',

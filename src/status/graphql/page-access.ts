@@ -3,10 +3,10 @@ import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { PageToken } from '../../generated/prisma/client.ts'
 import { PageAccessKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, STATEMENT_COST } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import type { CreatedPageToken, ShownAccess } from '../../people/page-access.ts'
 import {
   createPageToken,
@@ -25,10 +25,10 @@ builder.enumType(PageAccessKind, {
   description: 'Who may read a status page. Members of its organization and its read tokens always may.',
   values: describedValues({
     PUBLIC: 'Everybody.',
-    PASSWORD: 'Whoever knows its password.',
+    PASSWORD: 'Anyone who knows its password.',
     MEMBERS: 'Only members of the organization, signed in on this service’s own host.',
-    MAIL_DOMAIN: 'Whoever opens a link mailed to an address of one of `mailDomains`.',
-    ADDRESSES: 'Whoever calls from one of the networks in `ranges`.',
+    MAIL_DOMAIN: 'Anyone who opens a link mailed to an address of one of `mailDomains`.',
+    ADDRESSES: 'Anyone who calls from one of the networks in `ranges`.',
   }),
 })
 

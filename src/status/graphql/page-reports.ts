@@ -1,7 +1,7 @@
-import { updatePageReports } from '../../account/page-reports.ts'
+import { updatePageReports } from '../../account/page/page-reports.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { builder } from '../../graphql/builder.ts'
-import { PAGE_VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { StatusPage } from './page.ts'
 
 builder.objectFields(StatusPage, (t) => ({

@@ -1,10 +1,10 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { isObjectType } from 'graphql'
-import type { Page } from '../../account/page.ts'
+import type { Page } from '../../account/page/page.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
-import type { Path } from '../../graphql/place-mark.ts'
-import { countedUptime, createPlaceMark } from '../../graphql/place-mark.ts'
-import { shows } from '../page-scope.ts'
+import type { Path } from '../../graphql/subscription/place-mark.ts'
+import { countedUptime, createPlaceMark } from '../../graphql/subscription/place-mark.ts'
+import { shows } from '../page/page-scope.ts'
 
 /** The pages below which an answer is being made. */
 const pages = createPlaceMark<Page>()
@@ -26,7 +26,7 @@ const lists = ['ServiceGroup', 'Incident', 'IncidentUpdate', 'Maintenance']
 /** Returns the services of which a caller sees a thing that was not reached from a page; null: all. */
 type SeenServices = (ctx: GraphContext, thing: unknown) => Promise<readonly string[] | null>
 
-/** Leaves out the services that a page does not show: below it, or the one that shows what was asked for by its id. */
+/** Leaves out the services that a page does not show: below it, or the page that shows the requested object. */
 export function narrowToPages(schema: GraphQLSchema, servicesSeenOf: SeenServices): GraphQLSchema {
   for (const name of lists) {
     const type = schema.getType(name)

@@ -1,13 +1,23 @@
+import { recordedActorName } from '../../account/actor-name.ts'
 import { canReadOrganization } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
+import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
-import { text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
-import { deletePostmortem, publishPostmortem, savePostmortem, unpublishPostmortem } from '../postmortem.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { text } from '../../graphql/document/cost.ts'
+import { readTogether } from '../../graphql/execution/loader.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { deletePostmortem, publishPostmortem, savePostmortem, unpublishPostmortem } from '../incident/postmortem.ts'
+import { approvePostmortem, cancelPostmortemReview, requestPostmortemReview } from '../incident/postmortem-review.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { TELL_SUBSCRIBERS } from './incident.ts'
 import { MessageTranslation, messagesCost, messagesIn, translationsField } from './translation.ts'
+
+/** Reads the name of a person; null: no longer exists. */
+function nameOf(ctx: GraphContext, actorUserId: string | null): Promise<string | null> {
+  return readTogether(ctx, () => recordedActorName(ctx, { actorUserId, actorKeyId: null }))
+}
 
 const Postmortem = builder.prismaObject('Postmortem', {
   description: 'What an organization writes about an incident afterwards.',
@@ -29,6 +39,33 @@ const Postmortem = builder.prismaObject('Postmortem', {
       description: 'When it was published. Null: it is a draft, which only the organization sees.',
     }),
     editedAt: t.expose('editedAt', { type: 'DateTime', description: 'When its text was last changed.' }),
+    reviewRequestedAt: t.expose('reviewRequestedAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description:
+        'Since when a review is requested, without which it is not published. Null: none is. Requires a key of the organization.',
+    }),
+    reviewRequestedBy: t.string({
+      nullable: true,
+      authScopes: ownerOnly,
+      description:
+        'The name of the member who requested the review. Null: no one, or a key did. Requires a key of the organization.',
+      resolve: ({ reviewRequestedById }, _args, ctx) => nameOf(ctx, reviewRequestedById),
+    }),
+    reviewedAt: t.expose('reviewedAt', {
+      type: 'DateTime',
+      nullable: true,
+      authScopes: ownerOnly,
+      description:
+        'When its text was approved. Null: it was not, or has changed since. Requires a key of the organization.',
+    }),
+    reviewedBy: t.string({
+      nullable: true,
+      authScopes: ownerOnly,
+      description: 'The name of the member who approved its text. Null: nobody. Requires a key of the organization.',
+      resolve: ({ reviewedById }, _args, ctx) => nameOf(ctx, reviewedById),
+    }),
     version: t.exposeInt('version', VERSION),
   }),
 })
@@ -77,10 +114,54 @@ const PublishPostmortemInput = builder.inputType('PublishPostmortemInput', {
 builder.mutationField('publishPostmortem', (t) =>
   t.field({
     type: Postmortem,
-    description: 'Publishes the post-mortem of a public, resolved incident. Requires a key with scope WRITE.',
+    description:
+      'Publishes the post-mortem of a public, resolved incident. While a review is requested that no one has approved, it gives a ConflictError with code REVIEW_REQUIRED. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: PublishPostmortemInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => publishPostmortem(ctx, input),
+  }),
+)
+
+builder.mutationField('requestPostmortemReview', (t) =>
+  t.field({
+    type: Postmortem,
+    description:
+      'Requests a review of the draft of a post-mortem: it can be published once another member has approved its text, or the review is cancelled. Requires a key with scope WRITE.',
+    args: { id: t.arg.id({ description: 'The incident.' }) },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => requestPostmortemReview(ctx, id),
+  }),
+)
+
+const ApprovePostmortemInput = builder.inputType('ApprovePostmortemInput', {
+  description: 'The text to approve.',
+  fields: (t) => ({
+    incidentId: t.id({ description: 'The incident.' }),
+    version: t.int({
+      description: 'The version you read. If the post-mortem has a newer one, the mutation returns a ConflictError.',
+    }),
+  }),
+})
+
+builder.mutationField('approvePostmortem', (t) =>
+  t.field({
+    type: Postmortem,
+    description:
+      'Approves the text of a post-mortem whose review is requested, until the text changes. Requires a signed-in person with the role EDITOR, who neither changed the text last nor requested the review (else ConflictError with code OWN_REVIEW).',
+    args: { input: t.arg({ type: ApprovePostmortemInput }) },
+    errors: { types: [Invalid, NotFound, Conflict] },
+    resolve: (_root, { input }, ctx) => approvePostmortem(ctx, input),
+  }),
+)
+
+builder.mutationField('cancelPostmortemReview', (t) =>
+  t.field({
+    type: Postmortem,
+    description:
+      'Cancels the review of a post-mortem, with an approval that it has: publishing needs none any more. Requires a key with scope WRITE.',
+    args: { id: t.arg.id({ description: 'The incident.' }) },
+    errors: { types: [NotFound, Conflict] },
+    resolve: (_root, { id }, ctx) => cancelPostmortemReview(ctx, id),
   }),
 )
 

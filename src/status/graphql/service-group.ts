@@ -1,23 +1,23 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
-import { cacheable } from '../../graphql/cacheable.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { createServiceGroup, deleteServiceGroup, reorderServiceGroups, updateServiceGroup } from '../service-group.ts'
+import {
+  createServiceGroup,
+  deleteServiceGroup,
+  reorderServiceGroups,
+  updateServiceGroup,
+} from '../service/service-group.ts'
+import { readGroupOrder } from '../service/service-queries.ts'
 import { inPageOrder, pagePositionLoader } from './connections.ts'
 
-const positionOf = pagePositionLoader(({ db }, organizationIds) =>
-  db.serviceGroup.findMany({
-    where: { organizationId: { in: organizationIds } },
-    select: { id: true, organizationId: true },
-    orderBy: inPageOrder,
-  }),
-)
+const positionOf = pagePositionLoader(readGroupOrder)
 
 const ServiceGroup = builder.prismaNode('ServiceGroup', {
   id: { field: 'id' },

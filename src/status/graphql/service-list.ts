@@ -5,13 +5,14 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
-import { nodeQuery } from '../../graphql/connection.ts'
-import type { ListArgs } from '../../graphql/filter.ts'
-import { filterTag } from '../../graphql/filter.ts'
-import type { Page, PageArgs } from '../../graphql/keyset.ts'
-import { orderOf, pageOf, pageOfPositions } from '../../graphql/keyset.ts'
-import { nameKey, orderInput } from '../../graphql/order.ts'
-import { severityOf, shownServiceOf, statusCausesSelect } from '../shown-status.ts'
+import { nodeQuery } from '../../graphql/list/connection.ts'
+import type { ListArgs } from '../../graphql/list/filter.ts'
+import { filterTag } from '../../graphql/list/filter.ts'
+import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
+import { orderOf, pageOf, pageOfPositions } from '../../graphql/list/keyset.ts'
+import { nameKey, orderInput } from '../../graphql/list/order.ts'
+import { readShownStatuses } from '../service/service-queries.ts'
+import { severityOf } from '../service/shown-status.ts'
 
 export const ServiceFilter = builder.inputType('ServiceFilter', {
   description: 'Conditions. Items must match all of them.',
@@ -88,20 +89,16 @@ export async function servicePage(
 
 /** Reads the keys of all orders, for services that match a condition and show one of the statuses. */
 async function positionsOf(
-  { db }: GraphContext,
+  ctx: GraphContext,
   where: Prisma.ServiceWhereInput,
   statuses: readonly ServiceStatus[] | null,
 ) {
-  const services = await db.service.findMany({
-    where,
-    select: { id: true, name: true, position: true, ...statusCausesSelect },
-  })
-  return services.flatMap((service) => {
-    const { status } = shownServiceOf(service)
-    if (statuses !== null && !statuses.includes(status)) return []
-    const { id, name, position } = service
-    return [{ id, position, nameKey: nameKey(name), severity: severityOf(status) }]
-  })
+  const services = await readShownStatuses(ctx, where)
+  return services.flatMap(({ id, name, position, status }) =>
+    statuses === null || statuses.includes(status)
+      ? [{ id, position, nameKey: nameKey(name), severity: severityOf(status) }]
+      : [],
+  )
 }
 
 function matching(filter: NonNullable<Args['filter']>): Prisma.ServiceWhereInput {

@@ -2,19 +2,20 @@ import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '..
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/bulk.ts'
-import { cacheable } from '../../graphql/cacheable.ts'
-import { rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/idempotent-mutation.ts'
-import { ownerOnly } from '../../graphql/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { rows, text } from '../../graphql/document/cost.ts'
+import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { ownerOnly } from '../../graphql/schema/owner-only.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { createService, deleteService, reorderServices, updateService } from '../service.ts'
-import type { StatusBasis } from '../shown-status.ts'
-import { shownServiceOf, statusCausesSelect } from '../shown-status.ts'
-import { inPageOrder, pagePositionLoader } from './connections.ts'
+import { createService, deleteService, reorderServices, updateService } from '../service/service.ts'
+import { readServiceOrder } from '../service/service-queries.ts'
+import type { StatusBasis } from '../service/shown-status.ts'
+import { shownServiceOf, statusCausesSelect } from '../service/shown-status.ts'
+import { pagePositionLoader } from './connections.ts'
 import { pageAbove } from './page-scope.ts'
 
 const StatusBasisRef = builder.enumType('StatusBasis', {
@@ -22,18 +23,12 @@ const StatusBasisRef = builder.enumType('StatusBasis', {
   values: describedValues<StatusBasis>({
     MONITORS: 'Its monitors, with open incidents and maintenance.',
     OWNER: 'Its owner, by hand: it has no monitors, or a status that overrides them.',
-    PENDING: 'Nobody yet: none of its monitors has a result.',
-    SILENT: 'Nobody any more: its monitors are silent or paused.',
+    PENDING: 'None yet: its monitors have no result.',
+    SILENT: 'None any more: its monitors are silent or paused.',
   }),
 })
 
-const positionOf = pagePositionLoader(({ db }, organizationIds) =>
-  db.service.findMany({
-    where: { organizationId: { in: organizationIds } },
-    select: { id: true, organizationId: true },
-    orderBy: inPageOrder,
-  }),
-)
+const positionOf = pagePositionLoader(readServiceOrder)
 
 /** A service, with what everybody may see of it. */
 export const Service = builder.prismaNode('Service', {

@@ -1,18 +1,20 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { Kind } from 'graphql'
-import type { Page } from '../../account/page.ts'
+import type { Page } from '../../account/page/page.ts'
 import { typeOfId } from '../../core/id.ts'
-import { encodeCursor, publicKinds } from '../../event-log/event.ts'
+import { publicKinds } from '../../event-log/audience.ts'
+import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs } from '../../graphql/cost.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
-import { BROADCAST } from '../../graphql/shared-execution.ts'
+import { costs } from '../../graphql/document/cost.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { BROADCAST } from '../../graphql/subscription/shared-execution.ts'
+import { isOnPage } from '../incident/incident-queries.ts'
 import { readIncidentRow, readLiveRows } from '../live-event.ts'
-import { followedPage, followIncident, followPage } from '../page-events.ts'
-import { incidentsOnPage, onPage } from '../page-scope.ts'
+import { followedPage, followIncident, followPage } from '../page/page-events.ts'
+import { onPage } from '../page/page-scope.ts'
 import { eventKinds } from './enums.ts'
 import { StatusPage, statusOfPage } from './page.ts'
 import { below, pageAbove } from './page-scope.ts'
@@ -55,8 +57,7 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
         const id = idIn(event, 'Incident')
         if (id === null || event.kind === 'GAP') return null
         const scope = pageAbove(info.path)
-        if (scope?.serviceIds && (await ctx.db.incident.count({ where: { ...incidentsOnPage(scope), id } })) === 0)
-          return null
+        if (scope?.serviceIds && !(await isOnPage(ctx, scope, id))) return null
         return isPlain(query)
           ? loadRows(ctx, { organizationId: event.organizationId, incidentId: id }).then(({ incident }) => incident)
           : ctx.db.incident.findUnique({ ...query, where: { id, visibility: 'PUBLIC' } })

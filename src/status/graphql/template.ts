@@ -1,10 +1,10 @@
 import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { costs, rows, text } from '../../graphql/cost.ts'
-import { deletionPayload } from '../../graphql/deletion-payload.ts'
-import { describedValues } from '../../graphql/descriptions.ts'
-import { VERSION, VERSION_READ } from '../../graphql/version.ts'
+import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import type { FilledTemplate as Filled, Template as TemplateRow } from '../template.ts'
 import {
@@ -17,7 +17,7 @@ import {
   updateTemplate,
 } from '../template.ts'
 import { placeholders } from '../template-text.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline-limits.ts'
+import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { bothIn } from '../translations.ts'
 import { IncidentServiceInput } from './incident.ts'
 import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'

@@ -1,6 +1,7 @@
 import type { Database } from '../../core/context.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
-import { batchPerOperation } from '../../graphql/loader.ts'
+import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import type { TimelineTable } from '../timeline/timeline-ends.ts'
+import { readTimelineEnds } from '../timeline/timeline-ends.ts'
 
 /** A request for the newest or oldest updates of one timeline. */
 interface TimelineRequest {
@@ -19,11 +20,11 @@ interface Identified {
  * Creates a loader for the ends of many timelines, so that an operation on a hundred incidents needs one statement for
  * their updates.
  */
-export function timelineLoader<Row extends Identified>(timeline: {
-  readonly table: 'IncidentUpdate' | 'MaintenanceUpdate'
-  readonly parent: 'incidentId' | 'maintenanceId'
-  readonly read: (db: Database, ids: string[], include: object) => Promise<readonly Row[]>
-}) {
+export function timelineLoader<Row extends Identified>(
+  timeline: TimelineTable & {
+    readonly read: (db: Database, ids: string[], include: object) => Promise<readonly Row[]>
+  },
+) {
   const { table, parent, read } = timeline
   return batchPerOperation(
     async ({ db }, requests: readonly TimelineRequest[]): Promise<readonly (readonly Row[])[]> => {
@@ -37,13 +38,7 @@ export function timelineLoader<Row extends Identified>(timeline: {
       for (const group of groups.values()) {
         const [{ take, newestFirst, include } = { take: 0, newestFirst: true, include: {} }] = group
         const parents = [...new Set(group.map(({ parentId }) => parentId))]
-        const direction = Prisma.raw(newestFirst ? 'DESC' : 'ASC')
-        const references = await db.$queryRaw<{ parent: string; id: string }[]>`
-        SELECT timeline.id AS parent, entry.id FROM unnest(${parents}::text[]) AS timeline (id)
-        CROSS JOIN LATERAL (
-          SELECT id, "createdAt" FROM ${Prisma.raw(`"${table}"`)} WHERE ${Prisma.raw(`"${parent}"`)} = timeline.id
-          ORDER BY "createdAt" ${direction}, id ${direction} LIMIT ${take}
-        ) AS entry ORDER BY timeline.id, entry."createdAt" ${direction}, entry.id ${direction}`
+        const references = await readTimelineEnds(db, { table, parent }, parents, { take, newestFirst })
         const rows = await read(
           db,
           references.map(({ id }) => id),

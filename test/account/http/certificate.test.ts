@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { CERTIFICATE_PATH } from '../../../src/account/custom-domain.ts'
+import { CERTIFICATE_PATH } from '../../../src/account/custom-domain/custom-domain.ts'
 import { certificateRoutes } from '../../../src/account/http/certificate.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'

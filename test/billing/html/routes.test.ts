@@ -189,7 +189,7 @@ describe('buying the check plan', () => {
       return [response.status, /<p class="problem" id="plan-problem" role="alert"[^>]*>([^<]*)</.exec(html)?.[1]]
     }
     expect(await errorAfter({ email: '' })).toEqual([400, 'The email is required.'])
-    expect(await errorAfter({ email: 'nobody' })).toEqual([400, 'The email must be an e-mail address.'])
+    expect(await errorAfter({ email: 'nobody' })).toEqual([400, 'The email must be an email address.'])
     expect(await errorAfter({ key: 'ac_wrong' })).toEqual([400, expect.stringContaining('unknown, revoked')])
     const { key } = await newOrganization(url, { pro: true })
     expect(await errorAfter({ key })).toEqual([

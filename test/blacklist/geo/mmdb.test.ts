@@ -74,9 +74,9 @@ test('an address of IPv4 is found in a database of IPv6, and none of IPv6 in one
 test('what is no database is refused, and a damaged one never loops or reads outside of the file', async () => {
   for (const content of ['', 'text', '\xab\xcd\xefMaxMind.com', '\xab\xcd\xefMaxMind.com\xe1']) {
     const path = await fileOf(Buffer.from(content, 'latin1'))
-    expect(() => openMmdb(path)).toThrow('cannot be read as a MaxMind database')
+    expect(() => openMmdb(path)).toThrow(/cannot read .* as a MaxMind database/)
   }
-  expect(() => openMmdb(join(directory, 'missing'))).toThrow('cannot be read as a MaxMind database')
+  expect(() => openMmdb(join(directory, 'missing'))).toThrow(/cannot read .* as a MaxMind database/)
   const whole = mmdb(4, [['0.0.0.0/0', { city: 'Falkenstein', country_code: 'DE', more: { deep: 1 } }]])
   await fc.assert(
     fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(255), fc.ipV4(), async (position, byte, address) => {

@@ -13,7 +13,7 @@ const editor = await acme.signIn('EDITOR')
 const idOf = async ({ userId }: { readonly userId: string }) =>
   (await prisma.pushBrowser.findFirstOrThrow({ where: { userId } })).id
 
-test('a person turns notifications on, is told, tests them and stops them', async () => {
+test('a person turns notifications on, is notified, tests them and stops them', async () => {
   const before = await viewer.get('account')
   expect(before.html).toMatch(/data-push="[\w-]{87}"/)
   const { status, location } = await viewer.post('account/browsers', { ...service.subscribe() })
@@ -32,7 +32,10 @@ test('a person turns notifications on, is told, tests them and stops them', asyn
   expect(JSON.parse(service.received[0]?.text ?? '')).toMatchObject({ title: 'The acme: Slow answers' })
 
   const id = await idOf(viewer)
-  expect((await viewer.post('account/browsers/test', { id })).html).toContain('Answered with status 201.')
+  const answer = await viewer.post('account/browsers/test', { id })
+  expect(answer.html).toContain('Answered with status 201.')
+  // Its address shows no page: the script does not fetch it again when the log moves.
+  expect([answer.html, html].map((page) => page.includes('data-answer-only'))).toEqual([true, false])
   expect(service.received).toHaveLength(2)
   expect((await viewer.post('account/browsers/stop', { id })).status).toBe(303)
   expect(await prisma.pushBrowser.count()).toBe(0)
@@ -53,7 +56,7 @@ test('a refused subscription says so', async () => {
   expect(html).toContain('role="alert"')
 })
 
-test('nobody stops or tests another’s', async () => {
+test('no one stops or tests another’s', async () => {
   await viewer.post('account/browsers', { ...service.subscribe() })
   const id = await idOf(viewer)
   for (const path of ['account/browsers/test', 'account/browsers/stop'])

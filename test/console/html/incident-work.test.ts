@@ -62,7 +62,7 @@ test('notes are written, edited and deleted in the timeline, and no public door 
   expect((await viewer.get(`incidents/${id}`)).html).toContain('Nobody leads it.')
 })
 
-test('who was told of an update, and which alert channels, is shown to members only', async () => {
+test('who was notified of an update, and which alert channels, is shown to members only', async () => {
   const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
   const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
   const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const
@@ -110,7 +110,7 @@ test('who was told of an update, and which alert channels, is shown to members o
   expect(visited).not.toContain('"told":4')
 })
 
-test('a service moves to another incident with a form, which says what does not work', async () => {
+test('a service moves to another incident with a form, which describes what does not work', async () => {
   const [editor, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const service = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Search' })
   const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }]
@@ -132,4 +132,30 @@ test('a service moves to another incident with a form, which says what does not 
   const page = await (await fetch(`${app.baseUrl}/status/acme/incidents/${into.id}`)).text()
   expect(page).toMatch(/Search is part of <strong>this<\/strong>/)
   expect((await editor.get(`incidents/${from.id}/move`)).html).toContain('It impairs no service.')
+})
+
+test('a service moves from a draft to any open incident, and from the page to public ones only', async () => {
+  const editor = await acme.signIn('EDITOR')
+  const service = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Index' })
+  const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }]
+  const story = { status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' }
+  const report = (title: string, more: object) =>
+    mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', { ...story, title, ...more })
+  const draft = await report('Unsaid', { services, visibility: 'DRAFT' })
+  const other = await report('Also unsaid', { visibility: 'DRAFT' })
+  const open = await report('Said', {})
+  expect((await editor.get(`incidents/${draft.id}`)).html).toContain(`incidents/${draft.id}/move`)
+  const { html } = await editor.get(`incidents/${draft.id}/move`)
+  expect(html).toMatch(
+    /does not mention the service any more[\s\S]*Also unsaid, draft[\s\S]*newest update of the other/,
+  )
+  expect(html).toContain(open.id)
+  const moved = await editor.post(`incidents/${draft.id}/move`, { serviceId: service.id, intoId: open.id })
+  expect(moved.location).toBe(`/console/acme/incidents/${open.id}`)
+  expect((await editor.get(`incidents/${draft.id}`)).html).not.toContain('id="affected"')
+  // Back, the page would show that it works.
+  expect((await editor.get(`incidents/${open.id}/move`)).html).not.toContain(other.id)
+  const back = await editor.post(`incidents/${open.id}/move`, { serviceId: service.id, intoId: other.id })
+  expect(back.status).toBe(422)
+  expect(back.html).toContain('Publish the other incident first')
 })

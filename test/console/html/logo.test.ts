@@ -113,7 +113,7 @@ test('of a deleted page is served no more, at once', async () => {
   expect((await get(logoUrl ?? '')).status).toBe(404)
 })
 
-test('is uploaded by nobody below an admin', async () => {
+test('is uploaded by no one below an admin', async () => {
   const editor = await acme.signIn('EDITOR')
   expect((await editor.post('page', await settings(png(8, 8)))).status).toBe(403)
   expect(await prisma.logo.count()).toBe(0)

@@ -105,7 +105,7 @@ describe('the page', () => {
     expect(page).toContain('https://acme.example')
   })
 
-  test('shows both when somebody else has saved meanwhile', async () => {
+  test('shows both when another person has saved meanwhile', async () => {
     const before = await version()
     await admin.post('page', { ...settings, description: 'Theirs.', version: before })
     const { status, html } = await owner.post('page', { ...settings, description: 'Mine.', version: before })

@@ -56,6 +56,7 @@ const written = {
   wrong: { message: '' },
 }
 
+const quietFrom = (from: string) => ({ 'quietTimes.windows.0.from': from, 'quietTimes.windows.0.to': '07:00' })
 const forms: Readonly<Record<string, Edited>> = {
   'an update of an incident': {
     ...{ screen: `incidents/${ids.Incident}`, form: 'id="update"', path: `incidents/${ids.Incident}/updates` },
@@ -116,8 +117,8 @@ const forms: Readonly<Record<string, Edited>> = {
   'an alert channel': { screen: `alerts/channels/${channel.id}`, form: 'id="channel-form"', ...named },
   'the quiet hours of an alert channel': {
     ...{ screen: `alerts/channels/${channel.id}`, form: 'id="channel-form"', wrong: { remindAfterMinutes: '1' } },
-    theirs: { remindAfterMinutes: '15', 'quietHours.from': '22:00', 'quietHours.to': '07:00' },
-    mine: { remindAfterMinutes: '45', 'quietHours.from': '23:00', 'quietHours.to': '06:00' },
+    theirs: { remindAfterMinutes: '15', ...quietFrom('22:00') },
+    mine: { remindAfterMinutes: '45', ...quietFrom('23:00') },
     now: 'Now: 22:00<',
   },
   'the tier of an organization': {
@@ -146,16 +147,16 @@ test.each(Object.entries(forms))('two people who edit %s see both, and lose noth
   expect([saved.status, saved.html]).toEqual([303, expect.anything()])
 
   if (wrong !== undefined) {
-    // A refusal for another reason must not pass off what somebody else has saved as read.
+    // A refusal for another reason must not pass off what another person has saved as read.
     const refused = await ben.post(path, filled({ ...mine, ...wrong }))
     expect(refused.status).toBe(422)
-    const isShown = refused.html.includes('Somebody else has changed this')
+    const isShown = refused.html.includes('Another person has changed this')
     if (!isShown) expect(versionIn(refused.html, form)).toBe(new Map(opened).get('version'))
   }
 
   const { status, html } = await ben.post(path, filled(mine))
   expect(status).toBe(422)
-  expect(html).toContain('Somebody else has changed this in the meantime.')
+  expect(html).toContain('Another person has changed this in the meantime.')
   expect(html).toContain(now)
   for (const value of typed === undefined ? Object.values(mine) : [typed]) {
     expect(html).toContain(typed === undefined ? `value="${value}"` : value)
@@ -181,7 +182,7 @@ test('two people who resolve an incident at once lose nothing', async () => {
   await ana.post(`${screen}/updates`, Object.fromEntries(formIn((await ana.get(screen)).html, 'id="resolve"')))
   const late = await ben.post(`${screen}/updates`, { ...opened, message: 'Mine.' })
   expect(late.status).toBe(422)
-  expect(late.html).toContain('Somebody else has changed this in the meantime.')
+  expect(late.html).toContain('Another person has changed this in the meantime.')
   const shown = Object.fromEntries(formIn(late.html, 'id="update"'))
   expect(shown).toMatchObject({ status: 'RESOLVED', message: 'Mine.' })
   expect((await ben.post(`${screen}/updates`, shown)).status).toBe(303)
@@ -211,12 +212,12 @@ test('two people who set the domain of a page see both', async () => {
   await database.prisma.page.update({ where: { id: page.id }, data: { version: { increment: 1 } } })
   const { status, html } = await ben.post(`${screen}/domain`, { ...opened, domain: 'mine.example.com' })
   expect(status).toBe(422)
-  expect(html).toContain('Somebody else has changed this in the meantime.')
+  expect(html).toContain('Another person has changed this in the meantime.')
   expect(html).toContain('Now: theirs.example.com<')
   expect(new Map(formIn(html, form)).get('domain')).toBe('mine.example.com')
 })
 
-test('a key that somebody else has revoked says so', async () => {
+test('a key that another person has revoked says so', async () => {
   await ana.post('keys', { name: 'Deployments', scope: 'READ', expiresAt: '' })
   const key = await database.prisma.apiKey.findFirstOrThrow({ where: { name: 'Deployments' } })
   expect((await ana.post(`keys/${key.id}/revoke`, {})).status).toBe(303)

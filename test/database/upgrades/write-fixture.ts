@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { writeArchive } from '../../../src/backup/archive.ts'
 import { onEmbedded } from '../../../src/backup/backup.ts'
 import { dump } from '../../../src/backup/dump.ts'
-import { applyOn, migrationsDirectory, readMigrations } from '../../../src/database/migrate.ts'
+import { applyOn, migrationsDirectory, readMigrations } from '../../../src/database/migration/migrate.ts'
 import { temporaryDirectory } from '../../support/scratch.ts'
 import { fillTables } from './sample-rows.ts'
 

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { createApiKey, revokeApiKey } from '../../../src/account/api-key.ts'
-import { authenticate } from '../../../src/account/authenticate.ts'
-import { createOrganization } from '../../../src/account/organization.ts'
+import { createApiKey, revokeApiKey } from '../../../src/account/api-key/api-key.ts'
+import { authenticate } from '../../../src/account/api-key/authenticate.ts'
+import { createOrganization } from '../../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
 import type { Prisma } from '../../../src/generated/prisma/client.ts'
 import type { Scope, Tier } from '../../../src/generated/prisma/enums.ts'
-import { createMonitor } from '../../../src/monitoring/monitor.ts'
-import { RESULTS_CHANNEL } from '../../../src/monitoring/result-store.ts'
-import { createIncident } from '../../../src/status/incident-opening.ts'
-import { createService } from '../../../src/status/service.ts'
+import { createMonitor } from '../../../src/monitoring/monitor/monitor.ts'
+import { RESULTS_CHANNEL } from '../../../src/monitoring/result/result-store.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { createService } from '../../../src/status/service/service.ts'
 import { noon, testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 import { mutate, succeed } from '../../support/filled-organization.ts'
@@ -170,8 +170,8 @@ describe('a monitor', () => {
       pausedBy: null,
     })
     const events = `{ organization { events(first: 1) { edges { node { kind monitor { id name } } } } } }`
-    const { events: told } = await succeed<{ events: unknown }>(url, key, events)
-    expect(told).toEqual({ edges: [{ node: { kind: 'MONITOR_RESUMED', monitor: { id, name: 'Front' } } }] })
+    const { events: reported } = await succeed<{ events: unknown }>(url, key, events)
+    expect(reported).toEqual({ edges: [{ node: { kind: 'MONITOR_RESUMED', monitor: { id, name: 'Front' } } }] })
     expect(await run(key, 'deleteMonitor', id, 'DeleteMonitorPayload')).toEqual({ id })
     expect((await post(url, { query: `{ node(id: "${id}") { id } }`, key })).data).toEqual({ node: null })
   })
@@ -211,7 +211,7 @@ describe('a monitor', () => {
       issues: [
         {
           path: ['http', 'headers', '0', 'value'],
-          message: 'must be given again: a secret is kept only while the scheme, host and port stay the same',
+          message: 'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same',
         },
       ],
     })
@@ -303,7 +303,7 @@ describe('the history of a monitor', () => {
       days(n: 2) { date from to percentage coverage downSeconds unknownSeconds }
       outages { totalCount edges { node { startedAt endedAt durationSeconds downSeconds cause incident { id } } } }
       latency { at count p50 p95 p99 }
-      lastCheck { at region outcome message latencyMs } regions { region state lastOutcome nextCheckAt }`
+      lastResult { at region outcome message latencyMs } regions { region state lastOutcome nextProbeAt }`
     const { latency, ...rest } = await read<{ latency: object[] }>(key, monitorId, fields)
     expect(rest).toEqual({
       uptime: {
@@ -351,8 +351,8 @@ describe('the history of a monitor', () => {
           },
         ],
       },
-      lastCheck: { at: noon.toISOString(), region: 'local', outcome: 'UP', message: 'Fine.', latencyMs: 20 },
-      regions: [{ region: 'local', state: 'UP', lastOutcome: 'UP', nextCheckAt: null }],
+      lastResult: { at: noon.toISOString(), region: 'local', outcome: 'UP', message: 'Fine.', latencyMs: 20 },
+      regions: [{ region: 'local', state: 'UP', lastOutcome: 'UP', nextProbeAt: null }],
     })
     expect(latency).toHaveLength(24)
     expect(latency.at(-2)).toEqual({ at: at(-HOUR).toISOString(), count: 60, p50: 1, p95: 1, p99: 1 })
@@ -454,7 +454,7 @@ describe('the history of a monitor', () => {
   test('takes as many statements for a hundred monitors as for one', async () => {
     const { key, id: organizationId, serviceId } = await watched()
     const query = (first: number) => `{ organization { monitors(first: ${first}) { totalCount edges { node {
-      id name state effectiveIntervalSeconds http { url } service { id name } lastCheck { at } regions { state }
+      id name state effectiveIntervalSeconds http { url } service { id name } lastResult { at } regions { state }
       uptime { percentage } week: uptime(from: "2026-11-13T12:00:00Z") { percentage } days(n: 90) { percentage }
       outages(first: 1) { edges { node { startedAt incident { title } } } } latency { p95 } } } } } }`
     const statements = async (first: number) => {
@@ -529,14 +529,14 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
   }
   /** Stores results until the subscription, which starts some time after the request, gets one. */
   const first = async (subscription: Subscription, monitorId: string) => {
-    let told = false
+    let reported = false
     const next = subscription.next().finally(() => {
-      told = true
+      reported = true
     })
     let second = 0
     await vi.waitFor(async () => {
       await happen(monitorId, ++second)
-      expect(told).toBe(true)
+      expect(reported).toBe(true)
     })
     return { result: await next, second }
   }

@@ -4,7 +4,7 @@ import type { Counted, CountedStretch } from '../../../src/monitoring/objective/
 import { accountOf, countedStretches } from '../../../src/monitoring/objective/account.ts'
 import { budgetOf, isMet } from '../../../src/monitoring/objective/budget.ts'
 import { monthOf, windowAt } from '../../../src/monitoring/objective/window.ts'
-import type { Condition } from '../../../src/monitoring/uptime.ts'
+import type { Condition } from '../../../src/monitoring/uptime/uptime.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)

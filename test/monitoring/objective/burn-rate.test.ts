@@ -88,7 +88,7 @@ test('thresholds are no slower than what uses up the budget, and no faster than 
   expect(speedOf(outage(-HOUR, 0), { target: 95_000, windowMs: 90 * DAY })).toBe('FAST')
 })
 
-test('nothing is told until the service was watched for the whole long window', () => {
+test('nothing is notified until the service was watched for the whole long window', () => {
   const young = outage(-30 * MINUTE, 0)
   expect(speedOf(young, { begunAt: at(-HOUR + 1) })).toBeNull()
   expect(speedOf(young, { begunAt: at(-HOUR) })).toBe('FAST')

@@ -7,8 +7,8 @@ import { countedStretches } from '../../../src/monitoring/objective/account.ts'
 import { budgetOf, isMet } from '../../../src/monitoring/objective/budget.ts'
 import { burnRates } from '../../../src/monitoring/objective/burn-rate.ts'
 import { monthAt, windowAt } from '../../../src/monitoring/objective/window.ts'
-import type { MonitorHistory, Span } from '../../../src/monitoring/uptime.ts'
-import { stretches } from '../../../src/monitoring/uptime.ts'
+import type { MonitorHistory, Span } from '../../../src/monitoring/uptime/uptime.ts'
+import { stretches } from '../../../src/monitoring/uptime/uptime.ts'
 
 /** Everything happens at full minutes, so that asking each minute by itself is exact. */
 interface Past {

@@ -6,7 +6,7 @@ import {
   keywordFailure,
   keywordUncertainty,
 } from '../../../src/monitoring/probe/assertion.ts'
-import type { Answer } from '../../../src/network/outbound.ts'
+import type { Answer } from '../../../src/network/outbound/outbound.ts'
 
 function answer(body: string | Buffer, contentType = 'text/plain', complete = true): Answer {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judgeCommon } from '../../../src/monitoring/probe/common.ts'
-import { probeResult } from '../../../src/monitoring/probe-result.ts'
+import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
 
 describe('what kinds have in common', () => {
   test.each([

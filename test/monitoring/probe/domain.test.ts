@@ -24,7 +24,7 @@ describe('the registration of a domain', () => {
     [registered('2027-08-13T04:00:00Z', 'client hold'), 'DOWN', 'The registry says of a.example: client hold'],
     [registered(null), 'UNKNOWN', 'The registry does not say when a.example expires'],
     [{ kind: 'missing' }, 'DOWN', 'The registry has no registration of a.example'],
-    [{ kind: 'unknown', why: 'Why not' }, 'UNKNOWN', 'When a.example expires is unknown: Why not'],
+    [{ kind: 'unknown', why: 'Why not' }, 'UNKNOWN', 'The expiry of a.example is unknown: Why not'],
   ])('%j is %s', (registration, outcome, message) => {
     expect(judgeRegistration({ domain: 'a.example', warnDays: 30 }, registration, now)).toMatchObject({
       outcome,
@@ -50,6 +50,6 @@ describe('the registration of a domain', () => {
     const { tools } = await startTools()
     const rdap = { registrationOf: async (name: string) => ({ kind: 'unknown', why: name }) as const }
     const result = await domain.run({ domain: 'a.example', warnDays: 30 }, runWith({ ...tools, rdap }))
-    expect(result.message).toBe('When a.example expires is unknown: a.example')
+    expect(result.message).toBe('The expiry of a.example is unknown: a.example')
   })
 })

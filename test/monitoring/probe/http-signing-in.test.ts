@@ -6,9 +6,10 @@ import type { TLSSocket } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { http } from '../../../src/monitoring/probe/http.ts'
 import type { ProbeTools } from '../../../src/monitoring/probe/probe.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { createAuthority } from '../../support/certificate.ts'
+import { startHttpProxy } from '../../support/forward-proxy.ts'
 import { runWith, startTools } from './run.ts'
 
 const authority = createAuthority()
@@ -111,7 +112,7 @@ describe('a client of OAuth 2', () => {
     expect(state.given.length).toBe(3)
   })
 
-  test('signs in in the body where it is told to', async () => {
+  test('sends credentials in the body if it is set to', async () => {
     const { state, probe } = await start()
     expect(await probe({ authentication: 'POST', audience: 'api' })).toMatchObject({ outcome: 'UP' })
     expect(state.given[0]?.authorization).toBeUndefined()
@@ -130,11 +131,8 @@ describe('a client of OAuth 2', () => {
   })
 
   test.each([
-    [
-      { status: 401, answer: { error: 'invalid_client' } },
-      'No token: HTTP 401 (invalid_client) from the token’s address',
-    ],
-    [{ status: 500, answer: {} }, 'No token: HTTP 500 from the token’s address'],
+    [{ status: 401, answer: { error: 'invalid_client' } }, 'No token: HTTP 401 (invalid_client) from the token URL'],
+    [{ status: 500, answer: {} }, 'No token: HTTP 500 from the token URL'],
     [{ answer: { access_token: 'a b' } }, 'No token: the answer has no access_token'],
     [{ answer: [] }, 'No token: the answer has no access_token'],
   ])('that gets no token is DOWN, and says why: %j', async (given, message) => {
@@ -152,5 +150,66 @@ describe('a client of OAuth 2', () => {
     const url = 'https://api.example.com:8443/'
     const options = http.options.parse({ url, oauth: { tokenUrl, clientId: 'a', clientSecret: 'b' } })
     expect(http.refusals?.(options, false).map(({ path }) => path.join('.'))).toEqual(paths)
+  })
+})
+
+describe('a proxy', () => {
+  const probe = async (given: object, allowPrivate = true) => {
+    const { tools } = await startTools(zone({}), allowPrivate)
+    return http.run(http.options.parse(given), runWith(tools))
+  }
+
+  test('is between the monitor and the website, and where it gets tokens', async () => {
+    const origin = await serve((request, response) => {
+      if (request.url === '/token') response.end(JSON.stringify({ access_token: 'token' }))
+      else response.writeHead(request.headers.authorization === 'Bearer token' ? 200 : 401).end()
+    })
+    const { url, asked } = await startHttpProxy({ credentials: 'ana:secret' })
+    const oauth = { tokenUrl: `${origin}/token`, clientId: 'proxied', clientSecret: 's3cret' }
+    const proxy = { url, username: 'ana', password: 'secret' }
+    expect(await probe({ url: origin, proxy, oauth })).toMatchObject({ outcome: 'UP' })
+    expect(asked).toEqual([`POST ${origin}/token ana:secret`, `GET ${origin}/ ana:secret`])
+  })
+
+  test('that refuses or is gone says nothing about the website, unless it cannot reach that', async () => {
+    const origin = await serve((_request, response) => void response.end())
+    const { url } = await startHttpProxy({ credentials: 'ana:secret' })
+    expect(await probe({ url: origin, proxy: { url } })).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
+    const gone = { url: 'https://www.example.com', proxy: { url: 'http://127.0.0.1:1' }, inverted: true }
+    expect(await probe(gone)).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
+    const failing = await startHttpProxy({ status: 502 })
+    expect(await probe({ url: 'https://www.example.com', proxy: { url: failing.url } })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The proxy cannot connect to the host (HTTP 502)',
+    })
+  })
+
+  test.each([
+    [{ url: 'http://proxy.example' }, 'http://proxy.example', null],
+    [{ url: ' HTTPS://Proxy.example:8443/ ' }, 'https://proxy.example:8443', null],
+    [{ url: 'socks5://[2001:db8::1]:1080' }, 'socks5://[2001:db8::1]:1080', null],
+    [{ url: 'socks5h://proxy.example' }, 'socks5://proxy.example', null],
+    [{ url: 'http://proxy.example', username: 'a', password: 'b' }, 'http://proxy.example', null],
+    [{ url: 'socks4://proxy.example' }, null, 'url'],
+    [{ url: 'proxy.example:3128' }, null, 'url'],
+    [{ url: 'http://' }, null, 'url'],
+    [{ url: 'http://ana:secret@proxy.example' }, null, 'url'],
+    [{ url: 'http://proxy.example/path' }, null, 'url'],
+    [{ url: 'http://proxy.example:25' }, null, 'url'],
+    [{ url: 'http://proxy.example', password: 'b' }, null, 'username'],
+    [{ url: 'http://proxy.example', username: 'a:b' }, null, 'username'],
+    [{ url: 'http://proxy.example', username: 'a', password: 'b'.repeat(256) }, null, 'password'],
+  ])('%j is read as %j', (proxy, url, wrong) => {
+    const read = http.options.safeParse({ url: 'https://example.com', proxy })
+    expect(read.data?.proxy?.url ?? null).toBe(url)
+    expect(read.error?.issues[0]?.path ?? null).toEqual(wrong === null ? null : ['proxy', wrong])
+  })
+
+  test('must be public, as the website must', () => {
+    const given = http.options.parse({ url: 'https://example.com', proxy: { url: 'http://127.0.0.1:3128' } })
+    expect(http.refusals?.(given, false)).toMatchObject([{ path: ['proxy', 'url'] }])
+    expect(http.refusals?.(given, true)).toEqual([])
+    expect(http.recipient?.(given)).toBe('https://example.com through http://127.0.0.1:3128')
+    expect(http.relays?.(given)).toMatchObject([{ host: '127.0.0.1', port: 3128 }])
   })
 })

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Unavailable } from '../../../src/core/errors.ts'
-import { TaskTimeout } from '../../../src/core/task-thread.ts'
+import { TaskTimeout } from '../../../src/core/thread/task-thread.ts'
 import { checkJson, closeJsonThread, matchesPattern } from '../../../src/monitoring/probe/json-thread.ts'
 import { PatternRefused } from '../../../src/monitoring/probe/pattern.ts'
 
@@ -20,7 +20,7 @@ describe('a regular expression', () => {
     expect(await matchesPattern('ok', 'ok', 'org_1')).toBe(true)
   })
 
-  test('that RE2 refuses is told', async () => {
+  test('that RE2 refuses is notified', async () => {
     await expect(matchesPattern('a{1001}', 'a', 'org_1')).rejects.toThrow(PatternRefused)
     await expect(checkJson({ path: '$.a', absent: false, matches: 'a{1001}' }, '{"a":"x"}', 'org_1')).rejects.toThrow(
       PatternRefused,

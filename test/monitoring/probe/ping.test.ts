@@ -216,8 +216,8 @@ describe('a run', () => {
     /** Starts runs of which one process runs at a time; each announces itself and ends on demand. */
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
-      const [begun, told] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
-      const path = await program(`echo >> ${begun}; while [ ! -e ${told} ]; do sleep 0.02; done; ${counted(3, 3)}`)
+      const [begun, reported] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
+      const path = await program(`echo >> ${begun}; while [ ! -e ${reported} ]; do sleep 0.02; done; ${counted(3, 3)}`)
       const { run: runOne } = pingBy(path, 1)
       const stopping = new AbortController()
       const started = performance.now()
@@ -233,7 +233,7 @@ describe('a run', () => {
             ({ length }) => length,
             () => 0,
           ),
-        end: () => writeFile(told, ''),
+        end: () => writeFile(reported, ''),
       }
     }
 

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { createChecker } from '../../../src/blacklist/checker.ts'
-import { createListHealth } from '../../../src/blacklist/health.ts'
+import { createListHealth } from '../../../src/blacklist/list-health.ts'
+import { PROBE_LIMITS } from '../../../src/monitoring/monitor/target.ts'
 import type { ProbeRun, ProbeTools } from '../../../src/monitoring/probe/probe.ts'
-import type { ProbeResult } from '../../../src/monitoring/probe-result.ts'
-import { PROBE_LIMITS } from '../../../src/monitoring/target.ts'
+import type { ProbeResult } from '../../../src/monitoring/result/probe-result.ts'
 import { createDestinationLimiter } from '../../../src/network/destination-limiter.ts'
 import { createDnsClient } from '../../../src/network/dns/client.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { silent } from '../../support/scratch.ts'
@@ -24,14 +24,14 @@ export async function startTools(
     await server.close()
   })
   const health = createListHealth({ lists: [], dns, now, log: silent })
-  const geo = { locate: () => Promise.reject(new Error('Nobody asks')), load: async () => {}, close: async () => {} }
+  const geo = { locate: () => Promise.reject(new Error('No one asks')), load: async () => {}, close: async () => {} }
   const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
   return {
     tools: {
       outbound: createOutbound({ dns, allowPrivate }),
       dns,
       checker,
-      rdap: { registrationOf: () => Promise.reject(new Error('Nobody asks')) },
+      rdap: { registrationOf: () => Promise.reject(new Error('No one asks')) },
       limiter: createDestinationLimiter(PROBE_LIMITS),
       allowPrivate,
       now,

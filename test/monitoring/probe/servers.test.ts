@@ -17,10 +17,10 @@ import {
 } from '@grpc/grpc-js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { describedOptions } from '../../../src/monitoring/option-list.ts'
+import { describedOptions } from '../../../src/monitoring/monitor/option-list.ts'
+import type { DescribedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import { describedKinds } from '../../../src/monitoring/monitor/probe-kinds.ts'
 import type { DescribedProbe } from '../../../src/monitoring/probe/server-probe.ts'
-import type { DescribedKind } from '../../../src/monitoring/probe-kinds.ts'
-import { describedKinds } from '../../../src/monitoring/probe-kinds.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { selfSigned } from '../../support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -38,7 +38,7 @@ async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPr
 }
 
 /** What one run finds against a server that sends this when it is connected, or when it has been asked. */
-async function told(kind: DescribedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
+async function reported(kind: DescribedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
   const speaksFirst = kind === 'SSH' || kind === 'MYSQL'
   const { port } = await startTcpServer((socket: Socket) => {
     if (speaksFirst) socket.write(sent)
@@ -112,14 +112,14 @@ describe('every kind of server', () => {
   })
 
   test.each(kinds)(
-    '%s is DOWN when nobody listens, the server is silent, hangs up, or talks endlessly',
+    '%s is DOWN when no one listens, the server is silent, hangs up, or talks endlessly',
     async (kind) => {
       const plain = kind === 'WEBSOCKET' ? { tls: false } : {}
       expect(await run(kind, { port: await freePort(), ...plain })).toMatchObject({ outcome: 'DOWN' })
-      expect(await told(kind, '', {}, 500)).toMatchObject({ outcome: 'DOWN', message: 'No answer within 0.5 s' })
+      expect(await reported(kind, '', {}, 500)).toMatchObject({ outcome: 'DOWN', message: 'No answer within 0.5 s' })
       const { port } = await startTcpServer((socket) => socket.end())
       expect(await run(kind, { port, ...plain })).toMatchObject({ outcome: 'DOWN' })
-      const endless = await told(kind, 'x'.repeat(1024 * 1024))
+      const endless = await reported(kind, 'x'.repeat(1024 * 1024))
       expect(endless).toMatchObject({ outcome: 'DOWN' })
     },
   )
@@ -169,7 +169,7 @@ describe('the answer of a server', () => {
     ['GRPC', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'DOWN', /^The server does not speak HTTP\/2$/],
     ['POSTGRESQL', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'DOWN', /./],
   ])('%s %j is %s', async (kind, sent, outcome, message) => {
-    expect(await told(kind, sent, {}, 2000)).toMatchObject({ outcome, message: expect.stringMatching(message) })
+    expect(await reported(kind, sent, {}, 2000)).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
   test('that is slow is DEGRADED', async () => {
@@ -296,7 +296,7 @@ describe('a real gRPC server', () => {
 })
 
 describe('a real WebSocket server', () => {
-  /** Starts one that greets, echoes, and hangs up or floods when it is told to. */
+  /** Starts one that greets, echoes, and hangs up or floods on request. */
   async function serve(handleProtocols: (all: Set<string>) => string | false): Promise<number> {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols })
     server.on('connection', (socket, { url }) => {
@@ -471,7 +471,7 @@ describe('a server of MongoDB', () => {
     ['of HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'DOWN', foreign],
   ]
   test.each(outcomes)('that is %s', async (_, answers, outcome, message) => {
-    const found = await told('MONGODB', answers, {}, 2000)
+    const found = await reported('MONGODB', answers, {}, 2000)
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
@@ -522,9 +522,9 @@ describe('a server of MySQL', () => {
       const rest = Buffer.concat([nonce.subarray(8), Buffer.from(`\0${plugin}\0`)])
       const head = Buffer.concat([Buffer.from('\u000a8.0.36\0\u0001\0\0\0', 'latin1'), nonce.subarray(0, 8)])
       send(Buffer.concat([head, Buffer.alloc(1 + 2 + 1 + 2 + 2 + 1 + 10), rest]))
-      const told = await next()
-      const at = told.indexOf(0, 32) + 1
-      let proof = told.subarray(at + 1, at + 1 + (told[at] ?? 0))
+      const reported = await next()
+      const at = reported.indexOf(0, 32) + 1
+      let proof = reported.subarray(at + 1, at + 1 + (reported[at] ?? 0))
       if (another !== undefined) {
         send(Buffer.concat([Buffer.from([0xfe]), Buffer.from(`${another}\0`), nonce, Buffer.from([0])]))
         proof = await next()
@@ -593,7 +593,7 @@ describe('a server of MySQL', () => {
     const other = await serve('sha3_password', 's3cret')
     expect(await run('MYSQL', { port: other, password: 's3cret' })).toMatchObject({
       outcome: 'DOWN',
-      message: 'The server asks for a sign-in that is not known: sha3_password',
+      message: 'The server requires a sign-in that is not supported: sha3_password',
     })
   })
 })

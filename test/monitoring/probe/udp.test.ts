@@ -54,12 +54,12 @@ describe('a datagram', () => {
     expect(asked).toEqual([sent, sent])
   })
 
-  test('to a port where nobody listens is DOWN at once', async () => {
+  test('to a port where no one listens is DOWN at once', async () => {
     const free = createSocket('udp4').bind(0, '127.0.0.1')
     await once(free, 'listening')
     const { port } = free.address()
     await new Promise<void>((resolve) => free.close(() => resolve()))
-    expect(await run({ port })).toMatchObject({ outcome: 'DOWN', message: `Nobody listens on port ${port} (ICMP)` })
+    expect(await run({ port })).toMatchObject({ outcome: 'DOWN', message: `Nothing listens on port ${port} (ICMP)` })
   })
 
   test('is not answered by another port', async () => {

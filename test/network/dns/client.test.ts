@@ -204,7 +204,7 @@ describe('a caller', () => {
   })
 
   test.each(['', 'a..b', `${'a'.repeat(64)}.test`, 'a b.test', 'a\0.test', 'test.'])(
-    'that asks for %j is told that it is malformed',
+    'that asks for %j fails as malformed, and nothing is sent',
     async (name) => {
       const { client } = await startClient([listed])
       expect(await client.query(name, 'A')).toEqual({ kind: 'failed', reason: 'malformed' })

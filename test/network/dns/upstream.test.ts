@@ -135,7 +135,8 @@ describe('failover', () => {
   })
 
   test('returns the failure of one at the deadline when the other is silent', async () => {
-    const { client } = await startClient([failing, silence], 100)
+    // Long enough for the failure to arrive on a busy machine.
+    const { client } = await startClient([failing, silence], 1000)
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'servfail' })
   })
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { OutboundRequest } from '../../../src/network/outbound.ts'
+import type { OutboundRequest } from '../../../src/network/outbound/outbound.ts'
 import { startScript, startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
 
@@ -196,6 +196,28 @@ describe('a response', () => {
     expect(await written).toBeLessThan(32 * MIB)
   })
 
+  test('in chunks of one byte is read up to the limit', async () => {
+    const head = reply('', ['Transfer-Encoding: chunked'])
+    const { port, written } = await startEndless(head, Buffer.from('1\r\nx\r\n'.repeat(10_000)))
+    const answer = await ask(port, { maxBodyBytes: 300 * KIB })
+    expect(answer).toMatchObject({ complete: false, body: Buffer.alloc(300 * KIB, 'x') })
+    expect(await written).toBeLessThan(32 * MIB)
+    const { port: other } = await startScript(
+      Buffer.concat([head, Buffer.from(`${'2\r\nab\r\n'.repeat(KIB)}0\r\n\r\n`)]),
+    )
+    const exactly = { complete: true, body: Buffer.from('ab'.repeat(KIB)) }
+    expect(await ask(other, { maxBodyBytes: 2 * KIB })).toMatchObject(exactly)
+    expect(await ask(other, { maxBodyBytes: 2 * KIB - 1 })).toMatchObject({ complete: false, body: { length: 2047 } })
+  })
+
+  test('after interim responses is returned, unless they have no end', async () => {
+    const early = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
+    const { port } = await startScript(Buffer.concat([Buffer.from(early), reply('late')]))
+    expect(await ask(port)).toMatchObject({ status: 200, body: Buffer.from('late') })
+    const { port: endless } = await startEndless(Buffer.from(early), Buffer.from(early.repeat(500)))
+    expect(await ask(endless)).toMatchObject({ reason: 'protocol', message: 'Too many interim responses' })
+  })
+
   test.each([
     ['gzip', gzipSync('hello')],
     ['x-gzip', gzipSync('hello')],
@@ -206,6 +228,14 @@ describe('a response', () => {
     const { port } = await startScript(reply(packed, [`Content-Encoding: ${encoding}`]))
     expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
   })
+
+  test.each(['constructor', '__proto__', 'zip'])(
+    'in an encoding that nobody knows, such as %s, is returned as it is',
+    async (name) => {
+      const { port } = await startScript(reply('hello', [`Content-Encoding: ${name}`]))
+      expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
+    },
+  )
 
   test('without a body may claim an encoding', async () => {
     const { port } = await startScript(reply('', ['Content-Encoding: gzip', 'Content-Length: 0']))

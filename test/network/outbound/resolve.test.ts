@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { PRIVATE_NETWORKS_HINT } from '../../../src/network/outbound/guard.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { answer, createGate, rcodes, silence } from '../../support/dns-server.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'

@@ -63,7 +63,7 @@ describe('a TLS certificate', () => {
   }
 
   test.each(Object.entries(bad))(
-    'that %s is not trusted, unless nobody asks',
+    'that %s is not trusted, unless no one asks',
     async (_, { certified, problem, message }) => {
       expect(await askOver(certified)).toMatchObject({
         reason: 'certificate',

@@ -1,4 +1,4 @@
-import { createOutbound, type Outbound } from '../../../src/network/outbound.ts'
+import { createOutbound, type Outbound } from '../../../src/network/outbound/outbound.ts'
 import { answer, type Behaviour, rcodes } from '../../support/dns-server.ts'
 import { startClient } from '../dns/setup.ts'
 

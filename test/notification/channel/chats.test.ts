@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDnsClient } from '../../../src/network/dns/client.ts'
-import type { Outbound } from '../../../src/network/outbound.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
+import type { Outbound } from '../../../src/network/outbound/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { discord } from '../../../src/notification/channel/discord.ts'
 import { slack } from '../../../src/notification/channel/slack.ts'
 import { teams } from '../../../src/notification/channel/teams.ts'
@@ -35,7 +35,7 @@ beforeEach(() => {
   receiver.answer = () => ({ status: 200 })
 })
 
-/** The services themselves, with their certificates, on this machine: only the port is another. */
+/** The services with their certificates on this machine; only the port differs. */
 const out = createOutbound({ dns, allowPrivate: true, ca: authority.ca })
 const outbound: Pick<Outbound, 'request'> = {
   request: (request, limits) => {
@@ -68,11 +68,11 @@ describe.each(Object.entries(channels))('%s', (name, { channel, address }) => {
   test('accepts a message of any length', async () => {
     await channel.send(messageTo(address, { content: long }), tools)
     expect(receiver.received[0]?.body.length).toBeLessThan(16_000)
-    // A character cut in two would be written as an escape.
+    // A character cut in half would be written as an escape.
     expect(receiver.received[0]?.body).not.toMatch(/\\ud[89a-f]/)
   })
 
-  test('with a temporary failure is retried when it says', async () => {
+  test('with a temporary failure is retried at the time that it names', async () => {
     receiver.answer = () => ({
       status: 429,
       ...(name !== 'telegram' && { headers: { 'retry-after': '7' } }),
@@ -101,7 +101,7 @@ test('Slack gets escaped text', async () => {
   expect(said).toContain(`|View the incident>`)
 })
 
-test('Discord mentions nobody and responds after posting', async () => {
+test('Discord mentions no one and responds after posting', async () => {
   await discord.send(messageTo(channels.discord.address), tools)
   expect(receiver.received[0]?.path).toBe('/api/webhooks/1/secret?wait=true')
   const { allowed_mentions, embeds } = bodyOf()

@@ -25,7 +25,7 @@ beforeEach(() => {
 const tools = { outbound, mailer, now: () => noon }
 const header = (mail: ReceivedMail | undefined, name: string) => mail?.headers.find(({ key }) => key === name)?.value
 
-describe('a mail', () => {
+describe('an email', () => {
   test('arrives as text and HTML with one-click unsubscribe', async () => {
     expect(await email.send(messageTo('ada@reader.example'), tools)).toMatchObject({ kind: 'delivered', status: 250 })
     const [mail] = server.mails
@@ -45,7 +45,7 @@ describe('a mail', () => {
     expect(mail?.text).toContain(`Manage or unsubscribe: ${baseUrl}/subscriptions/token`)
   })
 
-  test('contains only escaped content and loads nothing but the logo', async () => {
+  test('contains only escaped content and loads nothing except the logo', async () => {
     await email.send(messageTo('ada@reader.example'), tools)
     const html = server.mails[0]?.html ?? ''
     expect(html).toContain('<strong>look</strong>')
@@ -58,7 +58,7 @@ describe('a mail', () => {
     expect(server.mails[1]?.html?.match(/src="[^"]*"/g)).toEqual(['src="https://cdn.example/a.png?b=1&#38;c=&#34;"'])
   })
 
-  test('has the owner’s colour, readable in light and dark', async () => {
+  test('has the owner’s color, readable in light and dark mode', async () => {
     await email.send(messageTo('ada@reader.example'), tools)
     const html = server.mails[0]?.html ?? ''
     expect(html).toContain('border-top:4px solid #ffdd00')
@@ -71,7 +71,7 @@ describe('a mail', () => {
     expect(contrast(dark, '#14181a')).toBeGreaterThanOrEqual(4.5)
   })
 
-  test('says the language of a message that is not in that of the mail', async () => {
+  test('marks the language of a message that differs from that of the email', async () => {
     const content = { ...contentOf(), words: wordsOf('DE'), messageTag: 'en' }
     await email.send(messageTo('ada@reader.example', { content }), tools)
     const html = server.mails[0]?.html ?? ''
@@ -102,7 +102,7 @@ describe('a mail', () => {
     })
   })
 
-  test('has only our headers, whatever the names of its title, page and reader', async () => {
+  test('has only our headers, regardless of the title and the names of page and recipient', async () => {
     const nasty = 'Hello\r\nBcc: all@victim.example\r\n\r\n<b>body</b>'
     const content = { ...contentOf(), subject: nasty, page: { name: `Acme\r\nX-Evil: 1`, slug: 'acme', url: baseUrl } }
     await email.send(messageTo('ada@reader.example', { content }), tools)
@@ -115,7 +115,7 @@ describe('a mail', () => {
   })
 })
 
-test('a mail about the subscription itself has no list headers', async () => {
+test('an email about the subscription itself has no list headers', async () => {
   const mail = { to: 'ada@reader.example', fromName: 'Allclear', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' }
   await mailer.send({ ...mail, messageId: 'a@allclear.example', inReplyTo: null, list: null, date: noon })
   const [received] = server.mails

@@ -1,8 +1,8 @@
 import type { Language } from '../../../src/language/catalogue.ts'
 import type { Message } from '../../../src/notification/channel/channel.ts'
-import type { NotificationContent } from '../../../src/notification/content.ts'
-import { notificationContent } from '../../../src/notification/content.ts'
-import type { NotificationPayload } from '../../../src/notification/payload.ts'
+import type { NotificationContent } from '../../../src/notification/content/content.ts'
+import { notificationContent } from '../../../src/notification/content/content.ts'
+import type { NotificationPayload } from '../../../src/notification/content/payload.ts'
 import { noon } from '../../support/context.ts'
 
 const organization = {
@@ -15,7 +15,7 @@ const organization = {
 }
 export const baseUrl = 'https://allclear.example'
 
-/** An incident, with everything in it that means something somewhere. */
+/** An incident with characters that are special somewhere. */
 export const incident = {
   about: 'INCIDENT',
   step: 'CREATED',
@@ -30,7 +30,7 @@ export const incident = {
   at: noon,
 } as const satisfies NotificationPayload
 
-/** A letter of a notice. */
+/** A message with a notification. */
 export const contentOf = (payload: NotificationPayload = incident, language: Language = 'EN'): NotificationContent =>
   notificationContent(payload, organization, baseUrl, language, 'EN')
 

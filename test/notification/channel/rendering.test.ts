@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SendTools } from '../../../src/notification/channel/channel.ts'
 import { channels } from '../../../src/notification/channels.ts'
-import type { NotificationPayload } from '../../../src/notification/payload.ts'
+import type { NotificationPayload } from '../../../src/notification/content/payload.ts'
 import { noon } from '../../support/context.ts'
 import { contentOf, incident, messageTo } from './messages.ts'
 
@@ -63,7 +63,7 @@ const payloads: { readonly [N in NameOf<NotificationPayload>]: NotificationPaylo
   },
 }
 
-/** Tools that send nothing and keep what they were given. */
+/** Tools that send nothing and record their calls. */
 function recordingTools(): { tools: SendTools; sent: unknown[] } {
   const sent: unknown[] = []
   const tools: SendTools = {

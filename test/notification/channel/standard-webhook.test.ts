@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { DnsClient } from '../../../src/network/dns/client.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { readRetryAfter } from '../../../src/network/retry-after.ts'
 import { webhook } from '../../../src/notification/channel/standard-webhook.ts'
 import { noon } from '../../support/context.ts'
@@ -15,7 +15,7 @@ beforeEach(() => {
   receiver.received.length = 0
   receiver.answer = () => ({ status: 200 })
 })
-// The library has no clock of its own to set.
+// The library's clock cannot be set.
 const tools = { outbound, mailer: null, now: () => new Date() }
 const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_b2xkIHNlY3JldCBvZiB0d2VudHktZm91cg==']
 const send = (path = '/hook') => webhook.send(messageTo(receiver.url + path, { secrets }), tools)
@@ -46,7 +46,7 @@ test.each([
   [404, 'failed', 'TEMPORARY'],
   [410, 'failed', 'GONE'],
   [500, 'failed', 'TEMPORARY'],
-])('an answer with %i means %s %s', async (status, kind, permanence) => {
+])('a response with %i means %s %s', async (status, kind, permanence) => {
   receiver.answer = () => ({ status, headers: { location: '/elsewhere' } })
   expect(await send()).toMatchObject({ kind, status, ...(permanence && { permanence }) })
   expect(receiver.received.length, 'no redirect is followed').toBe(1)

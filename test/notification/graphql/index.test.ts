@@ -33,12 +33,14 @@ test('a webhook can be confirmed, rotated and ended with its token', async () =>
   expect(state).toBe('ACTIVE')
   const { signingSecret: newer = '' } = await byToken('rotateWebhookSecret', token, 'signingSecret')
   const id = await mine.incident('Down')
-  const [, told] = await receiver.arrived(2)
+  const [, reported] = await receiver.arrived(2)
   for (const secret of [signingSecret, newer]) {
-    expect(new Webhook(secret).verify(told?.body ?? '', told?.headers as Record<string, string>)).toMatchObject({
-      type: 'incident.created',
-      data: { incident: { id, title: 'Down', url: `${url}/status/${mine.slug}/incidents/${id}` } },
-    })
+    expect(new Webhook(secret).verify(reported?.body ?? '', reported?.headers as Record<string, string>)).toMatchObject(
+      {
+        type: 'incident.created',
+        data: { incident: { id, title: 'Down', url: `${url}/status/${mine.slug}/incidents/${id}` } },
+      },
+    )
   }
   const update = `mutation ($input: UpdateSubscriptionInput!) { updateSubscription(input: $input) {
     ... on Subscriber { topics allServices services { id } } ... on Error { message } } }`
@@ -60,14 +62,14 @@ test('a webhook can be confirmed, rotated and ended with its token', async () =>
 test('the response to a visitor is the same for known and unknown addresses', async () => {
   await subscribe(mine.key, { email: 'known@reader.example' })
   const known = await subscribe(undefined, { email: 'known@reader.example' })
-  expect(known).toEqual({ message: expect.stringContaining('on its way'), subscriber: null })
+  expect(known).toEqual({ message: expect.stringContaining('confirmation link'), subscriber: null })
   expect(await subscribe(undefined, { email: 'unknown@reader.example' })).toEqual(known)
-  const letters = await mail.arrived(2, ({ envelopeTo }) => envelopeTo.endsWith('known@reader.example'))
-  expect(letters.map(({ subject }) => subject).sort()).toEqual([
+  const emails = await mail.arrived(2, ({ envelopeTo }) => envelopeTo.endsWith('known@reader.example'))
+  expect(emails.map(({ subject }) => subject).sort()).toEqual([
     '[Acme] Confirm your subscription',
     '[Acme] You’re already subscribed',
   ])
-  for (const letter of letters) expect(linkIn(letter, `${url}/subscriptions/`)).toMatch(/\/[0-9a-v]{32}$/)
+  for (const email of emails) expect(linkIn(email, `${url}/subscriptions/`)).toMatch(/\/[0-9a-v]{32}$/)
 })
 
 describe('the organization', () => {
@@ -106,7 +108,7 @@ describe('the organization', () => {
     expect(await run(url, key, query, { input })).toEqual({
       imported: 1,
       known: 0,
-      problems: [{ line: 3, message: 'must be an e-mail address' }],
+      problems: [{ line: 3, message: 'must be an email address' }],
     })
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emptyForm } from '../../../src/http/form.tsx'
+import { emptyForm } from '../../../src/http/page/form.tsx'
 import { wordsOf } from '../../../src/language/catalogue.ts'
 import { SubscribeForm } from '../../../src/notification/html/subscribe.tsx'
 import { linkIn } from '../../support/mail-server.ts'
@@ -33,7 +33,7 @@ describe('the form of a page', () => {
     expect(sound(html)).toEqual([])
   })
 
-  test('gives what sites show of the page: a badge, and the status line where the owner allows it', async () => {
+  test('offers a badge for other sites, and the status line if the owner allows it', async () => {
     const root = `${url}/status/${mine.slug}`
     const german = await textOf(get(`${formUrl}?way=SITE&language=de`))
     expect(german).toMatch(/value="SITE" checked/)
@@ -43,27 +43,27 @@ describe('the form of a page', () => {
     expect(await run(url, mine.key, allow)).toMatchObject({ __typename: 'StatusPage' })
     const html = await textOf(get(formUrl))
     expect(html).toContain(`&lt;iframe src=&quot;${root}/embed&quot;`)
-    expect(html).toContain('has allowed show it.')
+    expect(html).toContain('allows can show it.')
     expect(sound(html)).toEqual([])
   })
 
   test('returns 404 for an unknown page', async () => {
     expect((await get(`${url}/status/nobody/subscribe`)).status).toBe(404)
-    expect((await send(`${url}/status/nobody/subscribe`, { way: 'EMAIL', email: 'a@b.example' })).status).toBe(404)
+    expect((await send(`${url}/status/nobody/subscribe`, { channel: 'EMAIL', email: 'a@b.example' })).status).toBe(404)
   })
 
   test('shows the error and keeps the input', async () => {
     const response = await send(formUrl, {
-      way: 'SLACK',
+      channel: 'SLACK',
       slack: '"><b>x',
       topics: 'INCIDENTS',
       serviceIds: mine.serviceId,
     })
     const html = await response.text()
     expect(response.status).toBe(400)
-    expect(html).toMatch(/id="slack-problem"[^>]*>Enter a webhook URL of Slack\.</)
+    expect(html).toMatch(/id="slack-problem"[^>]*>Enter a Slack webhook URL\.</)
     expect(html).toMatch(/name="slack"[^>]*aria-invalid="true" aria-describedby="slack-hint slack-problem"/)
-    expect(html).toContain('Check the marked fields.')
+    expect(html).toContain('Check the highlighted fields.')
     expect(html).toContain('value="&quot;&gt;&lt;b&gt;x"')
     expect(html).toMatch(/value="SLACK" checked/)
     expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
@@ -84,7 +84,7 @@ describe('the form of a page', () => {
   })
 
   test('accepts only same-origin requests', async () => {
-    const fields = { way: 'EMAIL', email: 'cross@site.example', topics: 'INCIDENTS' }
+    const fields = { channel: 'EMAIL', email: 'cross@site.example', topics: 'INCIDENTS' }
     const elsewhere: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -99,7 +99,7 @@ describe('the form of a page', () => {
   })
 
   test('rejects a form that is too large', async () => {
-    expect((await send(formUrl, { way: 'EMAIL', email: 'a'.repeat(100_000) })).status).toBe(413)
+    expect((await send(formUrl, { channel: 'EMAIL', email: 'a'.repeat(100_000) })).status).toBe(413)
   })
 
   test('says when email is not set up', () => {
@@ -113,7 +113,7 @@ describe('the form of a page', () => {
           hasReports={false}
           isMailEnabled={isMailEnabled}
           site={null}
-          way="EMAIL"
+          channel="EMAIL"
           state={emptyForm}
           incident={null}
           services={[]}
@@ -129,12 +129,12 @@ describe('the form of a page', () => {
 })
 
 test('a visitor subscribes, confirms, changes the settings and unsubscribes with one click', async () => {
-  const asked = await textOf(send(formUrl, { way: 'EMAIL', email: 'ada@reader.example', topics: 'INCIDENTS' }))
+  const asked = await textOf(send(formUrl, { channel: 'EMAIL', email: 'ada@reader.example', topics: 'INCIDENTS' }))
   expect(asked).toContain('We sent a link to confirm')
-  const [letter] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@reader.example')
-  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+  const [email] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ada@reader.example')
+  const link = linkIn(email ?? {}, `${url}/subscriptions/`)
 
-  // Mail scanners open links: this must neither confirm nor unsubscribe.
+  // Mail scanners open links, which must neither confirm nor unsubscribe.
   expect(await textOf(get(link))).toContain('Confirm subscription')
   expect((await get(`${link}/unsubscribe`)).headers.get('location')).toBe(new URL(link).pathname)
   expect((await fetch(`${link}/confirm`)).status).toBe(404)
@@ -144,11 +144,12 @@ test('a visitor subscribes, confirms, changes the settings and unsubscribes with
   expect(confirmed).toContain('You’re subscribed.')
   expect(sound(confirmed)).toEqual([])
   const incident = await mine.incident('Slow answers')
-  const told = (number: number) => mail.arrived(number, ({ subject }) => subject?.endsWith(': Slow answers') ?? false)
-  const [first] = await told(1)
+  const reported = (number: number) =>
+    mail.arrived(number, ({ subject }) => subject?.endsWith(': Slow answers') ?? false)
+  const [first] = await reported(1)
   expect(first?.text).toContain(`${url}/status/${mine.slug}/incidents/${incident}`)
   await mine.update(incident, 'It is over.', 'RESOLVED')
-  const [, second] = await told(2)
+  const [, second] = await reported(2)
   expect([first?.subject, second?.subject]).toEqual([
     '[Acme] Investigating: Slow answers',
     '[Acme] Resolved: Slow answers',
@@ -168,21 +169,21 @@ test('a visitor subscribes, confirms, changes the settings and unsubscribes with
   expect(await textOf(get(link))).toContain('You’re unsubscribed.')
 })
 
-test('a visitor subscribes in a language, is written to in it, and chooses another', async () => {
+test('a visitor subscribes in a language, gets messages in it, and chooses another', async () => {
   const to = 'anna@reader.example'
   const form = await textOf(get(`${formUrl}?language=de`))
   expect(form).toContain('<html lang="de" dir="ltr">')
   expect(form).toContain(`action="${new URL(formUrl).pathname}?language=de"`)
   expect(await (await fetch(formUrl, { headers: { 'accept-language': 'pl' } })).text()).toContain('<html lang="pl"')
-  expect(await textOf(send(`${formUrl}?language=de`, { way: 'EMAIL', email: 'x', topics: 'INCIDENTS' }))).toContain(
+  expect(await textOf(send(`${formUrl}?language=de`, { channel: 'EMAIL', email: 'x', topics: 'INCIDENTS' }))).toContain(
     'Geben Sie eine E-Mail-Adresse ein',
   )
-  await textOf(send(`${formUrl}?language=de`, { way: 'EMAIL', email: to, topics: 'INCIDENTS' }))
+  await textOf(send(`${formUrl}?language=de`, { channel: 'EMAIL', email: to, topics: 'INCIDENTS' }))
   const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo === to
-  const [letter] = await mail.arrived(1, ours)
-  expect(letter?.subject).toBe('[Acme] Bestätigen Sie Ihr Abonnement')
-  expect(letter?.html).toContain('<html lang="de" dir="ltr">')
-  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+  const [email] = await mail.arrived(1, ours)
+  expect(email?.subject).toBe('[Acme] Bestätigen Sie Ihr Abonnement')
+  expect(email?.html).toContain('<html lang="de" dir="ltr">')
+  const link = linkIn(email ?? {}, `${url}/subscriptions/`)
   expect(await textOf(send(`${link}/confirm`))).toContain('Sie sind angemeldet.')
   const incident = await mine.incident('Suche langsam')
   await mail.arrived(2, ours)
@@ -198,7 +199,7 @@ test('a visitor subscribes in a language, is written to in it, and chooses anoth
   await send(`${link}/unsubscribe`)
 })
 
-test('who subscribed before a page was closed hears only that there is an update, until they open it again', async () => {
+test('subscribers from before a page became private only learn that there is an update, until they get access again', async () => {
   const theirs = await page()
   const subscribe = (input: Record<string, unknown>) =>
     run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, ...input } })
@@ -219,18 +220,18 @@ test('who subscribed before a page was closed hears only that there is an update
   const to = (address: string) => mail.mails.filter(({ envelopeTo }) => envelopeTo === address)
   await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'ann@closed.example')
   await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
-  const [told] = to('ann@closed.example')
-  expect(told?.subject).toBe('[Acme] There is an update')
-  expect(`${told?.text}${told?.html}`).not.toMatch(/Secret|look/)
-  expect(told?.text).toContain('This page is now private.')
+  const [reported] = to('ann@closed.example')
+  expect(reported?.subject).toBe('[Acme] There is an update')
+  expect(`${reported?.text}${reported?.html}`).not.toMatch(/Secret|look/)
+  expect(reported?.text).toContain('This page is now private.')
   expect(to('bob@trusted.example')[0]?.subject).toBe('[Acme] Investigating: Secret outage')
   const [sent] = await receiver.arrived(1, ({ path }) => path === '/closed')
   expect(JSON.parse(sent?.body ?? '')).toMatchObject({ type: 'page.updated', data: { page: { slug: theirs.slug } } })
   expect(sent?.body).not.toContain('Secret')
 
-  const link = linkIn(told ?? {}, `${url}/subscriptions/`)
+  const link = linkIn(reported ?? {}, `${url}/subscriptions/`)
   const manage = await textOf(get(link))
-  expect(manage).toContain('This page is now private. Messages only say that there is an update.')
+  expect(manage).toContain('This page is now private, so messages only say that there is an update.')
   expect(manage).not.toMatch(/Mail<\/span>|Secret/)
   expect(await textOf(send(link, { topics: 'INCIDENTS', language: 'EN' }))).toContain('Saved.')
 
@@ -239,7 +240,7 @@ test('who subscribed before a page was closed hears only that there is an update
   await mail.arrived(2, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
   expect(to('bob@trusted.example')[1]?.subject).toBe('[Acme] There is an update')
   // From an allowed network, on the page itself.
-  const again = { way: 'EMAIL', email: 'bob@trusted.example', topics: 'INCIDENTS' }
+  const again = { channel: 'EMAIL', email: 'bob@trusted.example', topics: 'INCIDENTS' }
   expect((await send(`${url}/status/${theirs.slug}/subscribe`, again)).status).toBe(200)
   await theirs.update(incident, 'All is well.', 'RESOLVED')
   await mail.arrived(4, ({ envelopeTo }) => envelopeTo === 'bob@trusted.example')
@@ -311,13 +312,13 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
   const to = 'follower@reader.example'
   const incident = await mine.incident('Search is slow')
   const form = await textOf(get(`${formUrl}?incident=${incident}`))
-  expect(form).toContain('Be told about “Search is slow” until it is resolved.')
+  expect(form).toContain('Get notified about “Search is slow” until it’s resolved.')
   expect(form).not.toContain('name="topics"')
   expect(sound(form)).toEqual([])
-  await textOf(send(formUrl, { way: 'EMAIL', email: to, incidentId: incident }))
+  await textOf(send(formUrl, { channel: 'EMAIL', email: to, incidentId: incident }))
   const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo === to
-  const [letter] = await mail.arrived(1, ours)
-  const link = linkIn(letter ?? {}, `${url}/subscriptions/`)
+  const [email] = await mail.arrived(1, ours)
+  const link = linkIn(email ?? {}, `${url}/subscriptions/`)
   const confirmed = await textOf(send(`${link}/confirm`))
   expect(confirmed).toContain('<li dir="auto">Search is slow</li>')
   expect(sound(confirmed)).toEqual([])
@@ -327,7 +328,7 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
   await mail.arrived(2, ours)
   await mine.update(incident, 'A last word.', 'RESOLVED')
   await mine.incident('A third one')
-  await send(formUrl, { way: 'EMAIL', email: 'witness@reader.example', topics: 'INCIDENTS' })
+  await send(formUrl, { channel: 'EMAIL', email: 'witness@reader.example', topics: 'INCIDENTS' })
   await mail.arrived(1, ({ envelopeTo }) => envelopeTo === 'witness@reader.example')
   expect(mail.mails.filter(ours).map(({ subject }) => subject)).toEqual([
     '[Acme] Confirm your subscription',
@@ -335,19 +336,19 @@ test('a visitor follows one incident until it is resolved, and nothing else', as
   ])
   expect(await textOf(get(link))).not.toContain('Search is slow')
 
-  const late = await send(formUrl, { way: 'EMAIL', email: to, incidentId: incident })
+  const late = await send(formUrl, { channel: 'EMAIL', email: to, incidentId: incident })
   expect(late.status).toBe(400)
   expect(await late.text()).toContain('This incident is resolved.')
   const foreign = await (await page()).incident('Of another page')
   for (const incidentId of [foreign, 'inc_0000000000000000000000', '"><b>']) {
-    const refused = await send(formUrl, { way: 'EMAIL', email: to, incidentId })
+    const refused = await send(formUrl, { channel: 'EMAIL', email: to, incidentId })
     expect(refused.status).toBe(400)
     expect(await refused.text()).toContain('That didn’t work.')
   }
   expect(await textOf(get(`${formUrl}?incident=${foreign}`))).not.toContain('Of another page')
 })
 
-test('an unknown subscription is said to be one in the reader’s language', async () => {
+test('an unknown subscription is reported in the reader’s language', async () => {
   const headers = { accept: 'text/html', 'accept-language': 'pl' }
   const answer = await fetch(`${url}/subscriptions/none`, { headers })
   const html = await answer.text()
@@ -357,7 +358,7 @@ test('an unknown subscription is said to be one in the reader’s language', asy
   expect(html).not.toContain('Acme')
 })
 
-test('the form of a service has it checked', async () => {
+test('the form of a service has the service checked', async () => {
   const html = await textOf(get(`${formUrl}?service=${mine.serviceId}`))
   expect(html).toMatch(new RegExp(`value="${mine.serviceId}" checked`))
 })

@@ -21,12 +21,12 @@ const example = {
   body: 'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
 }
 
-test('the example of RFC 8291 comes out to the byte', () => {
+test('reproduces the example of RFC 8291 byte by byte', () => {
   const { keys, text, ephemeral, body } = example
   expect(encryptFor(keys, Buffer.from(text), ephemeral).toString('base64url')).toBe(body)
 })
 
-test('a browser reads what is encrypted for it, and each message looks different', () => {
+test('a browser decrypts its messages, and equal texts are encrypted differently', () => {
   const { keys, privateKey } = example
   const texts = ['', 'Down.', 'ü'.repeat(900)]
   for (const text of texts) {
@@ -44,7 +44,7 @@ test('keys are a point on the curve and 16 bytes', () => {
   expect(areBrowserKeys({ ...keys, p256dh: Buffer.alloc(65) })).toBe(false)
 })
 
-test('push services get a URL by which the operator is reached', () => {
+test('push services get a URL at which they can reach the operator', () => {
   expect(contactOf({ MAIL_FROM: undefined }, 'https://a.example')).toBe('https://a.example')
   expect(contactOf({ MAIL_FROM: 'Status <status@a.example>' }, 'http://localhost')).toBe('mailto:status@a.example')
   expect(contactOf({ MAIL_FROM: undefined }, 'http://localhost')).toMatch(/^mailto:.+@.+\./)

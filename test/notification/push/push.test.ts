@@ -1,21 +1,21 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hashSecret } from '../../../src/account/api-key/secret.ts'
 import { createQuota } from '../../../src/account/quota.ts'
-import { hashSecret } from '../../../src/account/secret.ts'
 import type { SignedInUser } from '../../../src/core/context.ts'
 import { transaction } from '../../../src/core/context.ts'
 import { HOUR, MINUTE } from '../../../src/core/time.ts'
 import { change } from '../../../src/event-log/change.ts'
-import { enterState } from '../../../src/monitoring/state-intervals.ts'
+import { enterState } from '../../../src/monitoring/uptime/state-intervals.ts'
 import type { DnsClient } from '../../../src/network/dns/client.ts'
-import { createOutbound } from '../../../src/network/outbound.ts'
-import { dispatch } from '../../../src/notification/dispatch.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
+import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
 import type { PushContext } from '../../../src/notification/push/browser.ts'
 import { addBrowser, browsersOf, removeBrowser, testBrowser } from '../../../src/notification/push/browser.ts'
 import { followOrganizations } from '../../../src/notification/push/follow.ts'
 import { createPushWorker } from '../../../src/notification/push/push-worker.ts'
 import { vapidKeys } from '../../../src/notification/push/vapid.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
-import { endSessions, startSession } from '../../../src/people/session.ts'
+import { endSessions, startSession } from '../../../src/people/sign-in/session.ts'
 import { insertUser } from '../../../src/people/user.ts'
 import type { Tenant } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -35,7 +35,7 @@ beforeEach(() => {
 // Workers send for all tests.
 afterEach(() => prisma.pushBrowser.deleteMany())
 
-/** Addresses are literals in these tests: nothing is looked up. */
+/** Addresses are literals in these tests, so no names are resolved. */
 const noDns = {} as DnsClient
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
@@ -108,7 +108,7 @@ const enter = (
     return [null, { kind: 'MONITOR_STATE_CHANGED', subjectId: monitor.id, subjectName: monitor.name }]
   })
 
-/** Sends what has happened in an organization. */
+/** Dispatches and sends the events of an organization. */
 async function tick({ id }: Tenant, worker = newWorker()) {
   await dispatch(system, id)
   await worker.poll()
@@ -122,7 +122,7 @@ const shown = () =>
 const pending = () => prisma.pushDelivery.count()
 
 describe('a member’s browser', () => {
-  test('is told once when an incident is opened and resolved, encrypted and signed', async () => {
+  test('is notified once when an incident is opened and resolved, encrypted and signed', async () => {
     const tenant = await notified.tenant()
     await member([tenant])
     const id = await notified.incident(tenant, 'Slow answers')
@@ -148,48 +148,19 @@ describe('a member’s browser', () => {
     expect(await pending()).toBe(0)
   })
 
-  test('is told when a monitor is down and up again, not of other states', async () => {
-    const tenant = await notified.tenant()
-    await member([tenant])
-    const monitor = await monitorOf(tenant)
-    const steps = [
-      ['DEGRADED', 'Slow'],
-      ['DOWN', 'Refused'],
-      ['DEGRADED', ''],
-      ['UP', ''],
-    ] as const
-    for (const [state, cause] of steps) {
-      notified.time += 1
-      await enter(tenant, monitor, state, cause)
-      await tick(tenant)
-    }
-    expect(shown().map(({ body }) => body)).toEqual(['Down: Refused', 'Up again, but slow or degraded.'])
-  })
-
-  test('is told the last of changes in quick succession', async () => {
-    const tenant = await notified.tenant()
-    await member([tenant])
-    const monitor = await monitorOf(tenant)
-    await enter(tenant, monitor, 'DOWN')
-    await dispatch(system, tenant.id)
-    notified.time += 1
-    await enter(tenant, monitor, 'UP')
-    await tick(tenant)
-    expect(shown().map(({ body }) => body)).toEqual(['Up again.'])
-  })
-
-  test('is told by the monitor, and not also by the incident that it opens', async () => {
+  test('gets no notification about an incident that a monitor opened, nor about the monitor', async () => {
     const tenant = await notified.tenant()
     await member([tenant])
     const id = await notified.incident(tenant, 'Automatic')
     await prisma.incident.update({ where: { id }, data: { automatic: true } })
+    await enter(tenant, await monitorOf(tenant), 'DOWN', 'Refused')
     await tick(tenant)
     expect(service.received).toEqual([])
   })
 })
 
-describe('nobody else is told', () => {
-  test('of other organizations, and of what was before', async () => {
+describe('no one else is notified', () => {
+  test('of other organizations, or of earlier events', async () => {
     const [mine, theirs] = [await notified.tenant(), await notified.tenant()]
     await notified.incident(mine, 'Before')
     notified.time += 1
@@ -201,7 +172,7 @@ describe('nobody else is told', () => {
     expect(shown()[0]?.title).toMatch(/After$/)
   })
 
-  test('who has left the organization meanwhile, has signed out, or whose session is over', async () => {
+  test('who has since left the organization or signed out, or whose session is over', async () => {
     const tenant = await notified.tenant()
     const [left, out, over] = [await member([tenant]), await member([tenant]), await member([tenant])]
     await notified.incident(tenant, 'Meanwhile')
@@ -217,7 +188,7 @@ describe('nobody else is told', () => {
     expect(await prisma.pushBrowser.count({ where: { userId: over.userId } })).toBe(0)
   })
 
-  test('a member who joins later is told, although nobody followed the log before', async () => {
+  test('a member who joins later is notified, although the log was not dispatched before', async () => {
     const tenant = await notified.tenant()
     const { userId } = await member([])
     await transaction(system, (tx) =>
@@ -241,7 +212,7 @@ describe('a push service', () => {
     expect(await pending()).toBe(0)
   })
 
-  test('that fails is asked again, later each time, for a day', async () => {
+  test('that fails is retried with growing delays for a day', async () => {
     const tenant = await notified.tenant()
     await member([tenant])
     service.answer = () => ({ status: 503, headers: { 'retry-after': '600' } })
@@ -262,7 +233,7 @@ describe('a push service', () => {
     expect(await pending()).toBe(0)
   })
 
-  test('that refuses a message is not asked again', async () => {
+  test('that refuses a message is not retried', async () => {
     const tenant = await notified.tenant()
     const { userId } = await member([tenant])
     service.answer = () => ({ status: 413 })
@@ -271,7 +242,7 @@ describe('a push service', () => {
     expect([await pending(), await prisma.pushBrowser.count({ where: { userId } })]).toEqual([0, 1])
   })
 
-  test('is asked by one of two workers, and again after a crash', async () => {
+  test('gets a message from one of two workers, and again after a crash', async () => {
     const tenant = await notified.tenant()
     await member([tenant])
     await notified.incident(tenant, 'Twice')
@@ -282,7 +253,7 @@ describe('a push service', () => {
     expect(service.received).toHaveLength(1)
     await notified.incident(tenant, 'Crash')
     await dispatch(system, tenant.id)
-    // What a worker leaves behind that dies with its lease.
+    // The state that a worker leaves if it dies with its lease.
     await prisma.pushDelivery.updateMany({ data: { dueAt: new Date(now().getTime() + MINUTE) } })
     await tick(tenant)
     expect(service.received).toHaveLength(1)
@@ -303,7 +274,7 @@ describe('browsers of a person', () => {
     expect(await browsersOf(first)).toHaveLength(10)
   })
 
-  test('belong to the last who adds them, and are stopped by their person alone', async () => {
+  test('belong to the last person who adds them, and only that person can remove them', async () => {
     const [mine, theirs] = [await person([]), await person([])]
     const [my, their] = [await mine.signIn(), await theirs.signIn()]
     const subscription = service.subscribe()
@@ -336,19 +307,19 @@ describe('browsers of a person', () => {
     ['p256dh', { p256dh: 'AAAA' }],
     ['p256dh', { p256dh: Buffer.alloc(65, 4).toString('base64url') }],
     ['auth', { auth: '' }],
-  ])('have a right %s', async (path, changes) => {
+  ])('must have a valid %s', async (path, changes) => {
     const { signIn } = await person([])
     const given = { ...service.subscribe(), ...changes }
     await expect(addBrowser(await signIn(), given)).rejects.toMatchObject({ issues: [{ path: [path] }] })
   })
 
-  test('are reached by https alone, but on private networks', async () => {
+  test('must use https, except on private networks', async () => {
     const { signIn } = await person([])
     const ctx = { ...(await signIn()), config: { ...system.config, ALLOW_PRIVATE_NETWORKS: false } }
     await expect(addBrowser(ctx, service.subscribe())).rejects.toMatchObject({ issues: [{ path: ['endpoint'] }] })
   })
 
-  test('lead nobody into a private network', async () => {
+  test('cannot lead into a private network', async () => {
     const { ctx } = await member([])
     const [browser] = await browsersOf(ctx)
     const guarded = { ...ctx, tools: { outbound: createOutbound({ dns: noDns, allowPrivate: false }) } }
@@ -357,7 +328,7 @@ describe('browsers of a person', () => {
     expect(service.received).toEqual([])
   })
 
-  test('are tested with the real answer, and removed when they are gone', async () => {
+  test('are tested with the real response, and removed when they are gone', async () => {
     const { ctx } = await member([])
     const [browser] = await browsersOf(ctx)
     const run = () => testBrowser(ctx, browser?.id ?? '', '/console/a/now')

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createOrganization } from '../../../src/account/organization.ts'
+import { createOrganization } from '../../../src/account/organization/organization.ts'
 import { transaction } from '../../../src/core/context.ts'
+import { hashPassword } from '../../../src/people/credential/password.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
-import { hashPassword } from '../../../src/people/password.ts'
-import { announceUser } from '../../../src/people/session.ts'
+import { announceUser } from '../../../src/people/sign-in/session.ts'
 import { insertUser } from '../../../src/people/user.ts'
 import { testApp } from '../../support/app.ts'
 import { testContext } from '../../support/context.ts'
@@ -34,7 +34,7 @@ beforeEach(() => {
   provider.person = null
 })
 
-/** Somebody at the provider, in two browser profiles: ours and the provider's cookies. */
+/** Someone at the provider, in two browser profiles: ours and the provider's cookies. */
 function newPerson(about: object = {}) {
   const sub = `subject-${++people}`
   const email = `Person-${people}@Company.example`
@@ -73,7 +73,7 @@ test('a provider that does not answer is said to, and asked again', async () => 
   for (const name of ['state', 'nonce', 'code_challenge']) expect(searchParams.get(name)).toMatch(/^[\w-]{43}$/)
 })
 
-test('nobody gets an account before the service is set up', async () => {
+test('no one gets an account before the service is set up', async () => {
   provider.person = newPerson()
   const { status, html } = await signIn(visit())
   expect(status).toBe(403)
@@ -81,7 +81,7 @@ test('nobody gets an account before the service is set up', async () => {
   await insertUser(context, { email: 'operator@example.com', name: 'Operator', passwordHash, isOperator: true })
 })
 
-describe('somebody new', () => {
+describe('someone new', () => {
   test('gets an account with a verified address of an allowed domain, and is known by the subject from then on', async () => {
     const visitor = visit()
     expect((await visitor.get('/sign-in?to=/console/x')).html).toContain('Sign in with Our directory')

@@ -3,8 +3,8 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../../src/app/start.ts'
 import { openSecretBox } from '../../../src/core/secret-box.ts'
-import { hashPassword } from '../../../src/people/password.ts'
-import { newTotpSecret, totpCode } from '../../../src/people/totp.ts'
+import { hashPassword } from '../../../src/people/credential/password.ts'
+import { newTotpSecret, totpCode } from '../../../src/people/credential/totp.ts'
 import { insertUser } from '../../../src/people/user.ts'
 import { testApp } from '../../support/app.ts'
 import { atTheEnd } from '../../support/at-the-end.ts'
@@ -74,7 +74,7 @@ describe('a sign-in by password', () => {
     expect((await signIn({ to })).location).toBe('/console')
   })
 
-  test('answers the same for a wrong password and for nobody', async () => {
+  test('answers the same for a wrong password and for no one', async () => {
     const { signIn, email, visitor } = await newPerson()
     const wrong = await signIn({ password: 'wrong' })
     const nobody = await visitor.post('/sign-in', { email: `x${email}`, password: 'wrong' })
@@ -105,7 +105,7 @@ describe('a sign-in by password', () => {
     }
     expect((await attempt(app, 100, password)).status).toBe(429)
     expect((await attempt(other, 101, password)).status).toBe(429)
-    // Not in the browser in which the person has signed in before, signed out or not, and not by somebody else's cookie.
+    // Not in the browser in which the person has signed in before, signed out or not, and not by another person's cookie.
     expect((await visitor.post('/sign-out', {})).status).toBe(303)
     const stranger = await newPerson()
     await stranger.signIn()
@@ -139,7 +139,7 @@ describe('the second factor', () => {
     const fields = { token, to: hidden(page, 'to'), held: hidden(page, 'held').replaceAll('&quot;', '"') }
     const wrong = await visitor.post('/sign-in/code', { ...fields, code: '000000' })
     expect(wrong.status).toBe(422)
-    expect(wrong.html).toContain('This code is wrong, or was used already.')
+    expect(wrong.html).toContain('This code is wrong or was already used.')
     const { status, html } = await visitor.post('/sign-in/code', { ...fields, code: code() })
     expect(status).toBe(200)
     expect(html).toContain('https://kept.example')

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { loadAssets } from '../../../src/http/assets.ts'
+import { loadAssets } from '../../../src/http/assets/assets.ts'
 import { slugIn } from '../../../src/status-page/html/find-page.tsx'
 import { statusPages } from '../../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../../src/status-page/page-cache.ts'

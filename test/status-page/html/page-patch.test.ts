@@ -81,7 +81,7 @@ describe('the patch of an event', () => {
     expect(inflateSync(Buffer.from(patch?.html ?? '', 'base64')).toString()).toContain('<template data-same="0 1">')
   })
 
-  test('is none when it is large, when nobody is known to follow, and when the page cannot be read', async () => {
+  test('is none when it is large, when no one is known to follow, and when the page cannot be read', async () => {
     const all = followed()
     const noise = Array.from({ length: 1000 }, (_, index) => `Service ${Math.sin(index)}`)
     expect(await patchOf(all, 1, async () => page(1, ['API']))).toBeNull()

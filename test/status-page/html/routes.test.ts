@@ -1,22 +1,22 @@
 import { gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createApiKey } from '../../../src/account/api-key.ts'
-import { updateOrganization } from '../../../src/account/organization.ts'
+import { createApiKey } from '../../../src/account/api-key/api-key.ts'
+import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { listenToLogs } from '../../../src/event-log/event.ts'
-import { loadAssets } from '../../../src/http/assets.ts'
-import { deleteIncident } from '../../../src/status/incident-edits.ts'
-import { createIncident } from '../../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../../src/status/incident-updates.ts'
+import { loadAssets } from '../../../src/http/assets/assets.ts'
+import { deleteIncident } from '../../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
 import {
   advanceMaintenance,
   cancelMaintenance,
   scheduleMaintenance,
   updateMaintenance,
-} from '../../../src/status/maintenance.ts'
-import { createService, updateService } from '../../../src/status/service.ts'
-import { createServiceGroup } from '../../../src/status/service-group.ts'
+} from '../../../src/status/maintenance/maintenance.ts'
+import { createService, updateService } from '../../../src/status/service/service.ts'
+import { createServiceGroup } from '../../../src/status/service/service-group.ts'
 import { respondMissingOnDomain } from '../../../src/status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../../../src/status-page/html/routes.tsx'
 import { createPageCache } from '../../../src/status-page/page-cache.ts'
@@ -87,7 +87,7 @@ describe('the overview', () => {
     expect(hours.headers.get('cache-control')).toBe((await get(path)).headers.get('cache-control'))
     const shown = await hours.text()
     expect(shown).toContain('aria-label="last 24 hours"')
-    expect(shown).toContain('Each stroke is an hour in UTC.')
+    expect(shown).toContain('Each bar is one hour (UTC).')
     expect(shown).toContain(`<link rel="canonical" href="https://allclear.example${path}"/>`)
     expect(nestingFaults(shown)).toEqual([])
     for (const range of ['year', '365d', '']) expect((await get(`${path}?range=${range}`)).status).toBe(404)
@@ -302,11 +302,11 @@ describe('metadata', () => {
       const link = `<link rel="alternate" type="application/${format}+xml" title="Acme status" href="${pathOf(acme)}/history.${format}"/>`
       expect(html).toContain(link)
     }
-    for (const [way, name] of [
+    for (const [channel, name] of [
       ['FEED', 'Feeds'],
       ['CALENDAR', 'Maintenance calendar'],
     ])
-      expect(html).toContain(`<a href="${pathOf(acme)}/subscribe?way=${way}" aria-label="${name}"`)
+      expect(html).toContain(`<a href="${pathOf(acme)}/subscribe?channel=${channel}" aria-label="${name}"`)
     expect(metaOf(html, 'title')).toBe('All systems operational · Acme status')
     expect(metaOf(html, 'url')).toBe(`https://allclear.example${pathOf(acme)}`)
     expect(metaOf(html, 'image')).toMatch(new RegExp(`^https://allclear.example${pathOf(acme)}/picture.png\\?at=\\w+$`))

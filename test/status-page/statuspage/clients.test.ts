@@ -3,11 +3,11 @@ import statuspageJs from 'statuspage.js'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR } from '../../../src/core/time.ts'
-import { createIncident } from '../../../src/status/incident-opening.ts'
-import { postIncidentUpdate } from '../../../src/status/incident-updates.ts'
-import { scheduleMaintenance } from '../../../src/status/maintenance.ts'
-import { createService } from '../../../src/status/service.ts'
-import { createServiceGroup } from '../../../src/status/service-group.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
+import { scheduleMaintenance } from '../../../src/status/maintenance/maintenance.ts'
+import { createService } from '../../../src/status/service/service.ts'
+import { createServiceGroup } from '../../../src/status/service/service-group.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -98,7 +98,7 @@ test('statuspage.js receives an update with its next poll', async () => {
   const updates = new Updates('acme')
   await updates.fetch()
   const heard: unknown[] = []
-  updates.on('incident_update', (told) => heard.push(told.incident_updates[0]?.body))
+  updates.on('incident_update', (reported) => heard.push(reported.incident_updates[0]?.body))
   const said = { incidentId: incident.id, status: 'MONITORING', message: 'The disk is replaced.' }
   await postIncidentUpdate(acme.later(2 * HOUR), said)
   await expect

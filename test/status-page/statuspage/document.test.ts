@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { updateOrganization } from '../../../src/account/organization.ts'
+import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { newId } from '../../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
-import { updateIncident } from '../../../src/status/incident-edits.ts'
-import { createIncident } from '../../../src/status/incident-opening.ts'
-import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident-updates.ts'
-import { cancelMaintenance, scheduleMaintenance, updateMaintenance } from '../../../src/status/maintenance.ts'
-import { publishPostmortem, savePostmortem, unpublishPostmortem } from '../../../src/status/postmortem.ts'
-import { createService, updateService } from '../../../src/status/service.ts'
-import { createServiceGroup } from '../../../src/status/service-group.ts'
+import { updateIncident } from '../../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
+import { publishPostmortem, savePostmortem, unpublishPostmortem } from '../../../src/status/incident/postmortem.ts'
+import {
+  cancelMaintenance,
+  scheduleMaintenance,
+  updateMaintenance,
+} from '../../../src/status/maintenance/maintenance.ts'
+import { createService, updateService } from '../../../src/status/service/service.ts'
+import { createServiceGroup } from '../../../src/status/service/service-group.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -28,7 +32,7 @@ const addressOf = ({ slug }: Tenant, path: StatuspagePath) => `/status/${slug}/a
 async function read<P extends StatuspagePath>(of: Tenant, path: P) {
   const response = await app.request(addressOf(of, path))
   expect(response.status).toBe(200)
-  // biome-ignore lint/suspicious/noExplicitAny: each path has a type of its own, which the schema has checked.
+  // biome-ignore lint/suspicious/noExplicitAny: each path has its own type, which the schema has checked.
   return statuspageSchemas[path].parse(await response.json()) as any
 }
 
@@ -335,7 +339,7 @@ describe('scheduled maintenances', () => {
     })
     expect(did).toEqual([
       'completed: Done. under_maintenance operational',
-      'verifying: Maintenance is done and being verified. under_maintenance under_maintenance',
+      'verifying: Maintenance is done and is being verified. under_maintenance under_maintenance',
       'in_progress: Reads go on. operational under_maintenance',
     ])
   })
@@ -360,7 +364,7 @@ describe('post-mortems', () => {
   }
   const incidentsOf = async (acme: Tenant) => (await read(acme, 'incidents.json')).incidents
 
-  test('are told once they are published, until they are withdrawn', async () => {
+  test('are notified once they are published, until they are withdrawn', async () => {
     const acme = await tenant()
     const incidentId = await resolved(acme, 'The disk was full')
     await savePostmortem(acme.later(2 * MINUTE), { incidentId, message: 'A **log** had filled it.' })
@@ -388,7 +392,7 @@ describe('post-mortems', () => {
     expect(JSON.stringify(await incidentsOf(acme))).not.toContain('had filled')
   })
 
-  test('have 200 kB in a document; older ones are told without their text', async () => {
+  test('have 200 kB in a document; older ones are notified without their text', async () => {
     const acme = await tenant()
     for (let count = 1; count <= 21; count++) {
       const incidentId = await resolved(acme, `Incident ${count}`)

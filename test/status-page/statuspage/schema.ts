@@ -68,7 +68,7 @@ const updateOf = <S extends z.ZodType>(state: S) =>
     tweet_id: z.string().nullable(),
   })
 
-const told = <S extends z.ZodType>(state: S) => ({
+const reported = <S extends z.ZodType>(state: S) => ({
   id,
   name: z.string(),
   status: state,
@@ -84,7 +84,7 @@ const told = <S extends z.ZodType>(state: S) => ({
 })
 
 const incident = z.strictObject({
-  ...told(z.enum(['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'])),
+  ...reported(z.enum(['investigating', 'identified', 'monitoring', 'resolved', 'postmortem'])),
   impact: z.enum(['none', 'minor', 'major', 'critical', 'maintenance']),
   postmortem_body: z.string().nullable().optional(),
   postmortem_body_last_updated_at: time.optional(),
@@ -94,7 +94,7 @@ const incident = z.strictObject({
 })
 
 const maintenance = z.strictObject({
-  ...told(z.enum(['scheduled', 'in_progress', 'verifying', 'completed'])),
+  ...reported(z.enum(['scheduled', 'in_progress', 'verifying', 'completed'])),
   impact: z.literal('maintenance'),
   scheduled_for: time,
   scheduled_until: time,

@@ -83,7 +83,7 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
   ['scheduleMaintenance', 6, async () => () => mutate(url, key, 'scheduleMaintenance', 'Maintenance', maintenance)],
 ]
 
-/** Where the key is read every two seconds and its use recorded every minute (account/known-keys.ts). */
+/** Where the key is read every two seconds and its use recorded every minute (account/api-key/known-keys.ts). */
 const aboutKeys = /key\.hash|UPDATE "public"."ApiKey"/
 
 /** The fewest statements of three times, for what else runs in this process sends its own meanwhile. */

@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "MonitorKind" ADD VALUE 'GROUP';

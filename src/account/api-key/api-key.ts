@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { requireConfirmation, requireOwnOrganization, requireScope } from '../../core/access.ts'
+import type { Context, Database } from '../../core/context.ts'
+import { Conflict, NotFound } from '../../core/errors.ts'
+import { newId, randomText, typeOfId } from '../../core/id.ts'
+import { invalid, nameText, validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { ApiKey, Scope } from '../../generated/prisma/client.ts'
+import { hashSecret, KEY_PREFIX } from './secret.ts'
+
+/** A new key. `secret` is the whole key, which is not stored, so it can be shown only now. */
+export interface CreatedApiKey {
+  readonly secret: string
+  readonly apiKey: ApiKey
+}
+
+const newKey = z.object({
+  name: nameText,
+  scope: z.enum(['READ', 'WRITE', 'ADMIN']),
+  expiresAt: z.date().nullish(),
+  organizationId: z.string().nullish(),
+})
+
+/**
+ * Creates a key for the caller's organization. Needs a key with scope ADMIN.
+ * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
+ */
+export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
+  const { name, scope, expiresAt, organizationId: named } = validate(newKey, input)
+  requireOwnOrganization(named, organizationId)
+  if (expiresAt && expiresAt <= ctx.now()) {
+    throw invalid([{ path: ['expiresAt'], message: 'must be in the future' }])
+  }
+  return change(ctx, organizationId, async ({ db, now }) => {
+    const key = { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: now() }
+    const created = await insertApiKey(db, key)
+    return [created, { kind: 'API_KEY_CREATED', ...subject(created.apiKey) }]
+  })
+}
+
+/**
+ * The database channel that announces revoked keys by their id, and by the organization's id that its keys have another check
+ * plan.
+ */
+export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
+
+/** Announces a revoked key, or that an organization's keys have another check plan, at the commit. */
+export async function announceKeys(db: Database, id: string): Promise<void> {
+  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
+}
+
+/**
+ * Revokes a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN. Revoking a key twice
+ * changes nothing.
+ * @throws NotFound when the organization has no key with this id. @throws Conflict for the last key with scope ADMIN, unless
+ * `force` is set or the caller is the operator.
+ */
+export async function revokeApiKey(
+  ctx: Context,
+  id: string,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<ApiKey> {
+  const organizationId = requireScope(ctx, 'ADMIN')
+  requireConfirmation(ctx)
+  const revocation = change<ApiKey>(ctx, organizationId, async ({ db, now }) => {
+    const key = await findApiKey({ db }, organizationId, id)
+    if (key.revokedAt) return [key]
+    if (!force && ctx.actor.kind === 'apiKey' && (await isLastAdmin(db, key, now()))) {
+      throw new Conflict('This is the last key with scope ADMIN. Create another one first, or set force.')
+    }
+    const revoked = await db.apiKey.update({ where: { id }, data: { revokedAt: now() } })
+    await announceKeys(db, id)
+    return [revoked, { kind: 'API_KEY_REVOKED', ...subject(revoked) }]
+  })
+  return revocation.finally(() => ctx.knownKeys?.forget(id))
+}
+
+async function isLastAdmin(
+  db: Database,
+  { id, organizationId, scope, expiresAt }: ApiKey,
+  now: Date,
+): Promise<boolean> {
+  if (scope !== 'ADMIN' || (expiresAt !== null && expiresAt <= now)) return false
+  const others = { organizationId, scope, revokedAt: null, id: { not: id } }
+  const usable = { ...others, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] }
+  return (await db.apiKey.findFirst({ where: usable, select: { id: true } })) === null
+}
+
+/** Returns the newest keys of an organization, revoked ones included. The caller checks permissions. */
+export function listApiKeys({ db }: Pick<Context, 'db'>, organizationId: string, limit: number): Promise<ApiKey[]> {
+  return db.apiKey.findMany({
+    where: { organizationId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+  })
+}
+
+/** Returns a key of an organization. The caller checks permissions. @throws NotFound when it has no such key. */
+export async function findApiKey({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<ApiKey> {
+  const key = typeOfId(id) === 'ApiKey' ? await db.apiKey.findUnique({ where: { id, organizationId } }) : null
+  if (key === null) throw new NotFound('API key not found.')
+  return key
+}
+
+/** Inserts a key. The caller checks permissions. */
+export async function insertApiKey(
+  db: Database,
+  key: { organizationId: string; name: string; scope: Scope; expiresAt: Date | null; createdAt: Date },
+): Promise<CreatedApiKey> {
+  const prefix = `${KEY_PREFIX}${randomText(8)}`
+  const secret = `${prefix}${randomText(32)}`
+  const apiKey = await db.apiKey.create({ data: { id: newId('ApiKey'), ...key, prefix, hash: hashSecret(secret) } })
+  return { secret, apiKey }
+}
+
+const subject = ({ id, name }: ApiKey) => ({ subjectId: id, subjectName: name })

@@ -1,0 +1,79 @@
+import type { Actor, Context } from '../../core/context.ts'
+import { Unauthenticated } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
+import { planAt } from '../limits.ts'
+import { isOperatorToken } from '../operator.ts'
+import type { KnownKey, KnownKeys } from './known-keys.ts'
+import { hashSecret, KEY_PREFIX } from './secret.ts'
+import type { WrongKeys } from './wrong-keys.ts'
+
+/** No credential is longer; a longer text is refused without hashing. */
+const MAX_CREDENTIAL_LENGTH = 256
+/** `lastUsedAt` has a resolution of a minute, so that a busy key costs one write per minute. */
+const LAST_USE_RESOLUTION = 1 * MINUTE
+
+/** The context of authentication, with the caches of keys that worked and of wrong ones. */
+type AuthenticationContext = Pick<Context, 'db' | 'now' | 'config' | 'log'> & {
+  readonly knownKeys?: KnownKeys | undefined
+  readonly wrongKeys?: WrongKeys
+}
+
+/**
+ * Returns the actor of a credential, the text of a bearer token or key header. Keys that worked are cached for moments, and
+ * forgotten on every instance when they are revoked.
+ * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired, or of a deleted organization.
+ * @throws RateLimited after too many wrong keys from the address.
+ */
+export async function authenticate(
+  ctx: AuthenticationContext,
+  credential: string,
+  clientAddress: string | null = null,
+): Promise<Actor> {
+  const wrong = new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
+  if (credential.length > MAX_CREDENTIAL_LENGTH) throw wrong
+  const hash = hashSecret(credential)
+  const lookup = () => actorOf(ctx, credential, hash)
+  const actor = ctx.wrongKeys ? await ctx.wrongKeys.check(clientAddress, hash, lookup) : await lookup()
+  // A deleted organization's key is not cached as wrong: it works again once the organization is restored.
+  if (actor === null || actor === 'deleted') throw wrong
+  return actor
+}
+
+/** Returns the actor of a credential; null: unknown. `deleted`: its organization is deleted. */
+async function actorOf(
+  ctx: AuthenticationContext,
+  credential: string,
+  hash: string,
+): Promise<Actor | 'deleted' | null> {
+  if (credential.startsWith(KEY_PREFIX)) return keyActor(ctx, hash)
+  return (await isOperatorToken(ctx, credential)) ? { kind: 'operator' } : null
+}
+
+async function keyActor(ctx: AuthenticationContext, hash: string): Promise<Actor | 'deleted' | null> {
+  const now = ctx.now()
+  const load = () => readKey(ctx, hash)
+  const key = await (ctx.knownKeys?.get(hash, load) ?? load())
+  if (!key || key.revokedAt || (key.expiresAt && key.expiresAt <= now)) return null
+  if (key.deletedAt !== null) return 'deleted'
+  const { id, organizationId, scope } = key
+  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() >= LAST_USE_RESOLUTION) {
+    key.lastUsedAt = now
+    recordUse(ctx, id, now)
+  }
+  return { kind: 'apiKey', keyId: id, organizationId, scope, checkPlan: planAt(key, now) }
+}
+
+async function readKey({ db }: Pick<Context, 'db'>, hash: string): Promise<KnownKey | null> {
+  const [key] = await db.$queryRaw<KnownKey[]>`
+    SELECT key.id, key."organizationId", key.scope, key."expiresAt", key."revokedAt", key."lastUsedAt",
+      owner."checkPlan", owner."checkPlanUntil", owner."deletedAt"
+    FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId" WHERE key.hash = ${hash}`
+  return key ?? null
+}
+
+/** Records the use of a key. Not awaited, so that the caller does not wait. */
+function recordUse(ctx: Pick<Context, 'db' | 'log'>, id: string, now: Date): void {
+  ctx.db.apiKey
+    .updateMany({ where: { id }, data: { lastUsedAt: now } })
+    .catch((error: unknown) => ctx.log.warn({ err: error, key: id }, 'account: could not record the use of a key'))
+}

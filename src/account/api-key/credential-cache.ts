@@ -1,0 +1,63 @@
+import { LRUCache } from 'lru-cache'
+import { SECOND } from '../../core/time.ts'
+import type { DatabaseHandle } from '../../database/client.ts'
+import { REVOKED_KEY_CHANNEL } from './api-key.ts'
+
+/** A cache of credentials that worked: keys, or sessions. */
+export interface CredentialCache<T> {
+  /** Returns the credential with this hash, cached or loaded, or null. Only usable credentials are cached. */
+  get(hash: string, load: () => Promise<T | null>): Promise<T | null>
+  /** Forgets credentials at once, and those that are being loaded: one by its id, or all of an organization. */
+  forget(id: string): void
+  close(): Promise<void>
+}
+
+/** How long a credential is cached: an instance whose connection for notifications is silent accepts a revoked one that long. */
+const MAX_AGE_MS = 2 * SECOND
+/** The number of cached credentials. */
+const CACHE_SIZE = 10_000
+
+/** Creates a cache. Notifications of revoked credentials empty it. @throws when `LISTEN` fails. */
+export async function createCredentialCache<T>({
+  database,
+  clock = () => performance.now(),
+  belongsTo,
+  isUsable,
+}: {
+  readonly database: Pick<DatabaseHandle, 'listen'>
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number
+  /** Returns whether a credential has this id, or belongs to the organization with this id. */
+  readonly belongsTo: (credential: T, id: string) => boolean
+  /** Returns whether a credential may be used. */
+  readonly isUsable: (credential: T) => boolean
+}): Promise<CredentialCache<T>> {
+  const known = new LRUCache<string, { readonly credential: T; readonly until: number }>({ max: CACHE_SIZE })
+  let changes = 0
+
+  function forget(id: string): void {
+    changes += 1
+    for (const [hash, { credential }] of known) if (belongsTo(credential, id)) known.delete(hash)
+  }
+
+  const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (id) => {
+    if (id !== null) return forget(id)
+    changes += 1
+    known.clear()
+  })
+  return {
+    async get(hash, load) {
+      const found = known.get(hash)
+      if (found && clock() < found.until) return found.credential
+      const before = changes
+      const until = clock() + MAX_AGE_MS
+      const credential = await load()
+      // A credential that was revoked meanwhile may have been read before that.
+      if (credential !== null && isUsable(credential) && changes === before) known.set(hash, { credential, until })
+      else known.delete(hash)
+      return credential
+    },
+    forget,
+    close: stopListening,
+  }
+}

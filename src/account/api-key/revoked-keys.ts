@@ -1,0 +1,82 @@
+import type { Logger } from 'pino'
+import { SECOND } from '../../core/time.ts'
+import type { DatabaseHandle } from '../../database/client.ts'
+import { REVOKED_KEY_CHANNEL } from './api-key.ts'
+
+/**
+ * Ends connections of keys and sessions that are revoked, or whose organization is deleted, and of readers who may no longer read a
+ * page, on any instance.
+ */
+export interface RevokedKeys {
+  /** Calls `end` once, as soon as the key or session is revoked, or its roles change. Returns a function that cancels this. */
+  hold(keyId: string, end: () => void): () => void
+  close(): Promise<void>
+}
+
+/** How often held keys are checked, in case a notification is lost: they end two seconds after the revocation at most. */
+const POLL_INTERVAL = 1.5 * SECOND
+
+/** Watches for revoked keys. @throws when `LISTEN` fails. */
+export async function watchRevokedKeys(parts: {
+  readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
+  readonly log: Logger
+  /** The interval of checks of held keys, in milliseconds. */
+  readonly pollMs?: number
+}): Promise<RevokedKeys> {
+  const { database, log, pollMs = POLL_INTERVAL } = parts
+  const holders = new Map<string, Set<() => void>>()
+
+  const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
+    if (keyId === null) void pollOnce()
+    else revoked(keyId)
+  })
+  let looking = false
+  const poll = setInterval(() => void pollOnce(), pollMs).unref()
+
+  async function pollOnce(): Promise<void> {
+    if (looking || holders.size === 0) return
+    looking = true
+    await findRevoked()
+      .catch((error: unknown) => log.error({ err: error }, 'account: could not check for revoked keys'))
+      .finally(() => {
+        looking = false
+      })
+  }
+
+  function revoked(keyId: string): void {
+    const ends = holders.get(keyId)
+    holders.delete(keyId)
+    for (const end of ends ?? []) end()
+  }
+
+  /** Checks all held keys, because a notification may have been missed. */
+  async function findRevoked(): Promise<void> {
+    const held = [...holders.keys()]
+    const keys = await database.prisma.$queryRaw<{ id: string }[]>`
+      SELECT key.id FROM "ApiKey" AS key JOIN "Organization" AS owner ON owner.id = key."organizationId"
+      WHERE key.id = ANY (${held}::text[]) AND (key."revokedAt" IS NOT NULL OR owner."deletedAt" IS NOT NULL)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      WHERE held.id LIKE 'ses!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "Session" WHERE "Session".id = held.id)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      WHERE held.id LIKE 'ptk!_%' ESCAPE '!' AND NOT EXISTS (SELECT FROM "PageToken" AS token WHERE token.id = held.id)
+      UNION ALL SELECT held.id FROM unnest(${held}::text[]) AS held (id)
+      JOIN "PageAccess" AS access ON access."pageId" = split_part(held.id, '#', 1)
+      WHERE held.id <> access."pageId" || '#' || access.generation`
+    for (const { id } of keys) revoked(id)
+  }
+
+  return {
+    hold(keyId, end) {
+      const ends = holders.get(keyId) ?? new Set()
+      holders.set(keyId, ends.add(end))
+      return () => {
+        ends.delete(end)
+        if (ends.size === 0 && holders.get(keyId) === ends) holders.delete(keyId)
+      }
+    },
+    close() {
+      clearInterval(poll)
+      return stopListening()
+    },
+  }
+}

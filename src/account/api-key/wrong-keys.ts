@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache'
+import { createAttemptWindow } from '../../core/concurrency/attempt-window.ts'
+import { nextTimeSlice } from '../../core/concurrency/time-slice.ts'
+import { RateLimited } from '../../core/errors.ts'
+import { clientSubject } from '../../core/ip-address.ts'
+import { MINUTE } from '../../core/time.ts'
+
+/** Protects against guessing keys: known wrong keys, and too many from one address, cost no database query. */
+export interface WrongKeys {
+  /**
+   * Looks up a key, unless it was wrong recently. At most as many lookups of one address run at once as it may send wrong
+   * keys; the others wait. Keys that worked before neither wait nor count.
+   * @param hash the hash of the key.
+   * @param lookup returns what the key is; null: it is wrong.
+   * @returns null: the key is wrong.
+   * @throws RateLimited after too many wrong keys from the address.
+   */
+  check<T>(clientAddress: string | null, hash: string, lookup: () => Promise<T | null>): Promise<T | null>
+}
+
+/** Distinct wrong keys per address (IPv6: /64) and window. A repeated key counts once. */
+const MAX_WRONG_KEYS = 20
+const WINDOW = 1 * MINUTE
+/** The number of cached keys. */
+const CACHE_SIZE = 10_000
+
+/** The unproven keys of one address that are being looked up, or wait for it. */
+interface Lookups {
+  present: number
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+/** Caches wrong keys by hash in this process. The database decides which are wrong. */
+export function createWrongKeys(now: () => Date): WrongKeys {
+  const wrongUntil = new LRUCache<string, number>({ max: CACHE_SIZE })
+  const held = new LRUCache<string, true>({ max: CACHE_SIZE })
+  const attempts = createAttemptWindow({ max: MAX_WRONG_KEYS, windowMs: WINDOW })
+  const lookupsByAddress = new Map<string, Lookups>()
+  const isWrong = (hash: string) => now().getTime() < (wrongUntil.get(hash) ?? 0)
+
+  /** Records what a lookup found, and returns it. */
+  function recorded<T>(subject: string, hash: string, found: T | null): T | null {
+    if (found !== null) {
+      held.set(hash, true)
+      return found
+    }
+    held.delete(hash)
+    if (!isWrong(hash)) attempts.count(subject, now())
+    wrongUntil.set(hash, now().getTime() + WINDOW)
+    return null
+  }
+
+  /** Waits until a lookup may begin, and counts it as running. Returns whether the key is still to be looked up. */
+  async function admit(subject: string, hash: string, lookups: Lookups): Promise<boolean> {
+    for (;;) {
+      if (isWrong(hash)) return false
+      const left = attempts.left(subject, now())
+      if (left === 0 && !held.has(hash)) throw tooManyWrongKeys(attempts.endsAt(subject, now()))
+      if (lookups.running < left || held.has(hash)) {
+        lookups.running += 1
+        return true
+      }
+      await new Promise<void>((resolve) => lookups.waiting.push(resolve))
+      // What follows, mostly a refusal, takes longer than to be resumed.
+      await nextTimeSlice(subject)
+    }
+  }
+
+  /** Resumes as many as may run; at least one, which resumes the next if it does not need to run. */
+  function resume(subject: string, { running, waiting }: Lookups): void {
+    const free = Math.max(1, attempts.left(subject, now()) - running)
+    for (const next of waiting.splice(0, free)) next()
+  }
+
+  return {
+    async check(clientAddress, hash, lookup) {
+      if (held.has(hash)) return recorded(clientSubject(clientAddress), hash, await lookup())
+      const subject = clientSubject(clientAddress)
+      const lookups = lookupsByAddress.get(subject) ?? { present: 0, running: 0, waiting: [] }
+      lookupsByAddress.set(subject, lookups)
+      lookups.present += 1
+      let isRunning = false
+      try {
+        if (!(await admit(subject, hash, lookups))) return null
+        isRunning = true
+        return recorded(subject, hash, await lookup())
+      } finally {
+        if (isRunning) lookups.running -= 1
+        lookups.present -= 1
+        if (lookups.present === 0) lookupsByAddress.delete(subject)
+        resume(subject, lookups)
+      }
+    },
+  }
+}
+
+function tooManyWrongKeys(retryAt: Date): RateLimited {
+  return new RateLimited('Too many wrong API keys came from your address. Try again in a minute.', retryAt)
+}

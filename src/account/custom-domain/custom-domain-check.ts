@@ -1,0 +1,151 @@
+import type { Context } from '../../core/context.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
+import { claimDue } from '../../database/lease/lease.ts'
+import { change } from '../../event-log/change.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { CustomDomain } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { DnsClient, DnsResult } from '../../network/dns/client.ts'
+import type { Outbound } from '../../network/outbound/outbound.ts'
+import { notDeleted } from '../organization/deletion.ts'
+import { countEdit, findPage, pageUpdated } from '../page/page.ts'
+import { challengeOf } from './custom-domain.ts'
+import type { ProofResult } from './custom-domain-state.ts'
+import { afterCheck, outweighs } from './custom-domain-state.ts'
+import { domainProblem } from './domain-name.ts'
+
+/** The clients that look for proofs. */
+export interface VerificationTools {
+  readonly dns: Pick<DnsClient, 'query'>
+  readonly outbound: Pick<Outbound, 'request'>
+}
+
+const LEASE = MINUTE
+const BATCH = 10
+const FETCH_TIMEOUT = 10 * SECOND
+/** A challenge file is never larger. */
+const MAX_BYTES = 1024
+
+/**
+ * Checks due domains, and starts or stops serving them. Returns when the next check is due; null: none.
+ */
+export async function checkDueDomains(ctx: Context, tools: VerificationTools): Promise<Date | null> {
+  const { taken, until } = await claimDue(ctx, {
+    table: 'CustomDomain',
+    dueColumn: 'dueAt',
+    where: notDeleted,
+    limit: BATCH,
+    leaseMs: LEASE,
+  })
+  const failed = (id: string) => (error: unknown) =>
+    ctx.log.error({ err: error, domain: id }, 'account: a domain could not be checked; trying again')
+  await Promise.all(taken.map(({ id }) => checkDomain(ctx, tools, id, until).catch(failed(id))))
+  const next = await ctx.db.customDomain.findFirst({
+    where: { dueAt: { not: null }, page: { organization: { deletedAt: null } } },
+    orderBy: { dueAt: 'asc' },
+    select: { dueAt: true },
+  })
+  return next?.dueAt ?? null
+}
+
+async function checkDomain(ctx: Context, tools: VerificationTools, id: string, lease: Date): Promise<void> {
+  const domain = await ctx.db.customDomain.findFirst({ where: { id, dueAt: lease } })
+  if (domain === null) return
+  const found = await findProof(ctx, tools, domain)
+  if ((found === 'TXT' || found === 'PATH') && !(await claimFromOthers(ctx, domain, found))) {
+    return saveResult(ctx, domain, lease, 'NONE')
+  }
+  try {
+    await saveResult(ctx, domain, lease, found)
+  } catch (error) {
+    // Another page proved it first.
+    const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
+    if (!taken) throw error
+    await saveResult(ctx, domain, lease, 'NONE')
+  }
+}
+
+/** Looks for the proof of a domain: the DNS record first, which is stronger. */
+async function findProof(
+  { config }: Pick<Context, 'config'>,
+  { dns, outbound }: VerificationTools,
+  domain: Pick<CustomDomain, 'name' | 'token'>,
+): Promise<ProofResult> {
+  if (domainProblem(config.BASE_URL ?? 'http://localhost', domain.name) !== null) return 'FORBIDDEN'
+  const { record, file } = challengeOf(domain)
+  const answer = await dns.query(record.name, 'TXT', { fresh: true })
+  if (answer.kind === 'answer' && answer.values.some((value) => matchesToken(value, record.value))) return 'TXT'
+  const fetched = await outbound.request(
+    { url: file.url, maxRedirects: 3, maxBodyBytes: MAX_BYTES, verify: false },
+    { timeoutMs: FETCH_TIMEOUT },
+  )
+  if (fetched.kind === 'answer') {
+    // After a redirect to another host, the file would prove that host.
+    const isOwn = new URL(fetched.url).hostname === domain.name
+    return isOwn && fetched.status === 200 && fetched.body.toString('utf8').trim() === file.content
+      ? 'PATH'
+      : unproven(answer)
+  }
+  return fetched.fault === 'ours' ? 'UNKNOWN' : unproven(answer)
+}
+
+/** Returns `NONE` when the DNS answers, also with SERVFAIL: broken name servers prove nothing. */
+function unproven(answer: DnsResult): ProofResult {
+  return answer.kind === 'failed' && answer.reason !== 'servfail' ? 'UNKNOWN' : 'NONE'
+}
+
+/** Compares a TXT value; some DNS panels add quotes to it. */
+const matchesToken = (value: string, token: string) => value.trim().replace(/^"(.*)"$/, '$1') === token
+
+/** Returns whether the domain is free of other pages, and takes it from one of another organization with a weaker proof. */
+async function claimFromOthers(
+  ctx: Context,
+  { name, organizationId, pageId }: CustomDomain,
+  found: 'TXT' | 'PATH',
+): Promise<boolean> {
+  const holder = await ctx.db.customDomain.findFirst({
+    where: { name, state: 'PROVEN', pageId: { not: pageId } },
+  })
+  if (holder === null) return true
+  // Both have the same owner, who has to decide.
+  if (holder.organizationId === organizationId) return false
+  if (!outweighs(found, holder.provenBy)) return false
+  await change(ctx, holder.organizationId, async (tx) => {
+    const { count } = await tx.db.customDomain.updateMany({
+      where: { id: holder.id, state: 'PROVEN', provenBy: holder.provenBy },
+      data: { state: 'LOST', lostAt: tx.now(), failingSince: null },
+    })
+    return count === 0 ? [null] : [null, await setServedDomain(tx, holder, null)]
+  })
+  return true
+}
+
+/** Saves the result of a check, unless the domain was requested again or deleted meanwhile. */
+async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
+  const { id, organizationId, name } = domain
+  await change(ctx, organizationId, async (tx) => {
+    const before = await tx.db.customDomain.findFirst({ where: { id, dueAt: lease } })
+    if (before === null) return [null]
+    const after = afterCheck(before, found, before.lostAt ?? before.requestedAt, tx.now())
+    const isLost = before.state !== after.state && after.state === 'LOST'
+    const checkedAt = found === 'UNKNOWN' ? before.checkedAt : tx.now()
+    await tx.db.customDomain.update({
+      where: { id },
+      data: { ...after, checkedAt, lostAt: isLost ? tx.now() : after.state === 'PROVEN' ? null : before.lostAt },
+    })
+    if (before.state === after.state) return [null]
+    return [null, await setServedDomain(tx, domain, after.state === 'PROVEN' ? name : null)]
+  })
+}
+
+/** Sets the domain, or (null) none, under which a page is served. Returns the event. */
+async function setServedDomain(
+  { db }: Context,
+  { organizationId, pageId }: Pick<CustomDomain, 'organizationId' | 'pageId'>,
+  customDomain: string | null,
+): Promise<NewEvent> {
+  await db.page.update({ where: { id: pageId }, data: { customDomain } })
+  const page = await findPage(db, organizationId, pageId)
+  await countEdit(db, page)
+  return pageUpdated(page)
+}

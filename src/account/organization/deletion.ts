@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { requireConfirmation, requireOperator, requireOwnerOrKey, requireOwnOrganization } from '../../core/access.ts'
+import type { Actor, Context, Database } from '../../core/context.ts'
+import { Conflict, NotFound } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { DAY } from '../../core/time.ts'
+import { invalid, validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { Organization } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import { REVOKED_KEY_CHANNEL } from '../api-key/api-key.ts'
+import { tierLimits } from '../limits.ts'
+
+/** How long a deleted organization can be restored. */
+const GRACE = 7 * DAY
+
+/** A condition on rows with an `organizationId`: their organization is not deleted. The subquery is nearly always empty. */
+export const notDeleted = Prisma.sql`"organizationId" NOT IN (SELECT id FROM "Organization" WHERE "erasureDueAt" IS NOT NULL)`
+
+/** Returns a filter of the organizations visible to a caller: all for the operator, else those not deleted. */
+export function visibleTo(actor: Actor): { readonly deletedAt?: null } {
+  return actor.kind === 'operator' ? {} : { deletedAt: null }
+}
+
+/** Returns the deleted ones of some organizations. */
+export async function deletedAmong({ db }: Pick<Context, 'db'>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const where = { id: { in: [...new Set(ids)] }, deletedAt: { not: null } }
+  const found = await db.organization.findMany({ where, select: { id: true } })
+  return new Set(found.map(({ id }) => id))
+}
+
+/** Returns when a deleted organization is erased and can no longer be restored; null: not deleted. */
+export function deletionAt({ deletedAt }: Pick<Organization, 'deletedAt'>): Date | null {
+  return deletedAt && new Date(deletedAt.getTime() + GRACE)
+}
+
+const deletionInput = z.object({ id: z.string(), slug: z.string() })
+
+/**
+ * Deletes the caller's organization: it is no longer found and its keys stop working; the operator can restore it for seven
+ * days. Deleting it twice changes nothing. Needs a key with scope ADMIN, or the operator.
+ * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
+ */
+export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {
+  const id = requireOwnerOrKey(ctx)
+  requireConfirmation(ctx)
+  const { id: named, slug } = validate(deletionInput, input)
+  requireOwnOrganization(named, id)
+  const deletion = change<Organization>(ctx, id, async ({ db, now }) => {
+    const before = await db.organization.findUniqueOrThrow({ where: { id } })
+    if (before.slug !== slug) throw invalid([{ path: ['slug'], message: 'must be the slug of the organization' }])
+    if (before.deletedAt !== null) return [before]
+    const deletedAt = now()
+    const data = { deletedAt, erasureDueAt: new Date(deletedAt.getTime() + GRACE) }
+    const organization = await db.organization.update({ where: { id }, data })
+    await stopMonitoring(db, id)
+    await stopNotifying(db, organization, deletedAt)
+    await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, id) FROM "ApiKey" WHERE "organizationId" = ${id}`
+    return [organization, { kind: 'ORGANIZATION_DELETED', subjectId: id, subjectName: organization.name }]
+  })
+  return deletion.finally(() => ctx.knownKeys?.forget(id))
+}
+
+/**
+ * Restores a deleted organization. Subscribers are not notified of events in between, and that time does not count for uptime.
+ * Restoring an organization that is not deleted changes nothing. Operator only.
+ * @throws NotFound for an unknown organization. @throws Conflict when the restore period is over.
+ */
+export async function restoreOrganization(ctx: Context, id: string): Promise<Organization> {
+  requireOperator(ctx)
+  if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
+  return change(ctx, id, async ({ db, now }) => {
+    const before = await db.organization.findUniqueOrThrow({ where: { id } })
+    const end = deletionAt(before)
+    if (end === null) return [before]
+    if (end <= now()) throw new Conflict('The restore period of this organization is over.')
+    const organization = await db.organization.update({ where: { id }, data: { deletedAt: null, erasureDueAt: null } })
+    await stopNotifying(db, organization, now())
+    await resumeMonitoring(db, organization, now())
+    return [organization, { kind: 'ORGANIZATION_RESTORED', subjectId: id, subjectName: organization.name }]
+  })
+}
+
+/** Stops all probes; paused monitors stay paused. Results of running probes are ignored. */
+async function stopMonitoring(db: Database, organizationId: string): Promise<void> {
+  await db.watch.updateMany({ where: { monitor: { organizationId } }, data: { dueAt: null } })
+}
+
+/**
+ * Resumes probes at once; a heartbeat that reported before gets its interval and grace for the next report;
+ * of one with a schedule, the scheduler finds out when that is.
+ */
+async function resumeMonitoring(db: Database, { id, tier }: Organization, now: Date): Promise<void> {
+  const shortest = tierLimits[tier].minIntervalSeconds
+  await db.$executeRaw`
+    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind <> 'HEARTBEAT' OR monitor.options -> 'schedule' IS NOT NULL THEN ${now}::timestamptz
+      ELSE ${now}::timestamptz + (greatest(monitor."intervalSeconds", ${shortest}::int)
+        + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' END
+    FROM "Monitor" AS monitor
+    WHERE monitor.id = watch."monitorId" AND monitor."organizationId" = ${id} AND monitor."pausedBy" IS NULL
+      AND (monitor.kind <> 'HEARTBEAT' OR watch."lastCheckedAt" IS NOT NULL)`
+}
+
+/**
+ * Skips undispatched events and cancels pending deliveries. Does not wait for locked deliveries, which are not sent because
+ * their organization is deleted.
+ */
+async function stopNotifying(db: Database, { id, lastSeq }: Organization, at: Date): Promise<void> {
+  await db.dispatch.updateMany({ where: { organizationId: id }, data: { seq: lastSeq } })
+  await db.$executeRaw`
+    UPDATE "Delivery" SET status = 'CANCELLED', "dueAt" = NULL, "endedAt" = ${at}
+    WHERE id IN (
+      SELECT id FROM "Delivery" WHERE "organizationId" = ${id} AND status = 'PENDING' FOR UPDATE SKIP LOCKED)`
+}

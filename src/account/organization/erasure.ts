@@ -1,0 +1,63 @@
+import type { Context } from '../../core/context.ts'
+import { MINUTE } from '../../core/time.ts'
+import { withLongDeadline } from '../../database/connection/statement-deadline.ts'
+import { claimDue } from '../../database/lease/lease.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+
+/** A batch takes seconds; if its worker dies, another continues after this time. */
+const LEASE = 15 * MINUTE
+/** The maximum number of rows per statement, so that no other statement waits long. */
+const BATCH = 5000
+
+const ofOrganization = (id: string) => Prisma.sql`"organizationId" = ${id}`
+const ofMonitors = (id: string) => Prisma.sql`"monitorId" IN (SELECT id FROM "Monitor" WHERE "organizationId" = ${id})`
+
+/** Tables that can be very large for an organization, or are not deleted by cascade, in the order of erasure. */
+const erasedTables = [
+  ['ProbeResult', ofMonitors],
+  ['MonitorHour', ofMonitors],
+  ['MonitorInterval', ofMonitors],
+  ['MonitorGap', ofMonitors],
+  ['UptimeDay', ofOrganization],
+  ['Delivery', ofOrganization],
+  ['NotificationPayload', ofOrganization],
+  ['Subscriber', ofOrganization],
+  ['AlertDelivery', ofOrganization],
+  ['Alert', ofOrganization],
+  ['Suppression', ofOrganization],
+  ['Event', ofOrganization],
+  ['IncidentFile', ofOrganization],
+  ['IncidentUpdate', ofOrganization],
+  ['MaintenanceUpdate', ofOrganization],
+  ['Incident', ofOrganization],
+  ['Maintenance', ofOrganization],
+  ['Monitor', ofOrganization],
+] as const
+
+/**
+ * Erases a batch of a deleted organization after its restore period: its rows, and at last the organization with all that is
+ * left. After a crash, continues when the lease ends. Returns whether there may be more: pause before the next batch, so that
+ * other work gets its turn.
+ */
+export async function eraseDeleted(ctx: Context): Promise<boolean> {
+  const lease = { table: 'Organization', dueColumn: 'erasureDueAt', limit: 1, leaseMs: LEASE }
+  const [taken] = (await claimDue(ctx, { ...lease, where: Prisma.sql`"deletedAt" IS NOT NULL` })).taken
+  if (taken === undefined) return false
+  const isOver = await withLongDeadline(ctx, (tx) => eraseBatch(tx, taken.id))
+  if (isOver) ctx.log.info({ organization: taken.id }, 'account: erased a deleted organization')
+  // Due again at once, with its original time first, so that organizations are erased one by one.
+  else await ctx.db.organization.updateMany({ where: { id: taken.id }, data: { erasureDueAt: taken.dueAt } })
+  return true
+}
+
+/** Erases a batch. Returns whether nothing is left. */
+async function eraseBatch({ db }: Pick<Context, 'db'>, id: string): Promise<boolean> {
+  for (const [name, belonging] of erasedTables) {
+    const table = Prisma.raw(`"${name}"`)
+    const count = await db.$executeRaw`
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${belonging(id)} LIMIT ${BATCH}))`
+    if (count >= BATCH) return false
+  }
+  await db.organization.deleteMany({ where: { id } })
+  return true
+}

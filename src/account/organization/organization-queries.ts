@@ -1,0 +1,76 @@
+import type { Context } from '../../core/context.ts'
+import { NotFound } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { containsText } from '../../core/list-filter.ts'
+import type { Organization } from '../../generated/prisma/client.ts'
+
+type Db = Pick<Context, 'db'>
+
+/** Returns the organization with an id that is known to exist, also a deleted one. */
+export function readOrganization({ db }: Db, id: string): Promise<Organization> {
+  return db.organization.findUniqueOrThrow({ where: { id } })
+}
+
+/** Returns the organization with an id that a caller gave, also a deleted one. @throws NotFound */
+export async function findOrganization({ db }: Db, id: string): Promise<Organization> {
+  const found = typeOfId(id) === 'Organization' ? await db.organization.findUnique({ where: { id } }) : null
+  if (found === null) throw new NotFound('Organization not found.')
+  return found
+}
+
+/** Returns the organization with a slug, also a deleted one; null: none has it. */
+export function organizationBySlug({ db }: Db, slug: string): Promise<Organization | null> {
+  return db.organization.findUnique({ where: { slug } })
+}
+
+/** Returns the id of the only organization that is not deleted; null: there are none or several. */
+export async function onlyOrganizationId({ db }: Db): Promise<string | null> {
+  const [only, ...others] = await db.organization.findMany({
+    where: { deletedAt: null },
+    select: { id: true },
+    take: 2,
+  })
+  return only && others.length === 0 ? only.id : null
+}
+
+/** Which organizations `listOrganizations` returns. */
+export interface OrganizationSearch {
+  /** Part of the name, the slug or the contact address; empty: all. */
+  readonly text: string
+  /** The slug after which the list starts; null: at the first. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** Returns organizations by slug, deleted ones included. The caller checks permissions. */
+export function listOrganizations({ db }: Db, { text, after, limit }: OrganizationSearch): Promise<Organization[]> {
+  const part = containsText(text)
+  return db.organization.findMany({
+    where: {
+      ...(text !== '' && { OR: [{ name: part }, { slug: part }, { contactEmail: part }] }),
+      ...(after !== null && { slug: { gt: after } }),
+    },
+    orderBy: { slug: 'asc' },
+    take: limit,
+  })
+}
+
+/** How much of an organization is deleted with it. */
+export interface OrganizationContents {
+  readonly services: number
+  readonly monitors: number
+  readonly incidents: number
+  readonly subscribers: number
+}
+
+/** Counts what is deleted with an organization. */
+export async function countContents({ db }: Db, organizationId: string): Promise<OrganizationContents> {
+  const where = { organizationId }
+  const [services, monitors, incidents, subscribers] = await Promise.all([
+    db.service.count({ where }),
+    db.monitor.count({ where }),
+    db.incident.count({ where }),
+    db.subscriber.count({ where }),
+  ])
+  return { services, monitors, incidents, subscribers }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { versionInput } from '../../core/optimistic-lock.ts'
+import { parseUrl } from '../../core/url.ts'
+import { nameText, proseText } from '../../core/validation.ts'
+import type { Organization } from '../../generated/prisma/client.ts'
+import { UptimeSource } from '../../generated/prisma/enums.ts'
+import { languages } from '../../language/catalogue.ts'
+import { hostName } from '../custom-domain/domain-name.ts'
+
+/** A link on the public page to somewhere else. */
+export interface PageLink {
+  readonly label: string
+  readonly url: string
+}
+
+/** The links of a page. */
+export function linksOf({ links }: Pick<Organization, 'links'>): readonly PageLink[] {
+  // The column is JSON, and only the schemas of this file write it.
+  return links as unknown as PageLink[]
+}
+
+/** An organization's name in addresses. */
+export const slugText = z
+  .string()
+  .min(2, 'must have at least 2 characters')
+  .max(63, 'must have at most 63 characters')
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, in parts joined by single hyphens')
+
+/** An email address of at most 254 characters, the most that mail can carry (RFC 5321 §4.5.3.1.3). */
+export const emailText = z.email('must be an email address').max(254, 'must have at most 254 characters')
+
+const webAddress = z
+  .url({ protocol: /^https?$/, hostname: /./, error: 'must be an address that begins with https:// or http://' })
+  .max(2000, 'must have at most 2000 characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+
+/** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
+export const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
+
+/**
+ * Whether an address may be that of a logo. Its host is named to browsers in the page's policy, where a `;` or `*`, which the
+ * host of an address may have, would mean something else.
+ */
+export function isLogoAddress(text: string): boolean {
+  const url = parseUrl(text)
+  if (url === null) return false
+  const { protocol, hostname, username, password } = url
+  return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
+}
+
+const logoText = z
+  .string()
+  .max(2000, 'must have at most 2000 characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+const LOGO_RULE = 'must begin with https:// and a host name, such as cdn.example.com'
+const logoAddress = logoText.refine(isLogoAddress, LOGO_RULE)
+
+/** The logo of a page. Empty: none, even if its organization has one. */
+export const pageLogo = logoText.refine((text) => text === '' || isLogoAddress(text), LOGO_RULE)
+
+/** What an organization may change about itself and its page; what is left out stays as it is. */
+export const settingsEdit = z.object({
+  name: nameText.optional(),
+  slug: slugText.optional(),
+  contactEmail: emailText.optional(),
+  timeZone: zoneName.optional(),
+  description: proseText(2000).optional(),
+  accentColor: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b6e5a')
+    .toLowerCase()
+    .optional(),
+  logoUrl: logoAddress.nullish(),
+  links: z
+    .array(z.object({ label: nameText, url: webAddress }))
+    .max(10, 'must be at most 10')
+    .optional(),
+  uptimeSource: z.enum(UptimeSource).optional(),
+  languages: z
+    .array(z.enum(languages))
+    .max(languages.length, `must be at most ${languages.length}`)
+    .transform((chosen) => [...new Set(chosen)])
+    .optional(),
+  defaultLanguage: z.enum(languages).optional(),
+  customDomain: hostName.nullish(),
+  organizationId: z.string().nullish(),
+  version: versionInput,
+})
+
+/** Returns the valid ones among changes: what a preview shows while someone types. */
+export function validSettings(input: Readonly<Record<string, unknown>>): Partial<z.infer<typeof settingsEdit>> {
+  const valid = Object.entries(settingsEdit.shape).flatMap(([name, schema]) => {
+    const { success, data } = schema.safeParse(input[name])
+    return success && data !== undefined ? [[name, data]] : []
+  })
+  return Object.fromEntries(valid)
+}
+
+function isZoneName(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,194 @@
+import type { Context } from '../core/context.ts'
+import { transaction } from '../core/context.ts'
+import { MINUTE } from '../core/time.ts'
+import { change } from '../event-log/change.ts'
+import type { Alert, AlertChannel, AlertRecipient } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { AlertLog } from './alert-log.ts'
+import { createAlertLog } from './alert-log.ts'
+import type { ChannelNotifier } from './channel-notifier.ts'
+import { createChannelNotifier } from './channel-notifier.ts'
+import { circumstancesOf } from './circumstances.ts'
+import type { AlertWorkContext } from './context.ts'
+import { itemOf } from './dispatch-alerts.ts'
+import { needsFollowUp, nextReview, silenceOf } from './rules.ts'
+import type { AlertSubject } from './subject.ts'
+import { monitorSubject, readObjectiveSubjects } from './subject.ts'
+
+/** How many organizations one run follows up, and how many alerts of an organization one transaction. */
+const ORGANIZATIONS = 50
+const BATCH = 200
+
+/** Selects when the next review, reminder or escalation is due. */
+export const EARLIEST_FOLLOW_UP = Prisma.sql`
+  SELECT least((SELECT min("dueAt") FROM "Alert"), (SELECT min("remindAt") FROM "AlertRecipient"),
+    (SELECT min("escalateAt") FROM "AlertRecipient"))`
+
+/**
+ * Sends alerts whose silence has ended, and reminders and escalations of unacknowledged alerts. If a worker is killed, its
+ * transaction rolls back and the next worker repeats it. Returns when the next follow-up is due, or null if none is planned.
+ */
+export async function followUpAlerts(ctx: AlertWorkContext): Promise<Date | null> {
+  const now = ctx.now()
+  const due = await ctx.db.$queryRaw<{ organizationId: string }[]>`
+    SELECT "organizationId" FROM "Alert" WHERE "dueAt" <= ${now}
+    UNION SELECT alert."organizationId" FROM "AlertRecipient" AS reader JOIN "Alert" AS alert ON alert.id = reader."alertId"
+      WHERE reader."remindAt" <= ${now} OR reader."escalateAt" <= ${now}
+    LIMIT ${ORGANIZATIONS}`
+  for (const { organizationId } of due) await followUpOrganization(ctx, organizationId)
+  const [next] = await ctx.db.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST_FOLLOW_UP}) AS at`
+  return next?.at ?? null
+}
+
+/** Follows up the alerts of one organization. Takes the lock of its dispatcher, which also changes alerts. */
+async function followUpOrganization(ctx: AlertWorkContext, organizationId: string): Promise<void> {
+  await transaction(ctx, async (open) => {
+    await open.db.$queryRaw`SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE`
+    await change(open, organizationId, async (locked) => {
+      const tx = { ...locked, seal: ctx.seal }
+      const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
+      const notifier = createChannelNotifier(tx, channels)
+      const log = createAlertLog()
+      await endSilences(tx, organizationId, notifier, log)
+      await followUpRecipients(tx, { organizationId, channels, notifier, log })
+      await notifier.send()
+      return [undefined, ...log.events()]
+    })
+  })
+}
+
+async function endSilences(
+  tx: AlertWorkContext,
+  organizationId: string,
+  notifier: ChannelNotifier,
+  log: AlertLog,
+): Promise<void> {
+  const { db, now } = tx
+  const due = await db.alert.findMany({
+    where: { organizationId, dueAt: { lte: now() } },
+    orderBy: [{ openedAt: 'asc' }, { monitorName: 'asc' }, { id: 'asc' }],
+    take: BATCH,
+  })
+  const subjects = await subjectsOf(tx, organizationId, due)
+  for (const alert of due) {
+    const subject = subjects.get(alert.monitorId) ?? null
+    const silence = await silenceNow(tx, alert, subject)
+    const data = { silence, dueAt: nextReview(silence, now()) }
+    const after = await db.alert.update({ where: { id: alert.id }, data })
+    if (silence !== null || subject === null) continue
+    const item = itemOf(after, 'CHANGE', now())
+    if (alert.endedAt === null) {
+      const notified = await alreadyNotified(tx, alert)
+      const lastedMs = now().getTime() - alert.since.getTime()
+      await notifier.notify(after, subject, { ...item, lastedMs }, { ...allChannels, notified })
+    } else {
+      log.add('ALERT_ENDED', after)
+      await notifier.notify(
+        after,
+        subject,
+        { ...item, change: subject.recovery, state: 'UP', since: alert.endedAt },
+        allChannels,
+      )
+    }
+  }
+}
+
+/** Returns the channels that were notified since the alert has its current state, and need no message when its silence ends. */
+async function alreadyNotified({ db, now }: Pick<Context, 'db' | 'now'>, alert: Alert): Promise<Set<string>> {
+  const found = await db.alertRecipient.findMany({
+    where: { alertId: alert.id, count: alert.count, notifiedAt: { gte: alert.since, lte: now() } },
+    select: { channelId: true },
+  })
+  return new Set(found.map(({ channelId }) => channelId))
+}
+
+/**
+ * Returns why an alert is still silent, or null if its silence has ended. A flapping monitor has been stable long enough by then.
+ */
+async function silenceNow(tx: AlertWorkContext, { endedAt, count }: Alert, subject: AlertSubject | null) {
+  if (endedAt !== null || subject === null) return null
+  return silenceOf({ ...(await circumstancesOf(tx, subject)), count, settled: true })
+}
+
+/** A position that includes every existing channel. */
+const allChannels = { seq: Number.POSITIVE_INFINITY } as const
+
+async function subjectsOf(
+  tx: Pick<Context, 'db'>,
+  organizationId: string,
+  alerts: readonly Alert[],
+): Promise<Map<string, AlertSubject>> {
+  const ids = alerts.map(({ monitorId }) => monitorId)
+  const monitors = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
+  const subjects = [...monitors.map(monitorSubject), ...(await readObjectiveSubjects(tx, organizationId, ids))]
+  return new Map(subjects.map((subject) => [subject.id, subject]))
+}
+
+/** An organization's channels, and the notifier and log of the transaction. */
+interface FollowUp {
+  readonly organizationId: string
+  readonly channels: readonly AlertChannel[]
+  readonly notifier: ChannelNotifier
+  readonly log: AlertLog
+}
+
+async function followUpRecipients(tx: AlertWorkContext, followUp: FollowUp): Promise<void> {
+  const { db, now } = tx
+  const { organizationId, channels } = followUp
+  const due = await db.alertRecipient.findMany({
+    where: { alert: { organizationId }, OR: [{ remindAt: { lte: now() } }, { escalateAt: { lte: now() } }] },
+    include: { alert: true },
+    orderBy: [{ alert: { openedAt: 'asc' } }, { alert: { monitorName: 'asc' } }, { alertId: 'asc' }],
+    take: BATCH,
+  })
+  for (const { alert, ...recipient } of due) {
+    const channel = channels.find(({ id }) => id === recipient.channelId)
+    if (!channel || alert.endedAt !== null || alert.acknowledgedAt !== null) {
+      await setTimes(tx, recipient, { remindAt: null, escalateAt: null })
+      continue
+    }
+    // While an alert is silent, its reminder and escalation stay due.
+    if (needsFollowUp(alert)) await remindOrEscalate(tx, { ...followUp, alert, recipient, channel })
+    else await setTimes(tx, recipient, postponed(recipient, now()))
+  }
+}
+
+const postponed = ({ remindAt, escalateAt }: AlertRecipient, now: Date) => {
+  const later = new Date(now.getTime() + MINUTE)
+  const after = (at: Date | null) => (at !== null && at <= now ? later : at)
+  return { remindAt: after(remindAt), escalateAt: after(escalateAt) }
+}
+
+async function remindOrEscalate(
+  tx: AlertWorkContext,
+  about: FollowUp & { readonly alert: Alert; readonly recipient: AlertRecipient; readonly channel: AlertChannel },
+): Promise<void> {
+  const { alert, recipient, channel, channels, notifier, log } = about
+  const now = tx.now()
+  const lastedMs = now.getTime() - alert.since.getTime()
+  const isDue = (at: Date | null) => at !== null && at <= now
+  const { remindAfterMinutes, escalateToId } = channel
+  let { remindAt, escalateAt } = recipient
+  if (isDue(remindAt)) {
+    notifier.notifyChannel(channel, alert, { ...itemOf(alert, 'REMINDER', now), lastedMs })
+    log.add('ALERT_REMINDED', alert)
+    remindAt = remindAfterMinutes === null ? null : new Date(now.getTime() + remindAfterMinutes * MINUTE)
+  }
+  if (isDue(escalateAt)) {
+    escalateAt = null
+    const next = channels.find(({ id }) => id === escalateToId)
+    if (next) {
+      notifier.notifyChannel(next, alert, { ...itemOf(alert, 'ESCALATION', now), lastedMs })
+      log.add('ALERT_ESCALATED', alert)
+    }
+  }
+  await setTimes(tx, recipient, { remindAt, escalateAt })
+}
+
+async function setTimes(
+  { db }: Pick<Context, 'db'>,
+  { alertId, channelId }: Pick<AlertRecipient, 'alertId' | 'channelId'>,
+  data: Pick<AlertRecipient, 'remindAt' | 'escalateAt'>,
+): Promise<void> {
+  await db.alertRecipient.update({ where: { alertId_channelId: { alertId, channelId } }, data })
+}

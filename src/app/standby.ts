@@ -1,0 +1,51 @@
+import type { Quota } from '../account/quota.ts'
+import { createAlertWorker } from '../alerting/delivery-worker.ts'
+import { standInForWorkers } from '../alerting/standby.ts'
+import { startPollLoop } from '../core/concurrency/poll-loop.ts'
+import type { Context } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
+import type { Metrics } from '../core/telemetry/metrics.ts'
+import { SECOND } from '../core/time.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { Outbound } from '../network/outbound/outbound.ts'
+import type { Mailer } from '../notification/channel/mailer.ts'
+import { createMemberPush } from '../notification/push/member-push.ts'
+import { createPushWorker } from '../notification/push/push-worker.ts'
+
+/** The pause after work that failed. */
+const RETRY_INTERVAL = 5 * SECOND
+
+/**
+ * Lets an instance with the role `web` send alerts while no worker is running; does nothing for other roles.
+ * @returns a function that stops it.
+ */
+export function startStandby(parts: {
+  /** The system's context. */
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly database: DatabaseHandle
+  readonly seal: SecretBox
+  readonly usage: Quota
+  readonly outbound: Outbound
+  readonly mailer: Mailer | null
+  readonly site: { readonly baseUrl: string }
+  readonly metrics: Metrics
+}): () => Promise<void> {
+  const { ctx, database, seal, usage, outbound, mailer, site, metrics } = parts
+  const { config, now, log } = ctx
+  if (config.ROLE !== 'web') return async () => {}
+  const { pool } = database
+  const push = createMemberPush({ db: ctx.db, seal, now, config, site })
+  const alerts = createAlertWorker({ ctx, seal, usage, tools: { outbound, mailer, now, push }, site, metrics })
+  const pushes = createPushWorker({ ctx, pool, tools: { outbound, now, seal, config, site } })
+  const workers = [alerts, pushes]
+  const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, pool, workers }), {
+    retryMs: RETRY_INTERVAL,
+    log,
+    failureMessage: 'alerting: could not stand in for the workers; trying again',
+  })
+  return async () => {
+    await loop.stop()
+    await Promise.all(workers.map((worker) => worker.close()))
+  }
+}

@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { StartError } from '../core/errors.ts'
+import { type Batch, beginLog, createChangeReader, dropLog } from './change-log.ts'
+import { linesOf } from './lines.ts'
+import { connectToService, serveSocket } from './local-socket.ts'
+
+/*
+ * The changes of the embedded database while a service uses it: that logs them for as long as a move is connected, and answers
+ * each line with the next of them. When the service ends, the log stays for the move, which then opens the database itself.
+ */
+const SOCKET = 'move.sock'
+
+/** Serves the changes of the embedded database in a data directory. @returns what ends it. */
+export async function serveChanges(
+  dataDir: string,
+  pool: Pick<pg.Pool, 'query' | 'connect'>,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  // A move that was killed, or has read the rest, left it.
+  await dropLog(pool)
+  return serveSocket(dataDir, SOCKET, { handle: (socket, isEnding) => serveOne(socket, isEnding, pool, log) }, log)
+}
+
+async function serveOne(
+  socket: Socket,
+  isEnding: () => boolean,
+  pool: Pick<pg.Pool, 'query' | 'connect'>,
+  log: Logger,
+): Promise<void> {
+  try {
+    const id = await beginLog(pool)
+    const read = await createChangeReader(pool)
+    log.info('move: logs changes')
+    socket.write(`begun ${id}\n`)
+    for await (const _ of linesOf(socket)) {
+      const connection = await pool.connect()
+      try {
+        socket.write(`${JSON.stringify(await read(connection))}\n`)
+      } finally {
+        connection.release()
+      }
+    }
+  } catch (error) {
+    if (!isEnding() && !socket.destroyed) log.error({ err: error }, 'move: failed')
+  } finally {
+    if (!isEnding()) {
+      await dropLog(pool).catch((error) => log.error({ err: error }, 'move: the log of changes is left'))
+      log.info('move: logs changes no more')
+    }
+  }
+}
+
+/** The changes of a running service. */
+export interface ChangeFeed {
+  /** The id of its log. */
+  readonly id: string
+  /** Takes the next changes; null: the service has ended. */
+  take(): Promise<Batch | null>
+  close(): void
+}
+
+/** Has the service of a data directory log its changes; null: none runs. @throws StartError if it cannot. */
+export async function openChangeFeed(dataDir: string): Promise<ChangeFeed | null> {
+  const socket = await connectToService(dataDir, SOCKET)
+  if (socket === null) return null
+  const lines = linesOf(socket)
+  // A service that ends may reset the connection.
+  const next = () => lines.next().catch(() => ({ value: undefined, done: true as const }))
+  const first = await next()
+  if (first.done || first.value === 'busy') {
+    socket.destroy()
+    throw new StartError(
+      first.done ? 'The service could not log its changes; see its log.' : 'Another move is running.',
+    )
+  }
+  return {
+    id: first.value.split(' ')[1] ?? '',
+    async take() {
+      if (socket.writable) socket.write('take\n')
+      const { value, done } = await next()
+      return done ? null : JSON.parse(value)
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+/** Returns whether a service could be asked for its changes. */
+export async function hasService(dataDir: string): Promise<boolean> {
+  const socket = await connectToService(dataDir, SOCKET)
+  socket?.destroy()
+  return socket !== null
+}

@@ -1,0 +1,98 @@
+import { HOUR, MINUTE } from '../../core/time.ts'
+import { claimDue } from '../../database/lease/lease.ts'
+import type { Organization } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { Mailer } from '../../notification/channel/mailer.ts'
+import type { BillingContext } from '../context.ts'
+import type { Reminder } from './reminder.ts'
+import { nextReminder, reminderDue } from './reminder.ts'
+import { reminderMail } from './reminder-mail.ts'
+
+/**
+ * A mail takes at most 45 s. When its worker dies, another sends the mail after this time, with the same message id.
+ */
+const LEASE_MS = 2 * MINUTE
+const BATCH_SIZE = 10
+/** Delay before a retry of a temporarily refused mail; a reminder has days. */
+const RETRY_DELAY_MS = 1 * HOUR
+
+/** Selects when the next reminder is due. */
+export const EARLIEST_REMINDER = Prisma.sql`
+  SELECT min("checkPlanReminderAt") FROM "Organization" WHERE "checkPlanReminderAt" IS NOT NULL AND "deletedAt" IS NULL`
+
+/**
+ * Sends the due reminders about ending check plans that were paid for. Sends none without a payment server, because
+ * nothing could be renewed; once one is configured, sends the reminders that still apply. Logs a failure and retries
+ * it when the lease ends.
+ * @returns when the next reminder is due, or null
+ */
+export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Promise<Date | null> {
+  if (ctx.billing.btcpay === null) return null
+  const { taken, until: lease } = await claimDue(ctx, {
+    table: 'Organization',
+    dueColumn: 'checkPlanReminderAt',
+    where: Prisma.sql`"deletedAt" IS NULL`,
+    limit: BATCH_SIZE,
+    leaseMs: LEASE_MS,
+  })
+  const failed = (id: string) => (error: unknown) =>
+    ctx.log.error({ err: error, organization: id }, 'billing: could not send or record a reminder; will retry')
+  await Promise.all(taken.map(({ id }) => processReminder(ctx, mailer, id, lease).catch(failed(id))))
+  const next = await ctx.db.organization.findFirst({
+    where: { checkPlanReminderAt: { not: null }, deletedAt: null },
+    orderBy: { checkPlanReminderAt: 'asc' },
+    select: { checkPlanReminderAt: true },
+  })
+  return next?.checkPlanReminderAt ?? null
+}
+
+/**
+ * Sends the due reminder of one organization and schedules the next one, unless a payment rescheduled it meanwhile.
+ */
+async function processReminder(ctx: BillingContext, mailer: Mailer, id: string, lease: Date): Promise<void> {
+  const where = { id, checkPlanReminderAt: lease }
+  const organization = await ctx.db.organization.findFirst({ where })
+  if (organization === null) return
+  // Reads the plan again each time: the operator may have changed or removed its end.
+  const { checkPlan, checkPlanUntil: until } = organization
+  const next = checkPlan === 'PRO' && until !== null ? await sendReminderIfDue(ctx, mailer, organization, until) : null
+  await ctx.db.organization.updateMany({ where, data: { checkPlanReminderAt: next } })
+}
+
+/** Sends the reminder that applies now, if any. Returns the time of the next reminder or retry. */
+async function sendReminderIfDue(
+  ctx: BillingContext,
+  mailer: Mailer,
+  organization: Organization,
+  until: Date,
+): Promise<Date | null> {
+  const now = ctx.now()
+  const next = nextReminder(until, now)
+  const reminder = reminderDue(until, now)
+  if (reminder === null) return next
+  return (await sendReminder(ctx, mailer, organization, until, reminder))
+    ? next
+    : new Date(now.getTime() + RETRY_DELAY_MS)
+}
+
+/** Returns true when the mail is delivered or permanently refused. */
+async function sendReminder(
+  ctx: BillingContext,
+  mailer: Mailer,
+  organization: Organization,
+  until: Date,
+  reminder: Reminder,
+): Promise<boolean> {
+  const outcome = await mailer.send(reminderMail(ctx, { organization, until, reminder, domain: mailer.domain }))
+  if (outcome.kind === 'delivered') return true
+  const isPermanent = outcome.permanence !== 'TEMPORARY'
+  const about = { organization: organization.id, reminder, status: outcome.status, reply: redactAddresses(outcome) }
+  if (isPermanent) ctx.log.warn(about, 'billing: a reminder was permanently refused')
+  else ctx.log.warn(about, 'billing: a reminder was temporarily refused; will retry in an hour')
+  return isPermanent
+}
+
+/** Removes addresses from a mail server's reply: most replies repeat the recipient's. */
+function redactAddresses({ message }: { readonly message: string }): string {
+  return message.replace(/\S+@\S+/g, '…')
+}

@@ -1,0 +1,299 @@
+import { z } from 'zod'
+import { requireOperator } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { transaction } from '../../core/context.ts'
+import { Conflict, NotFound } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { validate } from '../../core/validation.ts'
+import type { PaidSubscription, PaymentEvent, Prisma } from '../../generated/prisma/client.ts'
+import type { UnmatchedReason } from '../../generated/prisma/enums.ts'
+import { hasRecentCheckout } from './checkout.ts'
+import type { Reference, StripeEvent } from './stripe-event.ts'
+import { readStripeEvent } from './stripe-event.ts'
+import type { SubscriptionState } from './subscription.ts'
+import { applyFact, assignOrganization, assignTier, paidTier, statusOf, unknownSubscription } from './subscription.ts'
+import { reconcileTier } from './tier.ts'
+
+/**
+ * Handles a Stripe webhook request with a verified signature: stores the event and applies it in one transaction;
+ * ignores an event that is already stored. When this returns, Stripe need not send the event again.
+ * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
+ */
+export async function receiveStripeEvent(ctx: Context, body: string): Promise<void> {
+  const event = readStripeEvent(body, ctx.config)
+  if (event === null || (await isStored(ctx, event.id))) return
+  await transaction(asSystem(ctx), async (tx) => {
+    await lockPaymentEvents(tx)
+    if (!(await insertEvent(tx, event, body))) return
+    const payment = await applyEvent(tx, event)
+    if (payment.outcome === 'UNMATCHED') {
+      const { id, type, reason } = payment
+      ctx.log.warn({ event: id, type, reason }, 'billing: could not match a payment; see unmatchedPayments')
+    }
+  })
+}
+
+const assignmentInput = z.object({
+  paymentEventId: z.string(),
+  organizationId: z.string(),
+  tier: z.enum(['PRO', 'TEAM']).nullish(),
+})
+
+/**
+ * Assigns a payment to an organization: its subscription, with all past and future payments, then belongs to the
+ * organization. `tier` is what its price buys when that is not the price of a tier. A one-time payment is only marked
+ * as resolved. Operator only.
+ * @throws NotFound when the payment or organization does not exist. @throws Conflict when the payment is not for a
+ * tier.
+ */
+export async function assignPayment(ctx: Context, input: unknown): Promise<PaymentEvent> {
+  requireOperator(ctx)
+  const { paymentEventId: id, organizationId, tier } = validate(assignmentInput, input)
+  return transaction(ctx, async (tx) => {
+    await lockPaymentEvents(tx)
+    const payment = isProviderId(id) ? await tx.db.paymentEvent.findUnique({ where: { id } }) : null
+    if (payment === null) throw new NotFound('Payment not found.')
+    if (payment.provider !== 'STRIPE') throw new Conflict('This payment is for a check plan. Use setCheckPlan.')
+    if (!(await isOrganization(tx, organizationId))) throw new NotFound('Organization not found.')
+    if (payment.payload === '') throw new Conflict('The content of this payment is kept no longer.')
+    const event = readStripeEvent(payment.payload, tx.config)
+    if (event?.subscriptionId != null) {
+      const { subscriptionId } = event
+      await updateSubscription(tx, subscriptionId, (state) => {
+        const assigned = assignOrganization(state, organizationId, tx.now())
+        return tier == null ? assigned : assignTier(assigned, event.fact, tier)
+      })
+      await rematchEvents(tx, subscriptionId)
+    }
+    const data = { organizationId, outcome: 'APPLIED', reason: null, assignedAt: tx.now() } as const
+    return tx.db.paymentEvent.update({ where: { id }, data })
+  })
+}
+
+/** Returns the newest payments without a known organization or tier. The caller checks permissions. */
+export function listUnmatchedPayments({ db }: Pick<Context, 'db'>, limit: number): Promise<PaymentEvent[]> {
+  return db.paymentEvent.findMany({
+    where: { outcome: 'UNMATCHED' },
+    orderBy: [{ receivedAt: 'desc' }, { id: 'asc' }],
+    take: limit,
+  })
+}
+
+/** Returns whether a text has the form of a Stripe id, which is safe to query. */
+function isProviderId(text: string): boolean {
+  return /^[\w.-]{1,255}$/.test(text)
+}
+
+/** Returns the context with the system as actor, for the effects of payments. */
+function asSystem(ctx: Context): Context {
+  return { ...ctx, actor: { kind: 'system' } }
+}
+
+/**
+ * Takes a lock until the transaction ends, so that two related events that arrive at once do not miss each other.
+ * Events are few enough to run one at a time.
+ */
+async function lockPaymentEvents({ db }: Context): Promise<void> {
+  await db.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('payment events'))`
+}
+
+/** Returns whether an event is stored, which saves most redeliveries a transaction. */
+async function isStored({ db }: Context, id: string): Promise<boolean> {
+  return (await db.paymentEvent.findUnique({ where: { id }, select: { id: true } })) !== null
+}
+
+/** Inserts an event; returns false when it exists. Waits for a concurrent delivery of the same event. */
+async function insertEvent({ db, now }: Context, event: StripeEvent, payload: string): Promise<boolean> {
+  const { id, type, createdAt, subscriptionId: objectId, price, email } = event
+  const references = event.references.map((reference) => reference.id)
+  const row = { id, type, createdAt, objectId, email, references, payload } as const
+  const { count } = await db.paymentEvent.createMany({
+    data: {
+      ...row,
+      provider: 'STRIPE',
+      receivedAt: now(),
+      amount: price?.amount ?? null,
+      currency: price?.currency ?? null,
+      outcome: 'IGNORED',
+    },
+    skipDuplicates: true,
+  })
+  return count === 1
+}
+
+/** Applies an event to its subscription and updates the tier of the organization. */
+async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent> {
+  const { fact, references } = event
+  const named = await findOrganizationId(tx, fact.organizationId)
+  await learn(tx, references)
+  const { subscriptionId, invoiceId } = await traced(tx, event)
+  const known = {
+    ...fact,
+    invoiceId,
+    organizationId: named,
+    isOwn: named !== null && (await hasRecentCheckout(tx, named, event.createdAt)),
+  }
+  const subscription =
+    subscriptionId === null ? null : await updateSubscription(tx, subscriptionId, (state) => applyFact(state, known))
+  const organizationId = subscription?.organizationId ?? null
+  const payment = await tx.db.paymentEvent.update({
+    where: { id: event.id },
+    data: { organizationId, objectId: subscriptionId, ...matchEvent(event, subscription) },
+  })
+  // This event may name the organization or the price of the subscription, so earlier events may match now.
+  if ((named !== null || fact.tier !== null) && subscriptionId !== null) await rematchEvents(tx, subscriptionId)
+  await applyWaiting(tx, references)
+  return payment
+}
+
+/** Stores the references between payment objects. */
+async function learn({ db }: Context, references: readonly Reference[]): Promise<void> {
+  for (const { id, ...data } of references) {
+    if (data.parentId === null && data.subscriptionId === null) continue
+    await db.paymentReference.upsert({ where: { id }, create: { id, ...data }, update: data })
+  }
+}
+
+/** Returns the subscription and invoice of an event; follows the stored references when it names no subscription. */
+async function traced(
+  { db }: Context,
+  { subscriptionId, fact, references }: StripeEvent,
+): Promise<{ subscriptionId: string | null; invoiceId: string | null }> {
+  if (subscriptionId !== null || references.length === 0) return { subscriptionId, invoiceId: fact.invoiceId }
+  let ids = references.map(({ id }) => id)
+  // A charge belongs to a payment, and a payment to an invoice.
+  for (let level = 0; level < 3 && ids.length > 0; level += 1) {
+    const found = await db.paymentReference.findMany({ where: { id: { in: ids } } })
+    const invoice = found.find((each) => each.subscriptionId !== null)
+    if (invoice !== undefined) return { subscriptionId: invoice.subscriptionId, invoiceId: invoice.id }
+    ids = found.map(({ parentId }) => parentId).filter((id) => id !== null)
+  }
+  return { subscriptionId: null, invoiceId: null }
+}
+
+/** Applies earlier events whose subscription these references reveal. */
+async function applyWaiting(tx: Context, references: readonly Reference[]): Promise<void> {
+  const ids = new Set(references.map(({ id }) => id))
+  let below = [...ids]
+  while (below.length > 0) {
+    const children = await tx.db.paymentReference.findMany({ where: { parentId: { in: below } } })
+    below = children.map(({ id }) => id).filter((id) => !ids.has(id))
+    for (const id of below) ids.add(id)
+  }
+  if (ids.size === 0) return
+  const waiting = await tx.db.paymentEvent.findMany({
+    where: {
+      provider: 'STRIPE',
+      objectId: null,
+      assignedAt: null,
+      references: { hasSome: [...ids] },
+      payload: { not: '' },
+    },
+  })
+  for (const { payload } of waiting) {
+    const event = readStripeEvent(payload, tx.config)
+    if (event === null || (await traced(tx, event)).subscriptionId === null) continue
+    await applyEvent(tx, event)
+  }
+}
+
+type MatchResult = Pick<PaymentEvent, 'outcome' | 'reason'>
+
+const unmatched = (reason: UnmatchedReason): MatchResult => ({ outcome: 'UNMATCHED', reason })
+const ignored: MatchResult = { outcome: 'IGNORED', reason: null }
+
+/** Returns the outcome of an event, given its subscription. An event without a subscription is for nothing we sell. */
+function matchEvent(event: StripeEvent, subscription: PaidSubscription | null): MatchResult {
+  if (subscription === null) return matchWithoutSubscription(event)
+  const { hasReference, price, fact } = event
+  if (subscription.organizationId === null) {
+    if (!isCheckout(event)) return unmatched('UNKNOWN_SUBSCRIPTION')
+    return unmatched(hasReference ? 'UNKNOWN_ORGANIZATION' : 'NO_REFERENCE')
+  }
+  // A checkout contains only a sum; the subscription and its invoices contain the prices.
+  const isPriced = fact.tier !== null || (isCheckout(event) && stateOf(subscription).tier !== null)
+  if (price !== null && !isPriced && !isReversalEvent(event)) return unmatched('UNKNOWN_AMOUNT')
+  return { outcome: 'APPLIED', reason: null }
+}
+
+/** Returns the outcome of an event without a subscription, or with an unknown subscription. */
+function matchWithoutSubscription(event: StripeEvent): MatchResult {
+  if (isReversalEvent(event) && event.fact.kind === 'reversed') return unmatched('UNKNOWN_SUBSCRIPTION')
+  return isCheckout(event) && event.price !== null ? unmatched('NO_SUBSCRIPTION') : ignored
+}
+
+const isCheckout = ({ type }: StripeEvent) => type.startsWith('checkout.')
+const isReversalEvent = ({ type }: StripeEvent) => type.startsWith('charge.')
+
+/** Matches the unmatched events of a subscription again, once its organization or price is known. */
+async function rematchEvents(tx: Context, subscriptionId: string): Promise<void> {
+  const subscription = await tx.db.paidSubscription.findUniqueOrThrow({ where: { id: subscriptionId } })
+  const { organizationId } = subscription
+  if (organizationId === null) return
+  const waiting = await tx.db.paymentEvent.findMany({
+    where: { objectId: subscriptionId, provider: 'STRIPE', outcome: 'UNMATCHED' },
+  })
+  for (const { id, payload } of waiting) {
+    const event = readStripeEvent(payload, tx.config)
+    if (event === null) continue
+    await tx.db.paymentEvent.update({ where: { id }, data: { organizationId, ...matchEvent(event, subscription) } })
+  }
+}
+
+/**
+ * Updates the state of a subscription, and the tier of its organizations when the paid tier or the owner changes.
+ * Locks the subscription's row, always before an organization's.
+ */
+async function updateSubscription(
+  tx: Context,
+  id: string,
+  add: (state: SubscriptionState) => SubscriptionState,
+): Promise<PaidSubscription> {
+  const { db } = tx
+  const data = { id, state: toJson(unknownSubscription), isOwn: false, createdAt: tx.now() }
+  await db.paidSubscription.createMany({ data, skipDuplicates: true })
+  await db.$queryRaw`SELECT 1 FROM "PaidSubscription" WHERE id = ${id} FOR UPDATE`
+  const before = await db.paidSubscription.findUniqueOrThrow({ where: { id } })
+  const state = add(stateOf(before))
+  const organizationId = await resolveOwner(tx, state, before)
+  const after = await db.paidSubscription.update({
+    where: { id },
+    data: {
+      organizationId,
+      state: toJson(state),
+      status: statusOf(state),
+      paysFor: paidTier(state),
+      currentPeriodEnd: state.periodEnd === null ? null : new Date(state.periodEnd.value * 1000),
+      cancelAtPeriodEnd: state.cancelAtEnd?.value ?? false,
+      isOwn: state.isOwn,
+    },
+  })
+  if (after.paysFor === before.paysFor && organizationId === before.organizationId) return after
+  // Sorted, so that two payments cannot deadlock.
+  const owners = new Set([before.organizationId, organizationId].filter((owner) => owner !== null))
+  for (const owner of [...owners].sort()) await reconcileTier(tx, owner)
+  return after
+}
+
+/** Returns the organization that owns a subscription; null when it no longer exists. */
+async function resolveOwner(tx: Context, state: SubscriptionState, before: PaidSubscription): Promise<string | null> {
+  const owner = state.organization?.value ?? null
+  return owner === before.organizationId ? owner : findOrganizationId(tx, owner)
+}
+
+async function findOrganizationId(tx: Context, id: string | null): Promise<string | null> {
+  return id !== null && (await isOrganization(tx, id)) ? id : null
+}
+
+async function isOrganization({ db }: Context, id: string): Promise<boolean> {
+  if (typeOfId(id) !== 'Organization') return false
+  return (await db.organization.findUnique({ where: { id }, select: { id: true } })) !== null
+}
+
+/** Reads the JSON column, which only `updateSubscription` writes. */
+const stateOf = ({ state, isOwn }: PaidSubscription): SubscriptionState => ({
+  // States written by older versions lack some fields.
+  ...{ ...unknownSubscription, isOwn },
+  ...(state as unknown as SubscriptionState),
+})
+const toJson = (state: SubscriptionState) => state as unknown as Prisma.InputJsonObject

@@ -1,0 +1,75 @@
+import type { Incident } from '../../../generated/prisma/client.ts'
+import { listHiddenIncidents } from '../../../status/incident/incident-queries.ts'
+import { IncidentMark } from '../../../status-page/html/status-mark.tsx'
+import { Time } from '../../../status-page/html/time.tsx'
+import { impactLabels } from '../../../status-page/view.ts'
+import { ButtonForm } from '../frame/button-form.tsx'
+import type { Screen } from '../frame/screen.tsx'
+
+/** What incidents are called that only the organization sees. */
+export const visibilityNames = { DRAFT: 'Draft', SUGGESTED: 'Suggested', MERGED: 'Merged' } as const
+
+/** Suggestions and drafts that are shown among what is going on now, at most. */
+const MAX_HIDDEN = 10
+
+/** An incident that only the organization sees. */
+type HiddenIncident = Pick<Incident, 'id' | 'title' | 'status' | 'impact' | 'startedAt' | 'visibility'>
+
+/** Reads the open suggestions and drafts, newest first. */
+export function readHiddenIncidents({ ctx, organization }: Screen): Promise<HiddenIncident[]> {
+  return listHiddenIncidents(ctx, organization.id, MAX_HIDDEN)
+}
+
+/** Renders the suggestions and drafts among what is going on now. */
+export function HiddenIncidents({
+  screen,
+  incidents,
+}: {
+  readonly screen: Screen
+  readonly incidents: readonly HiddenIncident[]
+}) {
+  if (incidents.length === 0) return null
+  return (
+    <section>
+      <h2>Not published</h2>
+      <ul class="rows large">
+        {incidents.map((incident) => (
+          <li id={incident.id}>
+            <a href={screen.path(`incidents/${incident.id}`)}>{incident.title}</a>
+            <span class="row-facts">
+              {incident.visibility === 'PUBLIC' ? null : `${visibilityNames[incident.visibility]} · `}
+              <IncidentMark status={incident.status} /> · {impactLabels[incident.impact]} · since{' '}
+              <Time at={incident.startedAt} zone={screen.zone} />
+            </span>
+            <PublicationButtons screen={screen} incident={incident} />
+          </li>
+        ))}
+      </ul>
+      {incidents.length === MAX_HIDDEN ? (
+        <p class="more">
+          <a href={screen.path('incidents?state=hidden')}>All that is not published</a>
+        </p>
+      ) : null}
+    </section>
+  )
+}
+
+/** Renders the buttons that publish and dismiss a draft or a suggestion. */
+export function PublicationButtons({
+  screen,
+  incident: { id, title, visibility },
+}: {
+  readonly screen: Screen
+  readonly incident: Pick<Incident, 'id' | 'title' | 'visibility'>
+}) {
+  if (visibility === 'PUBLIC' || visibility === 'MERGED' || !screen.may('WRITE')) return null
+  const path = screen.path(`incidents/${id}`)
+  const publish = `${path}/publish`
+  return (
+    <div class="actions">
+      <ButtonForm action={publish} fields={{ tellSubscribers: 'true' }} text="Publish" about={title} />
+      <ButtonForm action={publish} fields={{}} text="Publish without notifying" about={title} />
+      <ButtonForm action={`${path}/dismiss`} fields={{}} text="Dismiss" about={title} />
+    </div>
+  )
+}

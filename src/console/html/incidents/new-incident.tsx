@@ -1,0 +1,152 @@
+import type { ServiceStatus } from '../../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus } from '../../../generated/prisma/enums.ts'
+import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
+import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { createIncident } from '../../../status/incident/incident-opening.ts'
+import type { ServiceState } from '../../../status/page/page-state.ts'
+import type { Template } from '../../../status/template.ts'
+import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
+import { previewMessage } from '../../../status/timeline/message-preview.ts'
+import { titleText } from '../../../status/timeline/timeline-limits.ts'
+import { impactLabels, incidentStatusLabels } from '../../../status-page/view.ts'
+import { readCurrentState } from '../frame/current-state.ts'
+import {
+  MessageField,
+  PreviewButton,
+  readTellSubscribers,
+  readTime,
+  TellSubscribersField,
+  TimeField,
+} from '../frame/edit-fields.tsx'
+import type { Screen, Screens } from '../frame/screen.tsx'
+import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
+import { isDraft, readServiceStatuses, ServiceStatusFields, usesTemplate } from '../services/service-fields.tsx'
+import { offeredTemplates, requireFilledIn, TemplateChoice, withTemplate } from './template-choice.tsx'
+
+/** The choices of an incident's status and impact. */
+export const statusChoices = Object.values(IncidentStatus).map((value) => ({
+  value,
+  text: incidentStatusLabels[value],
+}))
+export const impactChoices = Object.values(IncidentImpact).map((value) => ({ value, text: impactLabels[value] }))
+
+/** Adds the form that reports an incident. */
+export function newIncidentScreens({ form }: Screens): void {
+  form('incidents/new', showFirst, submitNew)
+}
+
+/** Shows the form, filled in by the template that the address names. */
+async function showFirst(screen: Screen, state: FormState): Promise<Response> {
+  const templateId = screen.c.req.query('template')
+  if (templateId === undefined || state.fields.size > 0) return showNew(screen, state, null)
+  return showNew(screen, { fields: await used(screen, new URLSearchParams({ templateId })), problem: null }, null)
+}
+
+const used = (screen: Screen, fields: URLSearchParams) =>
+  withTemplate(screen, 'INCIDENT', fields, {
+    startedAt: readTime(fields, 'startedAt', screen.zone) ?? screen.ctx.now(),
+  })
+
+async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
+  const { ctx, zone } = screen
+  if (usesTemplate(fields)) return showNew(screen, { fields: await used(screen, fields), problem: null }, null)
+  const message = fields.get('message') ?? ''
+  if (isDraft(fields)) {
+    const preview = fields.has('preview')
+      ? await previewMessage(ctx, { message, translations: readTranslations(fields) })
+      : null
+    return showNew(screen, { fields, problem: null }, preview)
+  }
+  requireFilledIn(fields)
+  const { id } = await createIncident(ctx, {
+    title: fields.get('title') ?? '',
+    status: fields.get('status'),
+    impact: fields.get('impact'),
+    message,
+    translations: readTranslations(fields),
+    services: readServiceStatuses(fields),
+    startedAt: readTime(fields, 'startedAt', zone),
+    resolvedAt: readTime(fields, 'resolvedAt', zone),
+    tellSubscribers: readTellSubscribers(fields),
+    visibility: fields.get('visibility'),
+  })
+  return `incidents/${id}`
+}
+
+const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
+
+async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
+  const [{ services }, templates] = await Promise.all([readCurrentState(screen), offeredTemplates(screen, 'INCIDENT')])
+  const content = <NewIncident {...{ screen, state, preview, services, templates }} />
+  return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
+}
+
+interface Props {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly preview: MessagePreview | null
+  readonly services: readonly ServiceState[]
+  readonly templates: readonly Template[]
+}
+
+function NewIncident({ screen, state, preview, services, templates }: Props) {
+  return (
+    <form method="post" class="stack composer" id="new-incident">
+      <FormProblem state={state} fields={ownFields} />
+      <TemplateChoice {...{ screen, state, templates }} />
+      <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
+      <div class="beside">
+        <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />
+        <SelectField label="Impact" name="impact" state={state} choices={impactChoices} value="MINOR" />
+      </div>
+      <MessageField state={state} preview={preview} />
+      <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
+      <ServiceStatusFields state={state} services={services} chosen={troubles(services)} />
+      <TellSubscribersField state={state} />
+      <PastTimes screen={screen} state={state} />
+      <p class="actions">
+        <button type="submit">Report</button>
+        <button type="submit" class="quiet" name="visibility" value="DRAFT">
+          Save as draft
+        </button>
+        <PreviewButton />
+        <a href={screen.path('incidents')}>Cancel</a>
+      </p>
+    </form>
+  )
+}
+
+/** Services whose status is chosen already, at most. */
+const MAX_TROUBLES = 100
+
+/** What the monitors say is wrong, so that nobody has to choose it. */
+function troubles(services: readonly ServiceState[]): Map<string, ServiceStatus> {
+  const found = services.flatMap(({ id, shown }) =>
+    shown === 'DEGRADED_PERFORMANCE' || shown === 'PARTIAL_OUTAGE' || shown === 'MAJOR_OUTAGE'
+      ? [[id, shown] as const]
+      : [],
+  )
+  return new Map(found.slice(0, MAX_TROUBLES))
+}
+
+function PastTimes({ screen, state }: Pick<Props, 'screen' | 'state'>) {
+  const isOpen = ['startedAt', 'resolvedAt'].some(
+    (name) => state.fields.get(name) || fieldProblem(state, name) !== null,
+  )
+  const hint = `In the zone ${screen.zone.name}. `
+  return (
+    <details open={isOpen}>
+      <summary>It began earlier, or is over</summary>
+      <div class="beside">
+        <TimeField label="Began" name="startedAt" state={state} zone={screen.zone} hint={`${hint}Empty: now.`} />
+        <TimeField
+          label="Resolved"
+          name="resolvedAt"
+          state={state}
+          zone={screen.zone}
+          hint="With an end, the status must be “Resolved”. It is a record of the past, and no subscriber is notified."
+        />
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,168 @@
+import type { Monitor } from '../../../generated/prisma/client.ts'
+import type { MonitorKind } from '../../../generated/prisma/enums.ts'
+import { redactOptions } from '../../../monitoring/monitor/options.ts'
+import type { EditorField } from './monitor-fields.ts'
+
+/** An input of the API, or a part of it. */
+interface Input {
+  [name: string]: unknown
+}
+
+/** A header of a form: a secret value that is left empty is kept. */
+export interface HeaderRow {
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * Returns the input of the API for a submitted editor. What is empty is left out; a secret left empty is null, which keeps the
+ * stored one.
+ */
+export function readMonitorInput(kind: MonitorKind, all: readonly EditorField[], fields: URLSearchParams): Input {
+  const input: Input = { [kind.toLowerCase()]: {} }
+  for (const field of all) {
+    const value = readField(field, fields)
+    if (value !== undefined) put(input, field.name.split('.'), value)
+  }
+  const { http } = input
+  if (isInput(http)) {
+    dropUnless(http, 'keyword', 'text')
+    dropUnless(http, 'json', 'path')
+    dropUnless(http, 'clientCertificate', 'certificate')
+    dropUnless(http, 'oauth', 'tokenUrl')
+    dropUnless(http, 'proxy', 'url')
+    if (Array.isArray(http['expectedHeaders']))
+      http['expectedHeaders'] = http['expectedHeaders'].map(readExpectedHeader)
+  }
+  return input
+}
+
+function readField({ name, type }: EditorField, fields: URLSearchParams): unknown {
+  const text = fields.get(name)?.trim() ?? ''
+  switch (type) {
+    case 'number':
+    case 'decimal':
+      return text === '' ? undefined : Number(text)
+    case 'flag':
+      return fields.has(`${name}.shown`) ? fields.has(name) : undefined
+    case 'choices':
+      return fields.getAll(name)
+    case 'words':
+      return text === '' ? undefined : text.split(/[\s,]+/).filter(Boolean)
+    case 'lines':
+      return text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
+    case 'literal':
+      return text === '' ? undefined : literal(text)
+    case 'prose':
+      return text.replaceAll('\r\n', '\n') || undefined
+    case 'secret':
+      return readSecret(name, fields)
+    case 'headers':
+      return headerRows(name, fields).map((row) => ({ name: row.name, value: row.value || null }))
+    default:
+      return name.endsWith('.ipVersion') && text !== '' ? Number(text) : text || undefined
+  }
+}
+
+/** Reads `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
+function readExpectedHeader(line: string): Input {
+  const [, bang, name = '', sign, value = ''] = /^\s*(!?)\s*([^\s:~]*)\s*([:~]?)\s*(.*?)\s*$/.exec(line) ?? []
+  if (bang) return { name, absent: true }
+  if (!sign) return { name: value === '' ? name : line.trim() }
+  return { name, [sign === '~' ? 'matches' : 'equals']: value }
+}
+
+/** Writes an expected header as it is read. */
+function expectedHeaderLine(header: unknown): string {
+  const [name, equals, matches, absent] = ['name', 'equals', 'matches', 'absent'].map((each) => take(header, [each]))
+  if (absent === true) return `!${name}`
+  if (matches !== undefined) return `${name} ~ ${matches}`
+  return equals === undefined ? String(name) : `${name}: ${equals}`
+}
+
+/** Null keeps the stored one; undefined removes it. */
+function readSecret(name: string, fields: URLSearchParams): string | null | undefined {
+  if (fields.has(`${name}.removed`)) return undefined
+  return fields.get(name)?.replaceAll('\r\n', '\n') || null
+}
+
+/** Returns the headers of a form, without blank rows. */
+export function headerRows(name: string, fields: URLSearchParams): HeaderRow[] {
+  const values = fields.getAll(`${name}.value`)
+  return fields
+    .getAll(`${name}.name`)
+    .map((each, index) => ({ name: each.trim(), value: values[index] ?? '' }))
+    .filter((row) => row.name !== '')
+}
+
+/** Reads a number, true or false; other texts stay as they are, without the quotes around one. */
+function literal(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return ['string', 'number', 'boolean'].includes(typeof value) ? value : text
+  } catch {
+    return text
+  }
+}
+
+function put(input: Input, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    input[first] = value
+    return
+  }
+  const known = input[first]
+  const part = isInput(known) ? known : {}
+  input[first] = part
+  put(part, rest, value)
+}
+
+function dropUnless(input: Input, name: string, needed: string): void {
+  const part = input[name]
+  if (isInput(part) && part[needed] === undefined) delete input[name]
+}
+
+function isInput(value: unknown): value is Input {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What the fields of the editor show of a monitor, by name: texts, or several of them for a choice of any number. */
+export type EditorValues = ReadonlyMap<string, string | readonly string[]>
+
+/** Returns what the fields show of a monitor; null: of a new one. Secrets are never among it. */
+export function editorValues(
+  all: readonly EditorField[],
+  monitor: (Monitor & { readonly dependsOnIds: readonly string[] }) | null,
+): EditorValues {
+  if (monitor === null) return new Map(all.map(({ name, initial = '' }) => [name, initial]))
+  const { kind, options } = redactOptions(monitor)
+  const whole: Input = { ...monitor, [kind.toLowerCase()]: options }
+  return new Map(all.map((field) => [field.name, shownValue(field, take(whole, field.name.split('.')))]))
+}
+
+function take(input: unknown, path: readonly string[]): unknown {
+  return path.reduce((part, name) => (isInput(part) ? part[name] : undefined), input)
+}
+
+function shownValue({ type }: EditorField, value: unknown): string | readonly string[] {
+  if (value === undefined || value === null) return ''
+  if (type === 'flag') return value === true ? 'true' : ''
+  if (Array.isArray(value)) return shownList(type, value)
+  if (type !== 'literal') return String(value)
+  // A text that would be read as something else is shown in quotes.
+  return typeof value === 'string' && literal(value) === value ? value : JSON.stringify(value)
+}
+
+function shownList(type: EditorField['type'], list: readonly unknown[]): string | readonly string[] {
+  if (type === 'headers') return list.map((header) => String(take(header, ['name'])))
+  if (type === 'choices') return list.map(String)
+  return list
+    .map((item) => (isInput(item) ? expectedHeaderLine(item) : String(item)))
+    .join(type === 'lines' ? '\n' : ', ')
+}
+
+/** Returns how a stored value reads in words. */
+export function valueInWords({ type, choices = [] }: EditorField, stored: string | readonly string[]): string {
+  if (type === 'flag') return stored === 'true' ? 'yes' : 'no'
+  const texts = [stored].flat().map((value) => choices.find((choice) => choice.value === value)?.text ?? value)
+  return texts.filter((text) => text !== '').join(', ') || 'nothing'
+}

@@ -1,0 +1,148 @@
+import type { CreatedApiKey } from '../../../account/api-key/api-key.ts'
+import { createApiKey, findApiKey, listApiKeys, revokeApiKey } from '../../../account/api-key/api-key.ts'
+import { requireScope } from '../../../core/access.ts'
+import { DAY } from '../../../core/time.ts'
+import { nameText } from '../../../core/validation.ts'
+import type { ApiKey } from '../../../generated/prisma/client.ts'
+import type { FormState } from '../../../http/page/form.tsx'
+import { CheckboxField, emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { Time } from '../../../status-page/html/time.tsx'
+import type { Screen, Screens } from '../frame/screen.tsx'
+import { Table } from '../frame/table.tsx'
+
+const scopes = [
+  { value: 'READ', text: 'Read' },
+  { value: 'WRITE', text: 'Read and write' },
+  { value: 'ADMIN', text: 'Admin' },
+] as const
+const lifetimes = [
+  { value: '', text: 'Never' },
+  { value: '30', text: 'In 30 days' },
+  { value: '90', text: 'In 90 days' },
+  { value: '365', text: 'In a year' },
+] as const
+
+/** Keys shown at most. */
+const MAX_KEYS = 200
+
+/** Adds the screens of API keys. */
+export function keyScreens({ form }: Screens): void {
+  form('keys', showKeys, async (screen, { fields }) => {
+    const { ctx } = screen
+    const days = Number(fields.get('expiresAt') || Number.NaN)
+    const expiresAt = Number.isFinite(days) ? new Date(ctx.now().getTime() + days * DAY) : null
+    const created = await createApiKey(ctx, { name: fields.get('name'), scope: fields.get('scope'), expiresAt })
+    return showKeys(screen, emptyForm, created)
+  })
+  form('keys/:id/revoke', showRevocation, async ({ c, ctx }, { fields }) => {
+    await revokeApiKey(ctx, c.req.param('id') ?? '', { force: fields.has('force') })
+    return 'keys'
+  })
+}
+
+async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey | null = null): Promise<Response> {
+  const { ctx } = screen
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const keys = await listApiKeys(ctx, organizationId, MAX_KEYS)
+  const content = (
+    <>
+      {created === null ? null : (
+        <section>
+          <h2>Copy the key now</h2>
+          <p>It is shown only here.</p>
+          <p class="secret" data-once>
+            {created.secret}
+          </p>
+        </section>
+      )}
+      {keys.length === 0 ? null : <KeyTable {...{ screen, keys }} />}
+      <section>
+        <h2>New key</h2>
+        <form method="post" class="stack" id="new-key">
+          <FormProblem state={state} fields={['name', 'scope', 'expiresAt']} />
+          <InputField label="Name" name="name" state={state} {...textRules(nameText)} hint="What it is for." />
+          <SelectField label="Scope" name="scope" state={state} value="READ" choices={scopes} />
+          <SelectField label="Expires" name="expiresAt" state={state} value="" choices={lifetimes} />
+          <p class="actions">
+            <button type="submit">Create key</button>
+          </p>
+        </form>
+      </section>
+    </>
+  )
+  return screen.show({ title: 'API keys', section: 'keys', content }, state)
+}
+
+function KeyTable({ screen, keys }: { readonly screen: Screen; readonly keys: readonly ApiKey[] }) {
+  return (
+    <Table heads={['Name', 'Scope', 'Begins with', 'Last used', 'State']}>
+      {keys.map((key) => (
+        <tr id={key.id}>
+          <td>{key.name}</td>
+          <td>{key.scope}</td>
+          <td>
+            <code>{key.prefix}</code>
+          </td>
+          <td>{key.lastUsedAt === null ? 'Never' : <Time at={key.lastUsedAt} zone={screen.zone} />}</td>
+          <td>
+            <KeyState {...{ screen, value: key }} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function KeyState({
+  screen,
+  value: { id, name, revokedAt, expiresAt },
+}: {
+  readonly screen: Screen
+  readonly value: ApiKey
+}) {
+  if (revokedAt !== null) return <>Revoked</>
+  const isExpired = expiresAt !== null && expiresAt <= screen.ctx.now()
+  if (isExpired) return <>Expired</>
+  return (
+    <>
+      {expiresAt === null ? null : (
+        <>
+          Until <Time at={expiresAt} zone={screen.zone} /> ·{' '}
+        </>
+      )}
+      <a href={screen.path(`keys/${id}/revoke`)} aria-label={`Revoke ${name}`}>
+        Revoke
+      </a>
+    </>
+  )
+}
+
+async function showRevocation(screen: Screen, state: FormState): Promise<Response> {
+  const { c, ctx } = screen
+  const organizationId = requireScope(ctx, 'ADMIN')
+  const key = await findApiKey(ctx, organizationId, c.req.param('id') ?? '')
+  if (key.revokedAt !== null) {
+    const content = (
+      <p>
+        It was revoked <Time at={key.revokedAt} zone={screen.zone} />. <a href={screen.path('keys')}>API keys</a>
+      </p>
+    )
+    return screen.show({ title: key.name, section: 'keys', content }, state)
+  }
+  const content = (
+    <form method="post" class="stack">
+      <p>Programs with the key {key.prefix}… stop working at once. This cannot be undone.</p>
+      <FormProblem state={state} />
+      {state.problem?.code === 'CONFLICT' ? (
+        <CheckboxField label="Revoke the last admin key" name="force" state={state} />
+      ) : null}
+      <p class="actions">
+        <button type="submit" class="danger">
+          Revoke
+        </button>{' '}
+        <a href={screen.path('keys')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: `Revoke ${key.name}`, section: 'keys', content }, state)
+}

@@ -1,0 +1,222 @@
+import { NotFound } from '../../../core/errors.ts'
+import type { Invitation } from '../../../generated/prisma/client.ts'
+import { Role } from '../../../generated/prisma/enums.ts'
+import type { FormState } from '../../../http/page/form.tsx'
+import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
+import { invitationsOf, invite, revokeInvitation } from '../../../people/invitation.ts'
+import type { Member } from '../../../people/membership.ts'
+import { membersOf, removeMember, setRole } from '../../../people/membership.ts'
+import { roleDescriptions, roleNames } from '../../../people/role.ts'
+import { Time } from '../../../status-page/html/time.tsx'
+import { CurrentValue } from '../frame/edit-fields.tsx'
+import { NumberedPages, pageNumber, ROWS_PER_PAGE } from '../frame/paging.tsx'
+import type { Screen, Screens } from '../frame/screen.tsx'
+
+const roleChoices = Object.values(Role).map((value) => ({ value, text: roleNames[value] }))
+
+/** Adds the screens of members and invitations. */
+export function peopleScreens({ get, form, action }: Screens): void {
+  form('people', showPeople, async (screen, { fields }) => {
+    const { token } = await invite(screen.ctx, Object.fromEntries(fields))
+    return showPeople(screen, emptyForm, `${screen.ctx.site.baseUrl}/invitations/${token}`)
+  })
+  action(
+    'people/:id/role',
+    async ({ c, ctx }, { fields }) => {
+      const previousRole = fields.get('previousRole')
+      await setRole(ctx, { userId: c.req.param('id'), role: fields.get('role'), previousRole })
+      return `people?page=${pageNumber(c.req.query('page'))}`
+    },
+    showPeople,
+  )
+  get('people/:id/remove', (screen) => showRemoval(screen, emptyForm))
+  action(
+    'people/:id/remove',
+    async ({ c, ctx, user }) => {
+      const { user: removed } = await removeMember(ctx, c.req.param('id') ?? '')
+      return removed.id === user.id ? c.redirect('/console', 303) : 'people'
+    },
+    showRemoval,
+  )
+  action(
+    'people/invitations/:id/revoke',
+    async ({ c, ctx }) => {
+      await revokeInvitation(ctx, c.req.param('id') ?? '')
+      return 'people'
+    },
+    showPeople,
+  )
+}
+
+/** @param link that of a new invitation, shown once. */
+async function showPeople(screen: Screen, state: FormState, link: string | null = null): Promise<Response> {
+  const isOwner = screen.role === 'OWNER'
+  const [members, invitations] = await Promise.all([
+    membersOf(screen.ctx),
+    isOwner ? invitationsOf(screen.ctx) : Promise.resolve([]),
+  ])
+  const number = pageNumber(screen.c.req.query('page'))
+  const editedId = screen.c.req.param('id')
+  const stateOf = (id: string | undefined) => (id === editedId ? state : emptyForm)
+  const content = (
+    <>
+      {link === null ? null : <NewLink link={link} />}
+      {editedId === undefined && isOwner ? null : <FormProblem state={state} />}
+      <section>
+        <ul class="rows">
+          {members.slice((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE).map((member) => (
+            <MemberRow {...{ screen, member, isOwner }} state={stateOf(member.user.id)} />
+          ))}
+        </ul>
+        <NumberedPages number={number} pages={Math.ceil(members.length / ROWS_PER_PAGE)} />
+      </section>
+      {invitations.length === 0 ? null : <Invitations {...{ screen, invitations }} />}
+      {isOwner ? <InviteForm state={stateOf(undefined)} /> : null}
+    </>
+  )
+  return screen.show({ title: 'People', section: 'people', content }, state)
+}
+
+function NewLink({ link }: { readonly link: string }) {
+  return (
+    <section>
+      <h2>Send this link</h2>
+      <p>It works once, for seven days, and is shown only here.</p>
+      <p class="secret" data-once>
+        {link}
+      </p>
+    </section>
+  )
+}
+
+function MemberRow({
+  screen,
+  member,
+  isOwner,
+  state,
+}: {
+  readonly screen: Screen
+  readonly member: Member
+  readonly isOwner: boolean
+  /** Of the form that changes the role. */
+  readonly state: FormState
+}) {
+  const { user, role } = member
+  const isSelf = user.id === screen.user.id
+  const chosen = state.fields.get('role') ?? role
+  return (
+    <li id={user.id}>
+      <span>
+        {user.name} <span class="row-facts">{user.email}</span>
+      </span>
+      <span class="actions">
+        {isOwner ? (
+          <form
+            method="post"
+            action={screen.path(`people/${user.id}/role?page=${pageNumber(screen.c.req.query('page'))}`)}
+            class="actions"
+          >
+            <input type="hidden" name="previousRole" value={role} />
+            {chosen === role ? null : (
+              <span class="hint">
+                <CurrentValue>{roleNames[role]}</CurrentValue>
+              </span>
+            )}
+            <select name="role" aria-label={`Role of ${user.name}`}>
+              {roleChoices.map(({ value, text }) => (
+                <option value={value} selected={value === chosen}>
+                  {text}
+                </option>
+              ))}
+            </select>
+            <button type="submit" class="quiet">
+              Save
+            </button>
+          </form>
+        ) : (
+          roleNames[role]
+        )}
+        {screen.user.isOperator && !isSelf ? <a href={screen.path(`people/${user.id}/reset`)}>Reset password</a> : null}
+        {isOwner || isSelf ? <a href={screen.path(`people/${user.id}/remove`)}>{isSelf ? 'Leave' : 'Remove'}</a> : null}
+      </span>
+    </li>
+  )
+}
+
+function Invitations({
+  screen,
+  invitations,
+}: {
+  readonly screen: Screen
+  readonly invitations: readonly Invitation[]
+}) {
+  return (
+    <section>
+      <h2>Invitations</h2>
+      <ul class="rows">
+        {invitations.map(({ id, email, role, expiresAt }) => (
+          <li id={id}>
+            <span>
+              {email}{' '}
+              <span class="row-facts">
+                {roleNames[role]} · until <Time at={expiresAt} zone={screen.zone} />
+              </span>
+            </span>
+            <form method="post" action={screen.path(`people/invitations/${id}/revoke`)}>
+              <button type="submit" class="quiet">
+                Revoke
+              </button>
+            </form>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function InviteForm({ state }: { readonly state: FormState }) {
+  return (
+    <section>
+      <h2>Invite a person</h2>
+      <form method="post" class="stack" id="invite">
+        <FormProblem state={state} fields={['email', 'role']} />
+        <InputField label="Email" name="email" type="email" state={state} required autocomplete="off" />
+        <SelectField label="Role" name="role" state={state} value="EDITOR" choices={roleChoices} />
+        <ul class="hint">
+          {Object.values(Role).map((role) => (
+            <li>
+              {roleNames[role]}: {roleDescriptions[role]}
+            </li>
+          ))}
+        </ul>
+        <p class="actions">
+          <button type="submit">Create link</button>
+        </p>
+      </form>
+    </section>
+  )
+}
+
+async function showRemoval(screen: Screen, state: FormState): Promise<Response> {
+  const id = screen.c.req.param('id')
+  const member = (await membersOf(screen.ctx)).find(({ user }) => user.id === id)
+  if (!member) throw new NotFound('Member not found.')
+  const isSelf = member.user.id === screen.user.id
+  const content = (
+    <form method="post" class="stack">
+      <p>
+        {isSelf ? 'You lose' : `${member.user.name} loses`} access to {screen.organization.name} at once. Keys stay as
+        they are: revoke those that {isSelf ? 'you know' : 'the person knows'}.
+      </p>
+      <FormProblem state={state} />
+      <p class="actions">
+        <button type="submit" class="danger">
+          {isSelf ? 'Leave' : 'Remove'}
+        </button>{' '}
+        <a href={screen.path('people')}>Cancel</a>
+      </p>
+    </form>
+  )
+  const title = isSelf ? `Leave ${screen.organization.name}` : `Remove ${member.user.name}`
+  return screen.show({ title, section: 'people', content }, state)
+}

@@ -1,0 +1,57 @@
+import { NotFound } from '../../../core/errors.ts'
+import type { FormState } from '../../../http/page/form.tsx'
+import { FormProblem } from '../../../http/page/form.tsx'
+import type { Member } from '../../../people/membership.ts'
+import { membersOf } from '../../../people/membership.ts'
+import { createResetLink } from '../../../people/sign-in/password-reset.ts'
+import type { Screen, Screens } from '../frame/screen.tsx'
+
+/** Adds the screen on which the operator makes a link for a person who lost the password and has no email. */
+export function resetLinkScreens({ form }: Screens): void {
+  form('people/:id/reset', showReset, async (screen) => {
+    const { user } = await requireMember(screen)
+    return showLink(screen, `${screen.ctx.site.baseUrl}${await createResetLink(screen.self, user.id)}`)
+  })
+}
+
+/** @throws NotFound for who is no member, and to everybody but the operator. */
+async function requireMember({ c, ctx, user: { isOperator } }: Screen): Promise<Member> {
+  const id = c.req.param('id')
+  const member = isOperator ? (await membersOf(ctx)).find(({ user }) => user.id === id) : undefined
+  if (member === undefined) throw new NotFound('Member not found.')
+  return member
+}
+
+async function showReset(screen: Screen, state: FormState): Promise<Response> {
+  const { user } = await requireMember(screen)
+  const content = (
+    <form method="post" class="stack">
+      <p>
+        You get a link by which {user.name} sets a new password. Give it to no one else: anyone who opens it becomes{' '}
+        {user.email}, unless a second factor is set up.
+      </p>
+      <FormProblem state={state} />
+      <p class="actions">
+        <button type="submit">Create link</button> <a href={screen.path('people')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: `New password for ${user.name}`, section: 'people', content }, state)
+}
+
+function showLink(screen: Screen, link: string): Response {
+  const content = (
+    <>
+      <p>Send this link. It works once, for a day, and is shown only here.</p>
+      <p class="secret" data-once>
+        {link}
+      </p>
+      <p class="actions">
+        <a class="button" href={screen.path('people')}>
+          Done
+        </a>
+      </p>
+    </>
+  )
+  return screen.show({ title: 'Link for a new password', section: 'people', content })
+}

@@ -1,0 +1,201 @@
+import type { Child } from 'hono/jsx'
+import type { ServiceStatus } from '../../../generated/prisma/enums.ts'
+import type { FormState } from '../../../http/page/form.tsx'
+import { fieldProblem, InputField, isFieldLocked } from '../../../http/page/form.tsx'
+import { listServices } from '../../../status/service/service-queries.ts'
+import { serviceStatusLabels } from '../../../status-page/view.ts'
+import { CurrentValue, currentValue } from '../frame/edit-fields.tsx'
+import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.tsx'
+import type { Screen } from '../frame/screen.tsx'
+
+/** A service that a form offers. */
+export interface OfferedService {
+  readonly id: string
+  readonly name: string
+}
+
+/** The statuses that an incident can give a service. */
+const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'] as const
+
+/** Services that a form offers at most; more are found by their names. */
+export const MAX_OFFERED = 50
+
+/** Reads the names of all services, in page order. */
+export function readServiceNames({ ctx, organization }: Screen): Promise<OfferedService[]> {
+  return listServices(ctx, organization.id)
+}
+
+/** Reads the chosen statuses from the fields of `ServiceStatusFields`. */
+export function readServiceStatuses(fields: URLSearchParams): { serviceId: string; status: string }[] {
+  return [...fields].flatMap(([name, status]) =>
+    name.startsWith('services.') && status !== '' ? [{ serviceId: name.slice('services.'.length), status }] : [],
+  )
+}
+
+interface Props {
+  readonly state: FormState
+  readonly services: readonly OfferedService[]
+}
+
+/** Renders a choice of status per service. @param chosen the statuses before anything was typed. */
+export function ServiceStatusFields({
+  state,
+  services,
+  chosen,
+  affected,
+  isOutdated = false,
+}: Props & {
+  readonly chosen: ReadonlyMap<string, ServiceStatus>
+  /** For an update, the statuses that stay where nothing is chosen; absent: nothing is affected yet. */
+  readonly affected?: ReadonlyMap<string, ServiceStatus>
+  /** Whether another person has changed the incident meanwhile. */
+  readonly isOutdated?: boolean
+}) {
+  if (services.length === 0) return null
+  const typed = new Map(readServiceStatuses(state.fields).map(({ serviceId, status }) => [serviceId, status]))
+  const statusOf = (id: string) => (state.fields.size > 0 ? typed.get(id) : chosen.get(id)) ?? ''
+  const isNamed = (id: string) => statusOf(id) !== '' || affected?.has(id) === true
+  const offered = offer(services, isNamed, state)
+  const problem = fieldProblem(state, 'services')
+  const named = offered.filter(({ id }) => isNamed(id))
+  const others = offered.filter(({ id }) => !isNamed(id))
+  const rows = (of: readonly OfferedService[]) =>
+    of.map((service) => (
+      <StatusField
+        service={service}
+        status={statusOf(service.id)}
+        unchanged={unchanged(service.id)}
+        current={isOutdated ? affected?.get(service.id) : undefined}
+      />
+    ))
+  const unchanged = (id: string) => {
+    const stays = affected?.get(id)
+    if (stays !== undefined) return `${serviceStatusLabels[stays]} (stays)`
+    return affected === undefined ? 'Not affected' : 'No change'
+  }
+  const isShort = offered.length <= 6 && services.length <= MAX_OFFERED
+  return (
+    <fieldset class="form-field service-statuses" disabled={isFieldLocked(state, 'services')}>
+      <legend>Affected services</legend>
+      {problem === null ? null : <p class="problem">{problem}</p>}
+      {isShort ? rows(offered) : rows(named)}
+      {isShort || (others.length === 0 && services.length <= MAX_OFFERED) ? null : (
+        <details open={state.fields.has('find')}>
+          <summary>{named.length === 0 ? 'Choose services' : 'Other services'}</summary>
+          <Finder state={state} total={services.length} />
+          {rows(others)}
+        </details>
+      )}
+    </fieldset>
+  )
+}
+
+/** All services if they are few, else those named and those found. */
+function offer(services: readonly OfferedService[], isNamed: (id: string) => boolean, { fields }: FormState) {
+  if (services.length <= MAX_OFFERED) return services
+  const text = soughtText({ fields })
+  const found = services.filter(({ id, name }) => !isNamed(id) && text !== '' && name.toLowerCase().includes(text))
+  const named = services.filter(({ id }) => isNamed(id))
+  return [...named, ...found.slice(0, MAX_OFFERED)]
+}
+
+const soughtText = ({ fields }: Pick<FormState, 'fields'>) => fields.get('serviceText')?.trim().toLowerCase() ?? ''
+
+/** Finds services by their names, without a script; nothing is sent but the form's own page. */
+function Finder({ state, total }: { readonly state: FormState; readonly total: number }) {
+  if (total <= MAX_OFFERED) return null
+  return (
+    <>
+      <InputField label={`Part of a name (${total} services)`} name="serviceText" state={state} autocomplete="off" />
+      <button type="submit" name="find" value="true" class="quiet" formnovalidate>
+        Find
+      </button>
+    </>
+  )
+}
+
+function StatusField({
+  service,
+  status,
+  unchanged,
+  current,
+}: {
+  readonly service: OfferedService
+  readonly status: string
+  /** What it says where nothing is chosen. */
+  readonly unchanged: string
+  /** The status that another person may have given it; absent: no one has. */
+  readonly current?: ServiceStatus | undefined
+}) {
+  const name = `services.${service.id}`
+  return (
+    <div class="service-status">
+      <label for={name}>{service.name}</label>
+      <select id={name} name={name}>
+        <option value="">{unchanged}</option>
+        {statuses.map((value) => (
+          <option value={value} selected={value === status}>
+            {serviceStatusLabels[value]}
+          </option>
+        ))}
+      </select>
+      {current === undefined || status === '' || status === current ? null : (
+        <p class="hint">
+          <CurrentValue>{serviceStatusLabels[current]}</CurrentValue>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Renders a choice of services. @param chosen those before anything was typed. */
+export function ServiceChoice({
+  state,
+  services,
+  chosen,
+  hint,
+}: Props & { readonly chosen: readonly string[]; readonly hint?: Child }) {
+  if (services.length === 0) return null
+  const typed = new Set(state.fields.has('serviceIds.shown') ? readServiceIds(state.fields) : chosen)
+  const offered = offer(services, (id) => typed.has(id), state)
+  const text = soughtText(state)
+  return (
+    <>
+      <ManyCheckboxes
+        label="Services"
+        name="serviceIds"
+        state={state}
+        hint={hint}
+        values={chosen}
+        choices={offered.map(({ id, name }) => ({ value: id, text: name }))}
+        isFound={({ text: name }) => text !== '' && name.toLowerCase().includes(text)}
+      />
+      <Finder state={state} total={services.length} />
+    </>
+  )
+}
+
+/** Reads the services that are chosen in the fields of `ServiceChoice`. */
+export const readServiceIds = (fields: URLSearchParams): string[] => readChosen(fields, 'serviceIds')
+
+/** Returns the hint of `ServiceChoice`, or the services that another person has chosen, as `currentValue` does. */
+export function currentServices(
+  state: FormState,
+  version: number,
+  services: readonly OfferedService[],
+  chosen: readonly string[],
+): Child | undefined {
+  const names = services.filter(({ id }) => chosen.includes(id)).map(({ name }) => name)
+  const typed = readServiceIds(state.fields)
+  return currentValue(state, version, { name: 'serviceIds', value: chosen, typed, shown: namesInWords(names) })
+}
+
+/** Whether a form asks for more than being sent: for a preview, to find services, or to use a template. */
+export function isDraft(fields: URLSearchParams): boolean {
+  return fields.has('preview') || fields.has('find') || usesTemplate(fields)
+}
+
+/** Whether a form asks for the words of the template that is chosen in it. */
+export function usesTemplate(fields: URLSearchParams): boolean {
+  return fields.has('use') && Boolean(fields.get('templateId'))
+}

@@ -1,0 +1,239 @@
+import { nameText } from '../../../core/validation.ts'
+import type { Service } from '../../../generated/prisma/client.ts'
+import { ServiceStatus } from '../../../generated/prisma/enums.ts'
+import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
+import { InputField, SelectField, TextField, textRules } from '../../../http/page/form.tsx'
+import { listMonitorsOfService } from '../../../monitoring/monitor/monitor-queries.ts'
+import { createService, deleteService, findService, updateService } from '../../../status/service/service.ts'
+import { countServiceUses, listServiceGroups } from '../../../status/service/service-queries.ts'
+import { serviceStatusLabels } from '../../../status-page/view.ts'
+import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
+import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import type { Screen, Screens } from '../frame/screen.tsx'
+import { idIn } from '../frame/screen.tsx'
+import { monitorStateNames } from '../now.tsx'
+
+/** Monitors listed at most with their service. */
+const MAX_MONITORS = 100
+
+/** Adds the pages that create, edit and delete a service. */
+export function serviceScreens({ form }: Screens): void {
+  form('services/new', showNew, async ({ ctx }, { fields }) => {
+    await createService(ctx, readFields(fields))
+    return 'services'
+  })
+  form('services/:id', showService, submitService)
+  form('services/:id/delete', showDeletion, async (screen) => {
+    await deleteService(screen.ctx, idIn(screen))
+    return 'services'
+  })
+}
+
+/** Reads the fields that new and known services have. */
+function readFields(fields: URLSearchParams) {
+  return {
+    name: fields.get('name') ?? '',
+    groupId: fields.get('groupId') || null,
+    description: fields.get('description') ?? '',
+  }
+}
+
+async function submitService(screen: Screen, { fields }: SubmittedForm): Promise<string> {
+  const statusOverride = fields.get('statusOverride') || null
+  await updateService(screen.ctx, {
+    id: idIn(screen),
+    ...withoutLocked(readFields(fields), fields),
+    statusOverride,
+    version: readVersion(fields),
+  })
+  return 'services'
+}
+
+const readGroups = ({ ctx, organization }: Screen) => listServiceGroups(ctx, organization.id)
+
+type Groups = Awaited<ReturnType<typeof readGroups>>
+
+async function showNew(screen: Screen, state: FormState): Promise<Response> {
+  const groups = await readGroups(screen)
+  const content = (
+    <form method="post" class="stack" id="edit">
+      <Fields state={state} service={null} groups={groups} />
+      <p class="actions">
+        <button type="submit">Add</button>
+        <a href={screen.path('services')}>Cancel</a>
+      </p>
+    </form>
+  )
+  return screen.show({ title: 'Add a service', section: 'services', content }, state)
+}
+
+async function showService(screen: Screen, state: FormState): Promise<Response> {
+  const service = await findService(screen.ctx, screen.organization.id, idIn(screen))
+  const [lock, groups, monitors] = await Promise.all([
+    readLock(screen, service.id, state),
+    readGroups(screen),
+    listMonitorsOfService(screen.ctx, screen.organization.id, service.id, MAX_MONITORS),
+  ])
+  const content = (
+    <>
+      <ManagedNote screen={screen} managed={lock.managed} />
+      {screen.may('WRITE') ? (
+        <ServiceForm {...{ screen, service, groups }} state={lock.state} />
+      ) : (
+        <p class="lead">{service.description}</p>
+      )}
+      <Monitors {...{ screen, monitors }} />
+    </>
+  )
+  const remove = (
+    <a class="button quiet" href={screen.path(`services/${service.id}/delete`)}>
+      Delete
+    </a>
+  )
+  const actions = screen.may('WRITE') ? remove : undefined
+  return screen.show({ title: service.name, section: 'services', content, actions }, state)
+}
+
+function ServiceForm({
+  screen,
+  state,
+  service,
+  groups,
+}: {
+  readonly screen: Screen
+  readonly state: FormState
+  readonly service: Service
+  readonly groups: Groups
+}) {
+  const { statusOverride, version } = service
+  const automatic = { value: '', text: 'By its incidents, maintenance and monitors' }
+  const byHand = Object.values(ServiceStatus).map((value) => ({
+    value,
+    text: `${serviceStatusLabels[value]}, by hand`,
+  }))
+  return (
+    <form method="post" class="stack" id="edit">
+      <VersionField state={state} version={version} />
+      <LockedFields state={state} />
+      <Fields state={state} service={service} groups={groups} />
+      <SelectField
+        label="Status"
+        name="statusOverride"
+        state={state}
+        value={statusOverride ?? ''}
+        choices={[automatic, ...byHand]}
+        hint={currentValue(state, version, {
+          name: 'statusOverride',
+          value: statusOverride ?? '',
+          shown: statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride],
+        })}
+      />
+      <p class="actions">
+        <button type="submit">Save</button>
+        <a href={screen.path('services')}>Cancel</a>
+      </p>
+    </form>
+  )
+}
+
+/** The fields of new and known services. @param service null: a new one. */
+function Fields({
+  state,
+  service,
+  groups,
+}: {
+  readonly state: FormState
+  readonly service: Service | null
+  readonly groups: Groups
+}) {
+  const version = service?.version ?? 0
+  const now = (name: string, value: string) => currentValue(state, version, { name, value })
+  const { name = '', groupId = null, description = '' } = service ?? {}
+  const groupName = groups.find(({ id }) => id === groupId)?.name ?? 'no group'
+  const choices = [{ value: '', text: 'No group' }, ...groups.map((group) => ({ value: group.id, text: group.name }))]
+  return (
+    <>
+      <EditProblem state={state} version={version} fields={['name', 'groupId', 'description', 'statusOverride']} />
+      <InputField
+        label="Name"
+        name="name"
+        state={state}
+        value={name}
+        autofocus={service === null}
+        {...textRules(nameText)}
+        autocomplete="off"
+        hint={now('name', name)}
+      />
+      <TextField
+        label="Description"
+        name="description"
+        state={state}
+        value={description}
+        rows={2}
+        maxlength={2000}
+        hint={now('description', description)}
+      />
+      {groups.length === 0 ? null : (
+        <SelectField
+          label="Group"
+          name="groupId"
+          state={state}
+          value={groupId ?? ''}
+          choices={choices}
+          hint={currentValue(state, version, { name: 'groupId', value: groupId ?? '', shown: groupName })}
+        />
+      )}
+    </>
+  )
+}
+
+function Monitors({
+  screen,
+  monitors,
+}: {
+  readonly screen: Screen
+  readonly monitors: readonly {
+    readonly id: string
+    readonly name: string
+    readonly state: keyof typeof monitorStateNames
+  }[]
+}) {
+  if (monitors.length === 0) return null
+  return (
+    <section>
+      <h2>Monitors</h2>
+      <ul class="rows">
+        {monitors.map(({ id, name, state }) => (
+          <li id={id} data-state={state}>
+            <a href={screen.path(`monitors/${id}`)}>{name}</a>
+            <span class="state">{monitorStateNames[state]}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
+  const { id, name } = await findService(screen.ctx, screen.organization.id, idIn(screen))
+  const { monitors, incidents, maintenances, subscribers } = await countServiceUses(screen.ctx, id)
+  const lines = [
+    monitors > 0 && `${count(monitors, 'monitor')} will go on, without a service.`,
+    incidents > 0 && `${count(incidents, 'incident')} will stay, and name it no more.`,
+    maintenances > 0 && `${count(maintenances, 'planned or past maintenance', '')} will stay, and name it no more.`,
+    subscribers > 0 && `${count(subscribers, 'subscriber')} who chose it will get no more notifications about it.`,
+    'Its uptime and history leave the status page.',
+  ]
+  const content = (
+    <ConfirmDeletion state={state} what={name} back={screen.path(`services/${id}`)}>
+      <ul class="consequences">
+        {lines.filter(Boolean).map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </ConfirmDeletion>
+  )
+  return screen.show({ title: 'Delete this service?', section: 'services', content }, state)
+}
+
+const count = (number: number, noun: string, plural = 's') => `${number} ${noun}${number === 1 ? '' : plural}`

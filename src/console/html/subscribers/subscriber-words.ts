@@ -1,0 +1,43 @@
+import type { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../../generated/prisma/enums.ts'
+import type { SubscriberStateName } from '../../../notification/list-filter.ts'
+
+export const channelNames = {
+  EMAIL: 'Mail',
+  WEBHOOK: 'Webhook',
+  SLACK: 'Slack',
+  DISCORD: 'Discord',
+  TEAMS: 'Teams',
+  TELEGRAM: 'Telegram',
+} as const satisfies Record<ChannelKind, string>
+
+export const subscriberStateNames = {
+  ACTIVE: 'Confirmed',
+  PENDING: 'Not confirmed',
+  STOPPED: 'Stopped',
+} as const satisfies Record<SubscriberStateName, string>
+
+export const stopReasonNames = {
+  UNSUBSCRIBED: 'unsubscribed',
+  GONE: 'the address no longer exists',
+  BOUNCED: 'messages were refused',
+  COMPLAINED: 'reported as unwanted',
+} as const satisfies Record<StopReason, string>
+
+export const topicNames = {
+  INCIDENTS: 'Incidents',
+  MAINTENANCES: 'Maintenance',
+  SERVICE_STATUS: 'Every change of a service’s status',
+  REPORTS: 'Monthly reports',
+} as const satisfies Record<Topic, string>
+
+export const deliveryStatusNames = {
+  PENDING: 'Waiting',
+  DELIVERED: 'Delivered',
+  FAILED: 'Failed',
+  CANCELLED: 'Cancelled',
+} as const satisfies Record<DeliveryStatus, string>
+
+/** Returns the options of a choice that filters, the first of which is any. */
+export function choicesOf(names: Readonly<Record<string, string>>) {
+  return [{ value: '', text: 'Any' }, ...Object.entries(names).map(([value, text]) => ({ value, text }))]
+}

@@ -1,0 +1,167 @@
+import type { Logger } from 'pino'
+import { withDeadline } from '../../core/concurrency/deadline.ts'
+import { DatabaseUnavailable } from '../../core/errors.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
+import { type DatabaseProblem, problemOf } from './unavailable.ts'
+
+/** Tracks the health of the database by the results of statements and by health checks. */
+export interface DatabaseHealth {
+  /** Records an answered statement. */
+  succeeded(): void
+  /** Records a failed statement or connection. Errors that are no database problem count as answers. */
+  failed(error: unknown): void
+  /** Returns the error for statements while the database is unreachable; null: try. */
+  refusal(): DatabaseUnavailable | null
+  /** Returns the problem; null: none. Checks at most once a second, and answers within about a second. */
+  check(): Promise<DatabaseProblem | null>
+  close(): void
+}
+
+/** The timeout of a health check. */
+const TIMEOUT = SECOND
+/** How long a result is cached, and the interval of checks during an outage. */
+const PERIOD = SECOND
+/** The interval of log lines during an outage. */
+const REMINDER = MINUTE
+/** The silence, in milliseconds, after which running statements trigger a health check. */
+const SILENCE_LIMIT = 2 * SECOND
+
+interface Outage {
+  trouble: DatabaseProblem
+  readonly since: number
+  /** The number of failed statements, and the time of the last log line. */
+  failures: number
+  lastLogged: number
+}
+
+const problemTexts = {
+  unreachable: 'unreachable',
+  'read-only': 'read-only, nothing can be written',
+  full: 'out of disk space, nothing can be written',
+} as const satisfies Record<DatabaseProblem, string>
+
+/**
+ * Tracks the health of a database. Logs an outage when it begins, once a minute, and when it ends, with the number of failed
+ * statements.
+ * @param options.ask runs a health check; throws when the database does not answer.
+ * @param options.refuses whether statements fail at once while the database is unreachable, instead of waiting.
+ * @param options.waiting the number of running statements. @param options.clock monotonic milliseconds.
+ */
+export function watchDatabase(options: {
+  readonly ask: () => Promise<DatabaseProblem | null>
+  readonly refuses: boolean
+  readonly waiting: () => number
+  readonly log: Logger
+  readonly clock?: () => number
+}): DatabaseHealth {
+  const { ask, refuses, waiting, log, clock = () => performance.now() } = options
+  let outage: Outage | null = null
+  let asking: Promise<DatabaseProblem | null> | null = null
+  let asked = { at: Number.NEGATIVE_INFINITY, trouble: null as DatabaseProblem | null }
+  let answeredAt = clock()
+  /** Unanswered health checks in a row. */
+  let silences = 0
+  /** Failures before an outage is confirmed. */
+  let failures = 0
+  let closed = false
+
+  /** Runs a health check, shared by concurrent callers. */
+  function askNow(): Promise<DatabaseProblem | null> {
+    asking ??= answer().finally(() => {
+      asking = null
+    })
+    return asking
+  }
+
+  async function answer(): Promise<DatabaseProblem | null> {
+    const begun = clock()
+    let trouble: DatabaseProblem | null
+    try {
+      trouble = await withDeadline(TIMEOUT, 'The database', ask())
+      silences = 0
+    } catch (error) {
+      trouble = problemOf(error) ?? 'unreachable'
+      silences += 1
+      // Other statements were answered: the database is busy or has no free connection.
+      if (trouble === 'unreachable' && answeredAt > begun) trouble = null
+      else if (trouble === 'unreachable' && silences === 1 && outage === null) setImmediate(recheck)
+      else enter(trouble, error)
+    }
+    asked = { at: clock(), trouble }
+    if (trouble === null) leave()
+    else if (trouble !== 'unreachable') enter(trouble, null)
+    return trouble
+  }
+
+  function recheck(): void {
+    if (!closed && outage === null) void askNow()
+  }
+
+  function enter(trouble: DatabaseProblem, error: unknown): void {
+    if (closed) return
+    if (outage) {
+      outage.trouble = trouble
+      return
+    }
+    outage = { trouble, since: clock(), failures, lastLogged: clock() }
+    log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; trying again every second`)
+  }
+
+  function leave(): void {
+    failures = 0
+    if (outage === null) return
+    const seconds = Math.round((clock() - outage.since) / SECOND)
+    log.warn({ failures: outage.failures }, `database: available again after ${seconds} s`)
+    outage = null
+  }
+
+  function remind(): void {
+    if (outage === null || clock() - outage.lastLogged < REMINDER) return
+    outage.lastLogged = clock()
+    const minutes = Math.round((clock() - outage.since) / MINUTE)
+    log.error({ failures: outage.failures }, `database: ${problemTexts[outage.trouble]}, for ${minutes} min`)
+  }
+
+  const timer = setInterval(() => {
+    remind()
+    const isSilent = waiting() > 0 && clock() - answeredAt > SILENCE_LIMIT && clock() - asked.at > SILENCE_LIMIT
+    if (outage !== null || isSilent) void askNow()
+  }, PERIOD).unref()
+
+  return {
+    succeeded() {
+      answeredAt = clock()
+    },
+    failed(error) {
+      const trouble = problemOf(error)
+      if (trouble === null) {
+        answeredAt = clock()
+        return
+      }
+      if (outage) outage.failures += 1
+      else failures += 1
+      if (trouble !== 'unreachable') enter(trouble, error)
+      else recheck()
+    },
+    refusal() {
+      if (!refuses || outage?.trouble !== 'unreachable') return null
+      outage.failures += 1
+      return new DatabaseUnavailable()
+    },
+    async check() {
+      if (outage) return outage.trouble
+      return clock() - asked.at < PERIOD ? asked.trouble : askNow()
+    },
+    close() {
+      closed = true
+      clearInterval(timer)
+    },
+  }
+}
+
+/** Returns the message of an error's innermost cause, for the log. */
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
+}

@@ -1,0 +1,73 @@
+/**
+ * The thread in which the embedded PostgreSQL runs. In: the directory of the database, then bytes of the PostgreSQL wire
+ * protocol, or null to close the database. Out: null once the database is open, then for each message its answer in bytes, in
+ * order; or a string, why the database can no longer be trusted, after which the thread ends.
+ */
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parentPort } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+import { createLimiter } from '../../core/concurrency/limiter.ts'
+
+const main = parentPort
+if (main === null) throw new Error('embedded-worker.ts runs as a worker thread only')
+
+const directory = once(main, 'message').then(([path]: string[]) => path)
+// Takes a while, and needs no directory. The module has a copy of the file, which is not kept.
+const pgliteWasmModule = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
+  (code) => WebAssembly.compile(code),
+)
+
+const database = await PGlite.create({
+  dataDir: await directory,
+  pgliteWasmModule,
+  // The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway: reading 20 MB
+  // again takes as long with 8 as with 32 MB.
+  startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=16MB'],
+})
+
+// PGlite continues after any error thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) is an ordinary failed
+// statement. Any other is a backend that has exited, or a trap that leaves its memory in an unknown state.
+const failedStatement = 100
+const backend = database.Module
+const runMessage = backend._PostgresMainLoopOnce
+backend._PostgresMainLoopOnce = () => {
+  try {
+    runMessage()
+  } catch (error) {
+    const { status, message } = error as { status?: number; message?: string }
+    if (status !== failedStatement) {
+      main.postMessage(message ?? `it ended with status ${status}`)
+      process.exit(1)
+    }
+    throw error
+  }
+}
+
+/** Unlike `execProtocolRaw`, this keeps no parsed copy of every answer for as long as the process runs. */
+async function answer(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  await database.execProtocolRawStream(message, { onRawData: (bytes) => chunks.push(bytes.slice()) })
+  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.length
+  }
+  return whole
+}
+
+async function handle(message: Uint8Array | null): Promise<void> {
+  if (message === null) {
+    await database.close()
+    process.exit(0)
+  }
+  const bytes = await answer(message)
+  main?.postMessage(bytes, [bytes.buffer])
+}
+
+const inTurn = createLimiter({ atOnce: 1 })
+// A rejection ends the thread, because nothing handles it.
+main.on('message', (message: Uint8Array | null) => void inTurn(() => handle(message)))
+main.postMessage(null)

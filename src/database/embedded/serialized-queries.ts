@@ -1,0 +1,52 @@
+import pg from 'pg'
+import { createLimiter } from '../../core/concurrency/limiter.ts'
+import { isUnanswered } from '../connection/pool.ts'
+import { deadlineOf, setsDeadline } from '../connection/statement-deadline.ts'
+import { asUnavailable } from '../connection/unavailable.ts'
+
+/**
+ * Wraps a pool so that connections of transactions get one statement at a time. pg queues statements itself, but has deprecated
+ * that (version 9 will refuse it), and Prisma reads the relations of a row concurrently. Closes a connection with an unanswered
+ * statement, which Prisma would return to the pool as usable.
+ */
+export function serializeQueries(pool: pg.Pool): pg.Pool {
+  const connect = async () => oneAtATime(await pool.connect())
+  return Object.create(pool, {
+    connect: { value: (done?: Parameters<pg.Pool['connect']>[0]) => (done ? pool.connect(done) : connect()) },
+  })
+}
+
+type Statement = pg.QueryConfig & { readonly query_timeout?: number }
+type Send = (this: pg.ClientBase, statement: Statement) => Promise<pg.QueryResult>
+
+/** Serializes the queries of a client until it is released. */
+function oneAtATime(client: pg.PoolClient): pg.PoolClient {
+  const { release } = client
+  const send: Send = pg.Client.prototype.query
+  const inTurn = createLimiter({ atOnce: 1 })
+  let silent: Error | undefined
+  let deadline: number | undefined
+
+  async function sendOne(statement: Statement): Promise<pg.QueryResult> {
+    if (setsDeadline(statement)) deadline = deadlineOf(statement)
+    try {
+      return await send.call(client, deadline === undefined ? statement : { ...statement, query_timeout: deadline })
+    } catch (error) {
+      if (isUnanswered(error)) {
+        silent = error as Error
+        // With a statement under way this closes the connection at once.
+        void client.end()
+      }
+      throw asUnavailable(error)
+    }
+  }
+
+  return Object.assign(client, {
+    query: (statement: Statement) => inTurn(() => sendOne(statement)),
+    release(error?: Error | boolean) {
+      Reflect.deleteProperty(client, 'query')
+      client.release = release
+      release(silent ?? error)
+    },
+  })
+}

@@ -1,0 +1,60 @@
+import type { Context } from '../../core/context.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+
+/** Options of a claim on rows of a table with an id and a due time. */
+export interface LeaseOptions {
+  /** The table and its due time column. Both are interpolated into SQL, so never pass user input. */
+  readonly table: string
+  readonly dueColumn: string
+  /** A condition on the rows to claim; absent: all. */
+  readonly where?: Prisma.Sql
+  /** The maximum number of rows. */
+  readonly limit: number
+  /** The length of the lease in milliseconds, after which another worker can claim the rows of a crashed one. */
+  readonly leaseMs: number
+}
+
+/** Rows that a worker has claimed. */
+export interface Lease {
+  /** Their ids and previous due times, oldest first. */
+  readonly taken: readonly { readonly id: string; readonly dueAt: Date }[]
+  /** Their new due time. While a row has exactly this value, no other worker has claimed or changed it. */
+  readonly until: Date
+}
+
+/** The table and its due time column. */
+type LeaseTable = Pick<LeaseOptions, 'table' | 'dueColumn'>
+
+/** Returns unfinished leases: makes the rows due again, unless they were claimed or changed since. */
+export async function releaseClaims(
+  ctx: Pick<Context, 'db' | 'now'>,
+  { table, dueColumn }: LeaseTable,
+  left: readonly { readonly id: string; readonly until: Date }[],
+): Promise<void> {
+  if (left.length === 0) return
+  const [rows, due] = [Prisma.raw(`"${table}"`), Prisma.raw(`"${dueColumn}"`)]
+  await ctx.db.$executeRaw`
+    UPDATE ${rows} AS work SET ${due} = ${ctx.now()}
+    FROM unnest(${left.map(({ id }) => id)}::text[], ${left.map(({ until }) => until)}::timestamptz[]) AS left_over (id, until)
+    WHERE work.id = left_over.id AND work.${due} = left_over.until`
+}
+
+/**
+ * Claims due rows for this worker: moves their due time ahead by the lease, so that no other worker claims them meanwhile. The
+ * worker sets the next due time when it has finished.
+ */
+export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseOptions): Promise<Lease> {
+  const now = ctx.now()
+  const until = new Date(now.getTime() + options.leaseMs)
+  const table = Prisma.raw(`"${options.table}"`)
+  const due = Prisma.raw(`"${options.dueColumn}"`)
+  const where = options.where ?? Prisma.sql`TRUE`
+  const taken = await ctx.db.$queryRaw<{ id: string; dueAt: Date }[]>`
+    WITH due AS (
+      SELECT id, ${due} AS was FROM ${table} WHERE ${due} <= ${now} AND ${where}
+      ORDER BY ${due} FOR UPDATE SKIP LOCKED LIMIT ${options.limit}
+    )
+    UPDATE ${table} AS work SET ${due} = ${until} FROM due WHERE work.id = due.id
+    RETURNING work.id, due.was AS "dueAt"`
+  return { taken: taken.sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime()), until }
+}

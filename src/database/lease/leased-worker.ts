@@ -1,0 +1,193 @@
+import type { LoopState, PollLoop } from '../../core/concurrency/poll-loop.ts'
+import { startPollLoop } from '../../core/concurrency/poll-loop.ts'
+import type { Context } from '../../core/context.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { Agenda } from './agenda.ts'
+import { IDLE_MS } from './agenda.ts'
+import type { LeaseOptions } from './lease.ts'
+import { claimDue, releaseClaims } from './lease.ts'
+
+/** A row to work on. While its due time is that of the claim, no other worker has claimed or changed it. */
+interface LeasedRow {
+  readonly id: string
+  readonly dueAt: Date
+}
+
+/** A row that this worker has claimed. */
+export interface Claim<Row> {
+  readonly row: Row
+  /** When it was due. */
+  readonly dueAt: Date
+}
+
+/** Claims rows that are due, works on them, and releases those that it does not finish. */
+export interface LeasedWorker {
+  /** Claims due rows once and starts the work on them. Returns the milliseconds until the next poll. */
+  poll(): Promise<number>
+  /** Polls until it is closed. */
+  start(): void
+  /** Polls at once. */
+  wake(): void
+  state(): LoopState
+  /** Polls now, so that `state` is current (`PollLoop`). */
+  check(): Promise<void>
+  /** Resolves once all running work has ended. */
+  idle(): Promise<void>
+  /** Stops claiming, releases rows that have not begun, waits for the others, and releases those that were not finished. */
+  close(): Promise<void>
+}
+
+/** A leased worker, as the one who gives it its work sees it. */
+export interface LeasedWork<Row> extends LeasedWorker {
+  /** The number of rows that are being worked on. */
+  readonly running: number
+  /** Whether `close` was called. */
+  readonly isClosing: boolean
+  /** Works on a claimed row. `work` resolves to false when it stopped before the end: `close` releases the row then. */
+  run(row: Row, work: () => Promise<boolean>): void
+  /** Makes claimed rows due again. */
+  release(rows: readonly Row[]): Promise<void>
+}
+
+export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | 'dueColumn' | 'leaseMs'> {
+  readonly ctx: Pick<Context, 'db' | 'now' | 'log'>
+  /** The condition on the rows to claim now. */
+  readonly where: () => Prisma.Sql
+  /** How many rows may be claimed at once, and with one statement. */
+  readonly maxClaimed: number
+  readonly batch: number
+  /** Called before each claim. */
+  readonly prepare?: () => Promise<void>
+  /** Reads rows by their ids, in any order. */
+  readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
+  /** Takes rows that were claimed, those due first in front: starts them with `run`, now or later. */
+  readonly accept: (claims: readonly Claim<Row>[]) => void
+  /** Selects when the next row is due, or null, as one value (`earliestOf`). */
+  readonly earliest: Prisma.Sql
+  /** Wakes the worker when a row is due, so that it sleeps while none is; absent: it looks every second. */
+  readonly agenda?: Agenda | undefined
+  /** Called when work on a row has ended. */
+  readonly onEnd?: () => void
+  /** In milliseconds. */
+  readonly pauses: {
+    /** After a poll that found no room for more rows, that filled its batch, and that did not. */
+    readonly noRoom: number
+    readonly full: number
+    readonly partial: number
+    /** The shortest pause until the next row is due. */
+    readonly soonest: number
+    /** The shortest pause after a wake-up, which merges several. */
+    readonly wake: number
+  }
+  /** The room and what its rows are, for the log, such as `monitoring` and `watches`. */
+  readonly name: { readonly room: string; readonly rows: string }
+}
+
+/** The longest pause between polls while this worker has rows, and the timeout of one, in milliseconds. */
+const MAX_PAUSE_MS = SECOND
+const MAX_POLL_MS = 30 * SECOND
+
+/** Creates a worker; it polls once started. */
+export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
+  const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
+  const { room, rows } = options.name
+  const { db, log, now } = ctx
+  /** The rows that are claimed, begun or not. */
+  const claimed = new Map<string, Row>()
+  const running = new Map<string, Promise<void>>()
+  let loop: PollLoop | null = null
+  let leaveAgenda = () => {}
+  let isClosing = false
+
+  async function poll(): Promise<number> {
+    await options.prepare?.()
+    const limit = Math.min(maxClaimed - claimed.size, batch)
+    if (limit <= 0) return pauses.noRoom
+    const { taken, until } = await claimDue(ctx, { table, dueColumn, where: where(), limit, leaseMs })
+    if (taken.length === 0) return msUntilNext()
+    const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
+    const claims = taken.flatMap(({ id, dueAt }) => {
+      const row = read.get(id)
+      // A different due time: it was changed meanwhile. One whose lease has expired may still be running here.
+      return row?.dueAt.getTime() === until.getTime() && !running.has(id) ? [{ row, dueAt }] : []
+    })
+    for (const { row } of claims) claimed.set(row.id, row)
+    options.accept(claims)
+    return taken.length === limit ? pauses.full : pauses.partial
+  }
+
+  async function msUntilNext(): Promise<number> {
+    const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${earliest}) AS at`
+    // The end of the work on its rows may make some due sooner.
+    const longest = agenda && claimed.size === 0 ? IDLE_MS : MAX_PAUSE_MS
+    if (!next?.at) return longest
+    return Math.min(Math.max(next.at.getTime() - now().getTime(), pauses.soonest), longest)
+  }
+
+  async function work(row: Row, run: () => Promise<boolean>): Promise<void> {
+    let isFinished = true
+    try {
+      isFinished = await run()
+    } catch (error) {
+      log.error({ err: error, id: row.id }, `${room}: work on one of the ${rows} failed`)
+    } finally {
+      running.delete(row.id)
+      if (isFinished) forget(row)
+      options.onEnd?.()
+    }
+  }
+
+  /** Forgets a claim, but not a later one of the same row. */
+  function forget(row: Row): void {
+    if (claimed.get(row.id) === row) claimed.delete(row.id)
+  }
+
+  async function release(left: readonly Row[]): Promise<void> {
+    for (const row of left) forget(row)
+    const leases = left.map(({ id, dueAt }) => ({ id, until: dueAt }))
+    await releaseClaims(ctx, { table, dueColumn }, leases).catch((error: unknown) =>
+      log.warn({ err: error }, `${room}: could not release ${rows}; they are due when their leases expire`),
+    )
+  }
+
+  const wake = () => loop?.wake()
+
+  return {
+    poll,
+    start() {
+      loop = startPollLoop(poll, {
+        retryMs: MAX_PAUSE_MS,
+        timeoutMs: MAX_POLL_MS,
+        minPauseMs: pauses.wake,
+        log,
+        failureMessage: `${room}: could not claim due ${rows}; trying again`,
+      })
+      if (agenda) leaveAgenda = agenda.add(earliest, wake)
+    },
+    wake,
+    state: () => loop?.state() ?? 'ok',
+    check: async () => loop?.check(),
+    get running() {
+      return running.size
+    },
+    get isClosing() {
+      return isClosing
+    },
+    run(row, run) {
+      running.set(row.id, work(row, run))
+    },
+    release,
+    async idle() {
+      while (running.size > 0) await Promise.all(running.values())
+    },
+    async close() {
+      isClosing = true
+      leaveAgenda()
+      await loop?.stop()
+      await release([...claimed.values()].filter(({ id }) => !running.has(id)))
+      await Promise.all(running.values())
+      await release([...claimed.values()])
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { SqlDatabase } from '../core/context.ts'
+
+/** The state of the database server. */
+export interface ServerState {
+  readonly bytes: bigint
+  readonly connections: number
+  readonly maxConnections: string
+  readonly version: string
+}
+
+/** Returns the size of the database, how many connections are open, and the version of PostgreSQL. */
+export async function readServerState(db: SqlDatabase): Promise<ServerState | undefined> {
+  const [state] = await db.$queryRaw<ServerState[]>`
+    SELECT pg_database_size(current_database()) AS bytes, split_part(current_setting('server_version'), ' ', 1) AS version,
+      (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+      current_setting('max_connections') AS "maxConnections"`
+  return state
+}

@@ -1,0 +1,138 @@
+import { EventKind } from '../generated/prisma/enums.ts'
+
+/**
+ * Who else learns of an event, beside those who read the organization's log:
+ * - `page`: the public page shows the change
+ * - `subscribers`: they are notified
+ * - `browsers`: members are notified in their browsers, besides alerts, which reach browsers by alert channels
+ * - `alerts`: it can open, change or end an alert
+ */
+export type Audience = 'page' | 'subscribers' | 'browsers' | 'alerts'
+
+/**
+ * The audiences of each kind of event. A new kind does not compile without a decision, and one for an audience does not
+ * compile until that audience's room handles it (`KindFor`). Access, billing and monitoring are visible to the organization
+ * only.
+ */
+const audiences = {
+  PAGE_UPDATED: ['page'],
+  // Other pages do not show that a page was created.
+  PAGE_CREATED: [],
+  PAGE_DELETED: [],
+  PAGE_ACCESS_CHANGED: [],
+  PAGE_TOKEN_CREATED: [],
+  PAGE_TOKEN_REVOKED: [],
+  SERVICE_GROUP_CREATED: ['page'],
+  SERVICE_GROUP_UPDATED: ['page'],
+  SERVICE_GROUP_DELETED: ['page'],
+  SERVICE_GROUPS_REORDERED: ['page'],
+  SERVICE_CREATED: ['page'],
+  SERVICE_UPDATED: ['page'],
+  SERVICE_DELETED: ['page', 'alerts'],
+  SERVICES_REORDERED: ['page'],
+  SERVICE_STATUS_CHANGED: ['page', 'subscribers'],
+  SERVICE_UNKNOWN: ['page'],
+  SERVICE_KNOWN: ['page'],
+  INCIDENT_CREATED: ['page', 'subscribers', 'browsers'],
+  INCIDENT_UPDATED: ['page'],
+  INCIDENT_UPDATE_POSTED: ['page', 'subscribers', 'browsers'],
+  INCIDENT_UPDATE_EDITED: ['page'],
+  INCIDENT_DELETED: ['page'],
+  INCIDENT_BACKFILLED: ['page'],
+  INCIDENT_UPDATE_BACKFILLED: ['page'],
+  INCIDENT_UPDATE_DELETED: ['page'],
+  INCIDENT_DRAFTED: [],
+  INCIDENT_DRAFT_UPDATED: [],
+  INCIDENT_DISMISSED: [],
+  INCIDENT_MERGED: ['page'],
+  INCIDENT_NOTE_ADDED: [],
+  INCIDENT_NOTE_EDITED: [],
+  INCIDENT_NOTE_DELETED: [],
+  INCIDENT_FILE_ADDED: [],
+  INCIDENT_FILE_DELETED: [],
+  INCIDENT_LEAD_CHANGED: [],
+  POSTMORTEM_DRAFTED: [],
+  POSTMORTEM_PUBLISHED: ['page', 'subscribers'],
+  POSTMORTEM_UPDATED: ['page'],
+  POSTMORTEM_WITHDRAWN: ['page'],
+  POSTMORTEM_REVIEW_REQUESTED: [],
+  POSTMORTEM_REVIEWED: [],
+  POSTMORTEM_REVIEW_CANCELLED: [],
+  MAINTENANCE_SCHEDULED: ['page', 'subscribers'],
+  MAINTENANCE_UPDATED: ['page'],
+  MAINTENANCE_UPDATE_POSTED: ['page', 'subscribers'],
+  MAINTENANCE_RESCHEDULED: ['page', 'subscribers'],
+  MAINTENANCE_STARTED: ['page', 'subscribers'],
+  MAINTENANCE_COMPLETED: ['page', 'subscribers'],
+  MAINTENANCE_CANCELLED: ['page', 'subscribers'],
+  MAINTENANCE_UPDATE_EDITED: ['page'],
+  MAINTENANCE_UPDATE_DELETED: ['page'],
+  MAINTENANCE_DELETED: ['page'],
+  MAINTENANCE_SERIES_CREATED: [],
+  MAINTENANCE_SERIES_UPDATED: [],
+  MAINTENANCE_SERIES_ENDED: [],
+  MAINTENANCE_SERIES_DELETED: [],
+  MONITOR_CREATED: [],
+  MONITOR_UPDATED: ['alerts'],
+  MONITOR_PAUSED: ['alerts'],
+  MONITOR_RESUMED: [],
+  MONITOR_DELETED: ['alerts'],
+  MONITOR_STATE_CHANGED: ['alerts'],
+  MONITOR_UNKNOWN: ['alerts'],
+  MONITOR_KNOWN: ['alerts'],
+  ORGANIZATION_CREATED: [],
+  ORGANIZATION_DELETED: [],
+  ORGANIZATION_RESTORED: [],
+  MEMBER_INVITED: [],
+  MEMBER_JOINED: [],
+  MEMBER_ROLE_CHANGED: [],
+  MEMBER_REMOVED: [],
+  INVITATION_REVOKED: [],
+  API_KEY_CREATED: [],
+  API_KEY_REVOKED: [],
+  TIER_CHANGED: [],
+  CHECK_PLAN_CHANGED: [],
+  SUBSCRIBERS_IMPORTED: [],
+  HISTORY_IMPORTED: [],
+  SUBSCRIBER_DELETED: [],
+  ALERT_CHANNEL_CREATED: [],
+  ALERT_CHANNEL_UPDATED: [],
+  ALERT_CHANNEL_DELETED: [],
+  ALERT_CHANNEL_TESTED: [],
+  ALERT_OPENED: [],
+  ALERT_REMINDED: [],
+  ALERT_ESCALATED: [],
+  ALERT_ACKNOWLEDGED: [],
+  ALERT_ENDED: [],
+  INTEGRATION_CREATED: [],
+  INTEGRATION_UPDATED: [],
+  INTEGRATION_DELETED: [],
+  INCOMING_ALERT_REFUSED: [],
+  TEMPLATE_CREATED: [],
+  TEMPLATE_UPDATED: [],
+  TEMPLATE_DELETED: [],
+  OBJECTIVE_CREATED: [],
+  OBJECTIVE_UPDATED: [],
+  OBJECTIVE_DELETED: ['alerts'],
+  OBJECTIVE_BURNING: ['alerts'],
+  OBJECTIVE_RECOVERED: ['alerts'],
+  MANAGED_OBJECT_LOCKED: [],
+  MANAGED_OBJECT_UNLOCKED: [],
+  UPTIME_CORRECTED: [],
+  UPTIME_CORRECTION_DELETED: [],
+  REPORT_CREATED: ['subscribers'],
+} as const satisfies Readonly<Record<EventKind, readonly Audience[]>>
+
+/** The kinds of events for an audience. */
+export type KindFor<A extends Audience> = {
+  [Kind in EventKind]: A extends (typeof audiences)[Kind][number] ? Kind : never
+}[EventKind]
+
+/** Returns whether events of a kind are for an audience. */
+export function isFor<A extends Audience>(audience: A, kind: EventKind): kind is KindFor<A> {
+  const all: readonly Audience[] = audiences[kind]
+  return all.includes(audience)
+}
+
+/** The kinds of events that change the public page. */
+export const publicKinds: readonly EventKind[] = Object.values(EventKind).filter((kind) => isFor('page', kind))

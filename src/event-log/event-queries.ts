@@ -1,0 +1,54 @@
+import type { Context } from '../core/context.ts'
+import type { Event } from '../generated/prisma/client.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+
+type Db = Pick<Context, 'db'>
+
+/** Which events `listEvents` returns. */
+export interface EventSearch {
+  /** Undefined: of every kind. */
+  readonly kind: EventKind | undefined
+  /** The position before which the list starts; null: at the newest. */
+  readonly before: number | null
+  readonly limit: number
+}
+
+/** Returns events of an organization's log, newest first. */
+export function listEvents({ db }: Db, organizationId: string, { kind, before, limit }: EventSearch): Promise<Event[]> {
+  return db.event.findMany({
+    where: { organizationId, ...(kind && { kind }), ...(before !== null && { seq: { lt: before } }) },
+    orderBy: { seq: 'desc' },
+    take: limit,
+  })
+}
+
+/** What an event is about. */
+export type EventSubject = Pick<Event, 'kind' | 'subjectName' | 'subjectId'>
+
+/** Returns what the events at these positions of an organization's log are about; deleted ones are absent. */
+export async function readEventSubjects(
+  { db }: Db,
+  organizationId: string,
+  positions: readonly number[],
+): Promise<ReadonlyMap<number, EventSubject>> {
+  if (positions.length === 0) return new Map()
+  const found = await db.event.findMany({
+    where: { organizationId, seq: { in: [...new Set(positions)] } },
+    select: { seq: true, kind: true, subjectName: true, subjectId: true },
+  })
+  return new Map(found.map(({ seq, ...event }) => [seq, event]))
+}
+
+/**
+ * Returns since when an organization's events are kept, if the event after a position was deleted because it was old; null: it is
+ * kept, or the position is that of the newest event.
+ */
+export async function deletedAfter({ db }: Db, organizationId: string, position: number): Promise<Date | null> {
+  const log = await db.organization.findUnique({
+    where: { id: organizationId },
+    select: { lastSeq: true, eventsSince: true },
+  })
+  if (log === null || log.eventsSince === null || position >= log.lastSeq) return null
+  const where = { organizationId_seq: { organizationId, seq: position + 1 } }
+  return (await db.event.findUnique({ where, select: { seq: true } })) === null ? log.eventsSince : null
+}

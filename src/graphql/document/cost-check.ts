@@ -1,0 +1,59 @@
+import type { ExecutionArgs, GraphQLError } from 'graphql'
+import { getOperationAST } from 'graphql'
+import type { GraphContext } from '../builder.ts'
+import type { About, Sizes } from './cost.ts'
+import { costOf, MAX_COST, operationTooLarge, organizationsOf } from './cost.ts'
+
+/** Reads the largest sizes of the organizations with these ids and slugs, and of those that own these objects. */
+export type ReadSizes = (
+  db: GraphContext['db'],
+  organizations: {
+    readonly ids: readonly string[]
+    readonly slugs: readonly string[]
+    readonly objects: readonly string[]
+  },
+) => Promise<Sizes>
+
+/**
+ * Returns the error for an operation that is too expensive; null: it may be executed. Invalid variables are left to the
+ * execution.
+ */
+export type CostCheck = (args: ExecutionArgs) => Promise<GraphQLError | null>
+
+/**
+ * Rejects operations by their cost. If the cost exceeds the limit for the largest possible organization, it is computed
+ * again with the actual sizes of the organizations involved.
+ */
+export function createCostCheck(readSizes: ReadSizes): CostCheck {
+  return async ({ schema, document, operationName, variableValues, contextValue }) => {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return null
+    // The context that Yoga or the websocket created.
+    const ctx = contextValue as GraphContext
+    const limit = ctx.actor.kind === 'visitor' ? MAX_COST.withoutKey : MAX_COST.withKey
+    const asked = { schema, document, operation, variables: { ...variableValues }, limit }
+    if (costOf(asked) <= limit) return null
+    const named = organizationsNamed(ctx, organizationsOf(schema, document, operation, asked.variables))
+    const sizes = named && (await readSizes(ctx.db, named))
+    if (sizes && costOf({ ...asked, sizes }) <= limit) return null
+    return operationTooLarge(`costs more than ${limit}`, { limit })
+  }
+}
+
+/** The maximum number of objects whose organizations are looked up for an operation. */
+const MAX_OBJECTS = 100
+
+/** Returns null when an organization is unknown, too many objects are named, or the caller has no organization. */
+function organizationsNamed({ actor }: GraphContext, about: readonly About[] | null) {
+  if (about === null) return null
+  const own = 'organizationId' in actor ? actor.organizationId : undefined
+  const isOwnAsked = about.includes('own')
+  if (isOwnAsked && own === undefined) return null
+  const objects = new Set(about.flatMap((each) => (typeof each === 'object' && 'objects' in each ? each.objects : [])))
+  if (objects.size > MAX_OBJECTS) return null
+  return {
+    ids: isOwnAsked && own !== undefined ? [own] : [],
+    slugs: about.flatMap((each) => (typeof each === 'object' && 'slug' in each ? [each.slug] : [])),
+    objects: [...objects],
+  }
+}

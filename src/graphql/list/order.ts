@@ -1,0 +1,71 @@
+import { invalid } from '../../core/validation.ts'
+import { builder } from '../builder.ts'
+import { describedValues } from '../schema/descriptions.ts'
+import type { Direction } from './keyset.ts'
+
+const OrderDirection = builder.enumType('OrderDirection', {
+  description: 'The direction of an order.',
+  values: {
+    ASC: { value: 'asc', description: 'Ascending: oldest first, A to Z.' },
+    DESC: { value: 'desc', description: 'Descending: newest first, Z to A.' },
+  } as const,
+})
+
+/**
+ * Defines the input `{name}Order` of an `orderBy` argument.
+ * @param fields the fields to order by, with descriptions.
+ */
+export function orderInput<const Field extends string>(name: string, fields: Readonly<Record<Field, string>>) {
+  const values = describedValues(fields)
+  const FieldEnum = builder.enumType(`${name}OrderField`, {
+    description: `The fields that a list of ${name} objects can be ordered by.`,
+    values,
+  })
+  return builder.inputType(`${name}Order`, {
+    description: `The order of a list of ${name} objects.`,
+    fields: (t) => ({
+      field: t.field({ type: FieldEnum, description: 'The field to order by.' }),
+      direction: t.field({ type: OrderDirection, description: 'The direction.' }),
+    }),
+  })
+}
+
+const TimeOrder = builder.enumType('TimeOrder', {
+  description: 'The order of a list by time.',
+  values: {
+    NEWEST_FIRST: { value: 'desc', description: 'Newest first.' },
+    OLDEST_FIRST: { value: 'asc', description: 'Oldest first.' },
+  } as const,
+})
+
+/** The argument that `orderBy` has replaced. */
+export const deprecatedOrder = builder.args((t) => ({
+  order: t.field({ type: TimeOrder, required: false, deprecationReason: 'Use `orderBy`.' }),
+}))
+
+/**
+ * Returns the requested direction; newest first by default.
+ * @throws Invalid when both arguments are given.
+ */
+export function directionOf({
+  orderBy,
+  order,
+}: {
+  readonly orderBy?: { readonly direction: Direction } | null | undefined
+  readonly order?: Direction | null | undefined
+}): Direction {
+  if (orderBy && order) throw invalid([{ path: ['orderBy'], message: 'cannot be combined with the deprecated order' }])
+  return orderBy?.direction ?? order ?? 'desc'
+}
+
+/** Limited, because cursors contain such keys. */
+const MAX_KEY_LENGTH = 200
+
+/**
+ * Returns the sort key of a name: ignores case and accents, and compares numbers by value (`web-2` before `web-10`),
+ * the same on every database.
+ */
+export function nameKey(name: string): string {
+  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  return plain.replace(/\d+/g, (digits) => digits.padStart(16, '0')).slice(0, MAX_KEY_LENGTH)
+}

@@ -1,0 +1,42 @@
+import { requireScope } from '../../core/access.ts'
+import type { AnswerSerializer } from '../../core/idempotency.ts'
+import { rowSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
+import type { Scope } from '../../generated/prisma/enums.ts'
+import type { GraphContext } from '../builder.ts'
+
+/** The options of an `idempotencyKey` input field; its description is the same everywhere. */
+export const IDEMPOTENCY_KEY = { required: false } as const
+
+interface Creation<T, Effect> {
+  /** The scope required before an answer is repeated; null: none. */
+  readonly needs: Scope | null
+  readonly memory: (ctx: GraphContext) => AnswerSerializer<T, Effect>
+}
+
+/** Creates the resolver of a mutation that runs once per idempotency key. */
+export function idempotentResolver<T, Effect, Input extends { readonly idempotencyKey?: string | null | undefined }>(
+  operation: string,
+  { needs, memory }: Creation<T, Effect>,
+  work: (ctx: GraphContext, input: Input) => Promise<T>,
+) {
+  return (_root: unknown, { input }: { readonly input: Input }, ctx: GraphContext): Promise<T> => {
+    if (needs !== null) requireScope(ctx, needs)
+    const asked = { operation, input, key: input.idempotencyKey }
+    return withIdempotencyKey(ctx, asked, memory(ctx), (claiming) => work(claiming, input))
+  }
+}
+
+/**
+ * Like `idempotentResolver`, for a mutation that creates a row of the organization; repeated requests read the row
+ * again. Requires a key with scope WRITE.
+ */
+export function createRowResolver<T extends { readonly id: string }>(
+  operation: string,
+  work: (ctx: GraphContext, input: unknown) => Promise<T>,
+) {
+  return idempotentResolver<T, T, { readonly idempotencyKey?: string | null | undefined }>(
+    operation,
+    { needs: 'WRITE', memory: rowSerializer },
+    work,
+  )
+}

@@ -1,0 +1,31 @@
+import type { UptimeSource } from '../../generated/prisma/enums.ts'
+
+/** A place in an answer. */
+export interface Path {
+  readonly prev: Path | undefined
+}
+
+/** A value that holds for all that is below a field of an answer. */
+export interface PlaceMark<T> {
+  set(path: Path, value: T): void
+  /** Returns the value of the nearest field above a place; null: none. */
+  above(path: Path): T | null
+}
+
+/** Creates a mark. */
+export function createPlaceMark<T extends {}>(): PlaceMark<T> {
+  const marks = new WeakMap<Path, T>()
+  return {
+    set: (path, value) => void marks.set(path, value),
+    above(path) {
+      for (let place: Path | undefined = path; place; place = place.prev) {
+        const value = marks.get(place)
+        if (value !== undefined) return value
+      }
+      return null
+    },
+  }
+}
+
+/** What the uptime of services counts below a page that is not the first; elsewhere that is the organization's setting. */
+export const countedUptime: PlaceMark<UptimeSource> = createPlaceMark()

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ConnectionInitMessage, ServerOptions } from 'graphql-ws'
+import { makeServer } from 'graphql-ws'
+import type { Logger } from 'pino'
+import type { WebSocket } from 'ws'
+import { SECOND } from '../../core/time.ts'
+
+/** A websocket, the stream under it, and the request that opened it. */
+export interface Connection {
+  readonly socket: WebSocket
+  readonly stream: Duplex
+  readonly request: IncomingMessage
+}
+
+/** Close code of RFC 6455 §7.4.1. Clients reconnect after it, but not after the library's own 4500. */
+export const INTERNAL_ERROR = 1011
+/** A client that has not answered a ping when the next one is due is disconnected. */
+const PING_INTERVAL = 12 * SECOND
+/**
+ * The maximum length of a close reason, in bytes (RFC 6455 §5.5). ws throws above it, and some reasons contain clients'
+ * ids.
+ */
+const MAX_REASON_BYTES = 123
+
+/**
+ * Serves `graphql-transport-ws` with the library's core. Its own adapter for ws is not used, because it writes clients'
+ * errors to the console instead of the log.
+ */
+export function createTransport(
+  options: ServerOptions<ConnectionInitMessage['payload'], Connection>,
+  log: Logger,
+): (connection: Connection) => void {
+  const protocol = makeServer(options)
+
+  return ({ socket, stream, request }) => {
+    // For an invalid or too long frame, ws closes the connection itself with the right code.
+    socket.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
+    keepAlive(socket)
+    const failed = (error: unknown) => {
+      log.error({ err: error }, 'websocket: unexpected error')
+      socket.close(INTERNAL_ERROR, 'An unexpected error occurred on the server.')
+    }
+    const ended = protocol.opened(
+      {
+        protocol: socket.protocol,
+        // A failed send closes the socket, which is handled below.
+        send: (text) => new Promise((resolve) => socket.send(text, () => resolve())),
+        close: (code, reason = '') => socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason),
+        onMessage: (take) => void socket.on('message', (data) => void take(String(data)).catch(failed)),
+      },
+      { socket, stream, request },
+    )
+    socket.once('close', (code, reason) => void ended(code, String(reason)).catch(failed))
+  }
+}
+
+function keepAlive(socket: WebSocket): void {
+  let answered = true
+  socket.on('pong', () => {
+    answered = true
+  })
+  const pings = setInterval(() => {
+    if (!answered) return socket.terminate()
+    answered = false
+    socket.ping()
+  }, PING_INTERVAL)
+  socket.once('close', () => clearInterval(pings))
+}

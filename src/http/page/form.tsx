@@ -1,0 +1,403 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import type { z } from 'zod'
+import type { DomainError } from '../../core/errors.ts'
+import { Invalid, RateLimited } from '../../core/errors.ts'
+import { invalid } from '../../core/validation.ts'
+import { readBytes } from '../request/body.ts'
+import { nodeRequest } from '../request/node-request.ts'
+
+/** A submitted form. */
+export interface SubmittedForm {
+  /** The text fields. */
+  readonly fields: URLSearchParams
+  /** The chosen files by field; an empty choice is none. */
+  readonly files: ReadonlyMap<string, File>
+}
+
+/** What a form shows: the values typed before, and why they were refused. */
+export interface FormState {
+  readonly fields: URLSearchParams
+  readonly problem: DomainError | null
+  /** The names of fields that show what is stored and cannot be changed; of `http`, also `http.url`. Absent: none. */
+  readonly locked?: ReadonlySet<string>
+}
+
+/** Returns whether a field shows what is stored and cannot be changed. */
+export function isFieldLocked({ locked }: Pick<FormState, 'locked'>, name: string): boolean {
+  return locked !== undefined && (locked.has(name) || locked.has(name.split('.')[0] ?? ''))
+}
+
+/** Returns what was typed into a field; undefined: nothing, or it is locked. */
+const typedIn = (state: FormState, name: string): string | undefined =>
+  isFieldLocked(state, name) ? undefined : (state.fields.get(name) ?? undefined)
+
+/** A browser sends no field that is disabled. */
+const disabledIf = (isLocked: boolean) => (isLocked ? { disabled: true } : {})
+
+export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
+
+/** The maximum number of fields: a form with a thousand checkboxes has about as many. */
+const MAX_FIELDS = 2000
+
+/**
+ * Reads a form, urlencoded or multipart, of at most `maxBytes`.
+ * @throws HTTPException 413 when it is larger. @throws Invalid when it is malformed or has too many fields.
+ */
+export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
+  const body = await readBytes(nodeRequest(c), maxBytes)
+  const type = c.req.header('content-type') ?? ''
+  const form = type.startsWith('multipart/form-data')
+    ? await readMultipart(body, type)
+    : { fields: new URLSearchParams(body.toString('utf8')), files: new Map<string, File>() }
+  if (form.fields.size <= MAX_FIELDS) return form
+  throw tooManyFields()
+}
+
+const tooManyFields = () => new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
+
+/** Counts the boundaries before the parts are parsed, which takes a microsecond each. */
+function hasTooManyParts(body: Buffer, type: string): boolean {
+  const boundary = `--${/boundary="?([^";]+)/i.exec(type)?.[1] ?? ''}`
+  let position = -1
+  for (let count = 0; count <= MAX_FIELDS; count++) {
+    position = body.indexOf(boundary, position + 1)
+    if (position < 0) return false
+  }
+  return true
+}
+
+async function readMultipart(body: Buffer, type: string): Promise<SubmittedForm> {
+  if (hasTooManyParts(body, type)) throw tooManyFields()
+  const fields = new URLSearchParams()
+  const files = new Map<string, File>()
+  const entries = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
+    .formData()
+    .catch(() => {
+      throw new Invalid('INVALID_INPUT', 'The form is malformed.')
+    })
+  for (const [name, value] of entries) {
+    if (typeof value === 'string') fields.append(name, value)
+    else if (value.size > 0) files.set(name, value)
+  }
+  for (const name of files.keys()) fields.set(sentFile(name), 'true')
+  return { fields, files }
+}
+
+/** Returns what is wrong with a field; null: nothing. */
+export function fieldProblem({ problem }: FormState, name: string): string | null {
+  if (!(problem instanceof Invalid)) return null
+  const found = problem.issues.filter(({ path }) => `${path.join('.')}.`.startsWith(`${name}.`))
+  return found.length === 0 ? null : found.map(({ message }) => sentence(message)).join(' ')
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+/** Returns the status of a page with a refused form. */
+export function formStatus(problem: DomainError): 422 | 429 {
+  return problem instanceof RateLimited ? 429 : 422
+}
+
+/** Shows why a form was refused, unless only single fields are wrong: those say so themselves. */
+export function FormProblem({
+  state,
+  fields = [],
+}: {
+  readonly state: FormState
+  readonly fields?: readonly string[]
+}) {
+  const { problem } = state
+  if (problem === null) return null
+  const isShown = fields.some((name) => fieldProblem(state, name) !== null)
+  const message = isShown ? 'Check the highlighted fields.' : problem.message
+  return (
+    <p class="problem" id="problem" role="alert">
+      {message}
+    </p>
+  )
+}
+
+interface FieldProps {
+  readonly label: Child
+  readonly name: string
+  readonly state: FormState
+  /** Shown below the label. */
+  readonly hint?: Child
+  /** The value before anything was typed. */
+  readonly value?: string | number | null | undefined
+  readonly required?: boolean
+}
+
+interface InputProps extends FieldProps {
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'search' | 'color' | 'date' | 'datetime-local'
+  readonly autocomplete?: string
+  readonly autofocus?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly maxlength?: number
+  readonly pattern?: string
+  readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
+  readonly placeholder?: string
+  /** Where another form of the page has a field with this name. */
+  readonly id?: string
+}
+
+/** Returns the attributes of a field for a text, by the schema that judges it when it is sent. */
+export function textRules({ minLength, maxLength }: z.ZodString): {
+  readonly required?: true
+  readonly maxlength?: number
+} {
+  return { ...((minLength ?? 0) > 0 && { required: true }), ...(maxLength !== null && { maxlength: maxLength }) }
+}
+
+/** Renders a text field with its label, hint and error. Passwords are never repeated. */
+export function InputField({ label, name, state, hint, value, type = 'text', id = name, ...rest }: InputProps) {
+  const typed = type === 'password' ? '' : (typedIn(state, name) ?? value ?? '')
+  const isLocked = isFieldLocked(state, name)
+  // A text that is read-only can still be copied; a colour has no such attribute.
+  const lock = isLocked && type !== 'color' ? { readonly: true } : disabledIf(isLocked)
+  return (
+    <FieldFrame {...{ label, name, state, hint, id }}>
+      <input
+        id={id}
+        name={name}
+        type={type}
+        value={String(typed)}
+        {...rest}
+        {...lock}
+        {...described(name, state, hint, id)}
+      />
+    </FieldFrame>
+  )
+}
+
+/** Renders a choice of a file. After a refused form, the file must be chosen again: browsers keep none. */
+export function FileField({
+  label,
+  name,
+  state,
+  hint,
+  maxBytes,
+  id = name,
+  ...rest
+}: Omit<FieldProps, 'value'> & {
+  /** Where another form of the page has a field with this name. */
+  readonly id?: string
+  /** The media types or extensions to offer; absent: all. */
+  readonly accept?: string
+  /** The script refuses larger files before they are sent. */
+  readonly maxBytes: number
+}) {
+  const wasSent = state.fields.has(sentFile(name))
+  const note = wasSent ? <>{hint} Choose the file again: what you typed was kept, the file was not.</> : hint
+  return (
+    <FieldFrame {...{ label, name, state, id }} hint={note}>
+      <input
+        id={id}
+        name={name}
+        type="file"
+        data-max-bytes={maxBytes}
+        {...rest}
+        {...disabledIf(isFieldLocked(state, name))}
+        {...described(name, state, note, id)}
+      />
+    </FieldFrame>
+  )
+}
+
+/**
+ * Returns the file of a field; undefined: none was chosen.
+ * @throws Invalid when one was chosen, but the form had to wait for a sign-in, which no file does.
+ */
+export function fileIn({ files, fields }: SubmittedForm, name: string): File | undefined {
+  const file = files.get(name)
+  if (file === undefined && fields.has(sentFile(name))) {
+    throw invalid([
+      { path: [name], message: 'was not kept while you signed in: choose the file again, or go on without' },
+    ])
+  }
+  return file
+}
+
+/** The name of the field that says that a file was sent with a form. */
+const sentFile = (name: string) => `${name}.sent`
+
+/** Returns whether the name is that of such a field. */
+export const isSentFile = (name: string): boolean => name.endsWith('.sent')
+
+/** Names the account whose password a form asks for, to password managers. */
+export function UsernameField({ email }: { readonly email: string }) {
+  return <input type="text" name="username" autocomplete="username" value={email} readonly hidden />
+}
+
+/** Renders a field for several lines. */
+export function TextField({
+  label,
+  name,
+  state,
+  hint,
+  value,
+  rows = 5,
+  id = name,
+  ...rest
+}: FieldProps & {
+  readonly rows?: number
+  readonly maxlength?: number
+  readonly placeholder?: string
+  /** Where another form of the page has a field with this name. */
+  readonly id?: string
+}) {
+  return (
+    <FieldFrame {...{ label, name, state, hint, id }}>
+      <textarea
+        id={id}
+        name={name}
+        rows={rows}
+        {...rest}
+        {...(isFieldLocked(state, name) && { readonly: true })}
+        {...described(name, state, hint, id)}
+      >
+        {typedIn(state, name) ?? value ?? ''}
+      </textarea>
+    </FieldFrame>
+  )
+}
+
+/** An option of a choice. */
+export interface Choice {
+  readonly value: string
+  readonly text: string
+}
+
+/** Renders a choice of one. */
+export function SelectField({
+  label,
+  name,
+  state,
+  hint,
+  value,
+  choices,
+  ...rest
+}: FieldProps & { readonly choices: readonly Choice[] }) {
+  const chosen = typedIn(state, name) ?? value
+  return (
+    <FieldFrame {...{ label, name, state, hint }}>
+      <select
+        id={name}
+        name={name}
+        {...rest}
+        {...disabledIf(isFieldLocked(state, name))}
+        {...described(name, state, hint)}
+      >
+        {choices.map((choice) => (
+          <option value={choice.value} selected={choice.value === chosen}>
+            {choice.text}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  )
+}
+
+/** Renders a checkbox. Beside it, a hidden field says that it was shown, because a browser sends no unchecked box. */
+export function CheckboxField({
+  label,
+  name,
+  state,
+  checked = false,
+  hint,
+}: Omit<FieldProps, 'value'> & { readonly checked?: boolean }) {
+  const isLocked = isFieldLocked(state, name)
+  const isChecked = !isLocked && state.fields.has(`${name}.shown`) ? state.fields.has(name) : checked
+  return (
+    <div class="form-field checkbox">
+      <label>
+        <input
+          type="checkbox"
+          name={name}
+          value="true"
+          checked={isChecked}
+          {...disabledIf(isLocked)}
+          {...described(name, state, hint)}
+        />{' '}
+        {label}
+      </label>
+      {isLocked ? null : <input type="hidden" name={`${name}.shown`} value="true" />}
+      <FieldNotes {...{ name, state, hint }} />
+    </div>
+  )
+}
+
+/** Renders a choice of any number. */
+export function CheckboxesField({
+  label,
+  name,
+  state,
+  hint,
+  values = [],
+  choices,
+}: Omit<FieldProps, 'value'> & { readonly values?: readonly string[]; readonly choices: readonly Choice[] }) {
+  const isLocked = isFieldLocked(state, name)
+  const chosen = new Set(!isLocked && state.fields.has(`${name}.shown`) ? state.fields.getAll(name) : values)
+  return (
+    <fieldset class="form-field checkboxes" {...disabledIf(isLocked)} {...described(name, state, hint)}>
+      <legend>{label}</legend>
+      <FieldNotes {...{ name, state, hint }} />
+      {choices.map((choice) => (
+        <label>
+          <input type="checkbox" name={name} value={choice.value} checked={chosen.has(choice.value)} /> {choice.text}
+        </label>
+      ))}
+      {isLocked ? null : <input type="hidden" name={`${name}.shown`} value="true" />}
+    </fieldset>
+  )
+}
+
+function FieldFrame({
+  label,
+  name,
+  state,
+  hint,
+  id = name,
+  children,
+}: Pick<FieldProps, 'label' | 'name' | 'state' | 'hint'> & { readonly id?: string; readonly children: Child }) {
+  return (
+    <div class="form-field">
+      <label for={id}>{label}</label>
+      <FieldNotes {...{ name, state, hint, id }} />
+      {children}
+    </div>
+  )
+}
+
+function FieldNotes({
+  name,
+  state,
+  hint,
+  id = name,
+}: Pick<FieldProps, 'name' | 'state' | 'hint'> & { readonly id?: string }) {
+  const problem = fieldProblem(state, name)
+  return (
+    <>
+      {hint === undefined || hint === null ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {problem === null ? null : (
+        <p class="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+    </>
+  )
+}
+
+function described(name: string, state: FormState, hint: Child | undefined, id = name): Record<string, string> {
+  const isWrong = fieldProblem(state, name) !== null
+  const notes = [...(hint == null ? [] : [`${id}-hint`]), ...(isWrong ? [`${id}-problem`] : [])]
+  return {
+    ...(isWrong && { 'aria-invalid': 'true' }),
+    ...(notes.length > 0 && { 'aria-describedby': notes.join(' ') }),
+  }
+}

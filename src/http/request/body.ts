@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+import { HTTPException } from 'hono/http-exception'
+import { Invalid } from '../../core/errors.ts'
+
+/** How long the rest of a body that is too large is read before the answer, in milliseconds. */
+const LINGER_MS = 2000
+
+/**
+ * Reads the body of a request as text, up to `maxBytes` with or without a Content-Length. Reads on after the limit, but
+ * buffers nothing more.
+ * @throws HTTPException 413 when the body is larger. @throws Invalid when the connection closes before the end.
+ */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+  return (await readBytes(request, maxBytes)).toString('utf8')
+}
+
+/** Reads the body of a request as bytes, like `readBody`. */
+export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = () =>
+      new HTTPException(413, { message: `The request body must be at most ${maxBytes / 1024} KiB.` })
+    let lingering: NodeJS.Timeout | null = null
+    const refuse = () => {
+      if (!closesAfterAnswer(request)) return reject(tooLarge())
+      lingering ??= setTimeout(() => reject(tooLarge()), LINGER_MS)
+    }
+    if (Number(request.headers['content-length']) > maxBytes) refuse()
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) refuse()
+      else chunks.push(chunk)
+    })
+    // Creates no unused error: its stack takes as long as the rest of a small request.
+    const onClose = () => {
+      clearTimeout(lingering ?? undefined)
+      reject(new Invalid('INVALID_INPUT', 'The request body is incomplete.'))
+    }
+    request.once('close', onClose)
+    request.once('end', () => {
+      request.off('close', onClose)
+      clearTimeout(lingering ?? undefined)
+      if (lingering !== null) reject(tooLarge())
+      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+    })
+  })
+}
+
+/**
+ * Returns whether the connection closes after the answer. An answer before the end of the body would then be lost: closing
+ * a connection with unread data resets it (RFC 9112 §9.6).
+ */
+function closesAfterAnswer({ httpVersion, headers: { connection = '' } }: IncomingMessage): boolean {
+  return /\bclose\b/i.test(connection) || (httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection))
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { ORGANIZATION_HEADER } from '../../core/access.ts'
+import type { Config } from '../../core/config.ts'
+import type { RequestRoute } from '../../core/request-route.ts'
+import { clientAddress } from './client-address.ts'
+import { hasProxyHeader } from './local-caller.ts'
+
+/** The caller as identified by the request. */
+export interface Caller {
+  /** The client's IP address as canonical text. */
+  readonly address: string
+  /** The API key or token; null: none. */
+  readonly credential: string | null
+  /** The id or slug of the organization that the operator selects; null: none. */
+  readonly organization: string | null
+  /** The token of the caller's session; absent: none, or the request does not come from our own pages. */
+  readonly session?: string | undefined
+  /** The cookies of opened pages, by the id of the page; absent: none. */
+  readonly pageCookies?: ReadonlyMap<string, string> | undefined
+  /** Whether a page of another site makes the browser call; absent: no. */
+  readonly isCrossSite?: boolean | undefined
+  /** The request itself, for who asks by which way it came; absent: it is not kept. */
+  readonly request?: Pick<IncomingMessage, 'headers' | 'socket'> | undefined
+}
+
+/** Returns by which way a caller’s request came. */
+export function routeOf({ address, request }: Pick<Caller, 'address' | 'request'>): RequestRoute | undefined {
+  if (request === undefined) return undefined
+  const { headers, socket } = request
+  const text = (name: string) => headers[name]?.toString() ?? null
+  return {
+    peer: socket.remoteAddress ?? null,
+    client: address,
+    host: text('host'),
+    forwardedFor: text('x-forwarded-for'),
+    forwardedProto: text('x-forwarded-proto'),
+    hasProxyHeader: hasProxyHeader(headers),
+  }
+}
+
+/** The request headers that say who calls, in lower case. */
+export const identifyingHeaders = ['authorization', 'x-api-key', ORGANIZATION_HEADER.toLowerCase()] as const
+
+/** Returns the caller of a request from its socket and headers. */
+export function callerOf(
+  request: IncomingMessage,
+  { config }: { readonly config: Pick<Config, 'TRUST_PROXY'> },
+): Caller {
+  const { authorization, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
+  const organization = request.headers[ORGANIZATION_HEADER.toLowerCase()]
+  const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor
+  return {
+    address: clientAddress(request.socket.remoteAddress, forwarded, config.TRUST_PROXY),
+    credential: bearerOf(authorization) ?? (typeof apiKey === 'string' ? apiKey.trim() : null),
+    organization: typeof organization === 'string' ? organization.trim() : null,
+  }
+}
+
+/** Returns the token of an `Authorization` header; null for other schemes, which a proxy may use. */
+export function bearerOf(authorization: string | null | undefined): string | null {
+  return /^(?:bearer +)?(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null
+}

@@ -1,0 +1,52 @@
+import type { Context } from 'hono'
+import { hasCurrent } from './etag.ts'
+import type { Answer } from './send-answer.ts'
+import { answerWith, sendAnswer } from './send-answer.ts'
+
+/** An uploaded file. */
+export interface SentFile {
+  /** It never changes under this id. */
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly content: Buffer
+  /** Whether a browser may show it. Any other file is saved only. */
+  readonly isShown: boolean
+}
+
+/**
+ * Sends an uploaded file, or 304 when the client has it. A browser never runs it: it takes the type as it is sent, saves what is no
+ * picture, and gives what is opened alone no scripts and no origin.
+ */
+export function sendFile(
+  c: Context,
+  file: SentFile,
+  caching: string,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const etag = `"${file.id}"`
+  const headers = {
+    ...more,
+    etag,
+    'content-type': file.type,
+    'content-disposition': `${file.isShown ? 'inline' : 'attachment'}; ${nameParameters(file.name)}`,
+    'cache-control': caching,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  }
+  const isKnown = hasCurrent(c.req.header('if-none-match'), etag)
+  return sendAnswer(
+    c,
+    answerWith(isKnown ? null : (file.content as NonNullable<Answer['body']>), isKnown ? 304 : 200, headers),
+  )
+}
+
+/** Returns a name as RFC 6266 §4.3 has it: for clients that know ASCII only, and for all others. */
+function nameParameters(name: string): string {
+  const ascii = name.normalize('NFKD').replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
+import { DAY } from '../core/time.ts'
+
+/** How long bodies and resolved groups are kept, and how many bodies per integration. */
+const RETENTION = 7 * DAY
+const MAX_KEPT = 1000
+
+/** Deletes a batch of old bodies and groups. Returns whether there may be more. */
+export async function deleteOldBodies(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  count: CountDeleted = uncounted,
+): Promise<boolean> {
+  const before = new Date(now().getTime() - RETENTION)
+  const bodies = await db.$executeRaw`
+    DELETE FROM "IncomingBody" WHERE ctid = ANY (ARRAY(
+      SELECT body.ctid FROM "Integration" AS integration, LATERAL (
+        SELECT ctid, "receivedAt", row_number() OVER (ORDER BY position DESC) AS nth FROM "IncomingBody"
+        WHERE "integrationId" = integration.id AND status <> 'PENDING'
+      ) AS body WHERE body."receivedAt" < ${before} OR nth > ${MAX_KEPT} LIMIT ${DELETE_BATCH}))`
+  const groups = await db.$executeRaw`
+    DELETE FROM "IncomingGroup" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM "IncomingGroup" WHERE "resolvedAt" < ${before} AND NOT "isFiring" LIMIT ${DELETE_BATCH}))`
+  count('IncomingBody', bodies)
+  count('IncomingGroup', groups)
+  return Math.max(bodies, groups) >= DELETE_BATCH
+}

@@ -1,0 +1,155 @@
+import type { MonitorState } from '../../generated/prisma/enums.ts'
+import type { GroupOptions } from './group.ts'
+
+/** A member of a group. */
+export interface Member {
+  readonly id: string
+  readonly name: string
+  readonly state: MonitorState
+  readonly stateSince: Date
+  /** Since when its state is unknown; null: it is known. */
+  readonly unknownSince: Date | null
+  /** When its last unknown time ended; null: none that matters. */
+  readonly knownSince: Date | null
+}
+
+/** The current state of a group. */
+export interface GroupStanding {
+  readonly state: MonitorState
+  readonly stateSince: Date
+  readonly unknownSince: Date | null
+  /** The earliest start of a new state: when the group was created, changed or resumed. */
+  readonly earliest: Date
+}
+
+type KnownState = 'UP' | 'DEGRADED' | 'DOWN'
+
+/**
+ * The state of a group derived from its members. UNKNOWN: it depends on a member whose state is unknown. PENDING: it depends on a
+ * member without a result. EMPTY: no member is active.
+ */
+export type GroupVerdict =
+  /** @property since when the state began. @property knownSince when a previously unknown group became known. */
+  | { readonly kind: 'KNOWN'; readonly state: KnownState; readonly since: Date; readonly knownSince: Date }
+  | { readonly kind: 'UNKNOWN'; readonly since: Date }
+  | { readonly kind: 'PENDING' }
+  | { readonly kind: 'EMPTY'; readonly since: Date }
+
+type Rule = Pick<GroupOptions, 'require' | 'count'>
+
+/** The number of members in each state. OPEN: unknown or pending. */
+type Counts = Record<KnownState | 'OPEN', number>
+
+/**
+ * Judges a group. If n members must be up, its state is that of its n-th best active member; paused members do not count. The state
+ * is known if unknown and pending members cannot change it.
+ */
+export function judgeGroup(all: readonly Member[], rule: Rule, group: GroupStanding, now: Date): GroupVerdict {
+  const members = all.filter(({ state }) => state !== 'PAUSED')
+  const pausedAt = all.flatMap(({ state, stateSince }) => (state === 'PAUSED' ? [stateSince.getTime()] : []))
+  const earliest = Math.max(group.earliest.getTime(), ...pausedAt)
+  const within = (time: number, from: number) => new Date(Math.min(Math.max(time, from), Math.max(from, now.getTime())))
+  if (members.length === 0) {
+    const emptied = pausedAt.length === 0 ? now.getTime() : earliest
+    return { kind: 'EMPTY', since: within(emptied, group.stateSince.getTime()) }
+  }
+
+  const needed = neededOf(rule, members.length)
+  const counts = countsOf(members.map(knownStateOf))
+  const state = verdictOf(counts, needed)
+  if (state === null) {
+    if (members.every(({ unknownSince }) => unknownSince === null)) return { kind: 'PENDING' }
+    return { kind: 'UNKNOWN', since: within(undecidedSince(members, needed), group.stateSince.getTime()) }
+  }
+  const begun = decidedSince(members, needed, ({ stateSince }) => stateSince)
+  const isBetter = severity[state] < severityOf(group.state)
+  const since = within(begun, isBetter ? Math.max(earliest, group.stateSince.getTime()) : earliest)
+  const known = decidedSince(members, needed, ({ stateSince, knownSince }) => knownSince ?? stateSince)
+  return {
+    ...{ kind: 'KNOWN', state },
+    since: state === group.state ? group.stateSince : since,
+    knownSince: within(known, (group.unknownSince ?? group.stateSince).getTime()),
+  }
+}
+
+/** Returns how many active members must be up. Pausing members does not make a group fail. */
+export function neededOf({ require, count = 1 }: Rule, active: number): number {
+  if (require === 'ALL') return active
+  return require === 'ANY' ? 1 : Math.min(count, active)
+}
+
+/** Returns the state of the n-th best member. Null if it depends on unknown or pending members. */
+function verdictOf({ UP, DEGRADED, OPEN }: Counts, needed: number): KnownState | null {
+  const best = nthBest(UP + OPEN, DEGRADED, needed)
+  return best === nthBest(UP, DEGRADED, needed) ? best : null
+}
+
+function nthBest(up: number, degraded: number, n: number): KnownState {
+  if (up >= n) return 'UP'
+  return up + degraded >= n ? 'DEGRADED' : 'DOWN'
+}
+
+function countsOf(states: readonly (KnownState | null)[]): Counts {
+  const counts: Counts = { UP: 0, DEGRADED: 0, DOWN: 0, OPEN: 0 }
+  for (const state of states) counts[state ?? 'OPEN'] += 1
+  return counts
+}
+
+/** Returns the state of a member. Null if it is unknown or pending. */
+function knownStateOf({ state, unknownSince }: Pick<Member, 'state' | 'unknownSince'>): KnownState | null {
+  return state in severity && unknownSince === null ? (state as KnownState) : null
+}
+
+/** Returns since when the current states of the members decide the state, in epoch milliseconds. */
+function decidedSince(members: readonly Member[], needed: number, from: (member: Member) => Date): number {
+  const counts = countsOf(members.map(() => null))
+  const known = members.flatMap((member) => {
+    const state = knownStateOf(member)
+    return state === null ? [] : [{ state, at: from(member).getTime() }]
+  })
+  for (const { state, at } of known.sort((one, other) => one.at - other.at)) {
+    counts.OPEN -= 1
+    counts[state] += 1
+    if (verdictOf(counts, needed) !== null) return at
+  }
+  return Number.NEGATIVE_INFINITY
+}
+
+/**
+ * Returns since when the state depends on unknown members, in epoch milliseconds. Earlier states of a member are not available here,
+ * so it may have been up or down.
+ */
+function undecidedSince(members: readonly Member[], needed: number): number {
+  const counts: Counts = { UP: 0, DEGRADED: 0, DOWN: 0, OPEN: 0 }
+  let earlier = members.length
+  let since: number | null = null
+  for (const { at, from, to } of changesOf(members)) {
+    if (from === null) earlier -= 1
+    else counts[from] -= 1
+    counts[to] += 1
+    const isOpen = [0, earlier].every((up) => verdictOf({ ...counts, UP: counts.UP + up }, needed) === null)
+    since = isOpen ? (since ?? at) : null
+  }
+  return since ?? Number.NEGATIVE_INFINITY
+}
+
+/** A change of a member. OPEN: its state became unknown, or is pending. */
+interface MemberChange {
+  readonly at: number
+  /** Null: any earlier state. */
+  readonly from: keyof Counts | null
+  readonly to: keyof Counts
+}
+
+/** Returns the changes that led to the current states of members, in order of time. */
+function changesOf(members: readonly Member[]): MemberChange[] {
+  const changes = members.flatMap(({ state, stateSince, unknownSince }): MemberChange[] => {
+    const begun = knownStateOf({ state, unknownSince: null }) ?? 'OPEN'
+    const change = { at: stateSince.getTime(), from: null, to: begun } as const
+    return unknownSince === null ? [change] : [change, { at: unknownSince.getTime(), from: begun, to: 'OPEN' }]
+  })
+  return changes.sort((one, other) => one.at - other.at)
+}
+
+const severity: Readonly<Record<KnownState, number>> = { UP: 0, DEGRADED: 1, DOWN: 2 }
+const severityOf = (state: MonitorState) => (severity as Partial<Record<MonitorState, number>>)[state] ?? 0

@@ -1,0 +1,55 @@
+import { Cron } from 'croner'
+import { LRUCache } from 'lru-cache'
+import { DAY } from '../../core/time.ts'
+
+/** The schedule of a job: a cron expression of five fields or a name such as `@daily`, in a time zone. */
+export interface CronSchedule {
+  readonly expression: string
+  /** An IANA name. */
+  readonly timeZone: string
+}
+
+/** The number of parsed expressions to cache, because parsing costs more than evaluating. */
+const MAX_KEPT = 1000
+const kept = new LRUCache<string, Cron>({ max: MAX_KEPT })
+
+/** The longest allowed time between two runs, in milliseconds. */
+export const MAX_GAP_MS = 366 * DAY
+
+/** A fixed time, so that validation does not depend on the date. */
+const SOME_TIME = new Date('2025-01-01T00:00:00Z')
+
+/**
+ * Returns the first run after `after`, or null. When clocks change, it behaves like Debian's cron: a skipped time of day
+ * runs at the change, and a repeated one runs once, unless the job runs every hour.
+ * @throws Error for an invalid expression.
+ */
+export function nextRun({ expression, timeZone }: CronSchedule, after: Date): Date | null {
+  return parsed(expression, timeZone).nextRun(after)
+}
+
+/** Returns why an expression is not allowed. Null if it is allowed. */
+export function cronProblem(expression: string): string | null {
+  let first: Date | null
+  try {
+    // The parser also accepts dates.
+    if (/\dT\d/.test(expression)) return INVALID
+    first = nextRun({ expression, timeZone: 'UTC' }, SOME_TIME)
+  } catch {
+    return INVALID
+  }
+  if (first === null || first.getTime() - SOME_TIME.getTime() > MAX_GAP_MS) return 'must run at least once a year'
+  return null
+}
+
+const INVALID = 'must be a cron expression of five fields, such as 30 2 * * 1-5'
+
+function parsed(expression: string, timeZone: string): Cron {
+  const key = `${timeZone} ${expression}`
+  const known = kept.get(key)
+  if (known) return known
+  // Without a callback, it starts no timer.
+  const cron = new Cron(expression, { timezone: timeZone, mode: '5-part', paused: true })
+  kept.set(key, cron)
+  return cron
+}

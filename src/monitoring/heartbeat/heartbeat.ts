@@ -1,0 +1,196 @@
+import type pg from 'pg'
+import { hashSecret } from '../../account/api-key/secret.ts'
+import type { Context } from '../../core/context.ts'
+import { NotFound, Unavailable } from '../../core/errors.ts'
+import { randomText } from '../../core/id.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
+import type { Monitor, Prisma, Watch } from '../../generated/prisma/client.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
+import type { ResultWriter } from '../result/result-writer.ts'
+import type { DueWatch } from '../schedule/due-watch.ts'
+import { readWatches } from '../schedule/due-watch.ts'
+import type { Schedule } from '../state/staleness.ts'
+import { scheduleOf } from '../state/staleness.ts'
+import { durationInWords } from '../uptime/duration.ts'
+import { heartbeatDue, runEndOf } from './heartbeat-due.ts'
+
+/** The path under which jobs report (contract §6). */
+export const HEARTBEAT_PATH = '/api/v1/heartbeats'
+
+/** A job's report about its run, as in the "Pinging API" of healthchecks.io. */
+export type Signal =
+  | { readonly kind: 'success' }
+  /** The job started. Its duration is measured, and limited if the monitor has a limit. */
+  | { readonly kind: 'start' }
+  /** @property exitCode null when the job reported none. */
+  | { readonly kind: 'failure'; readonly exitCode: number | null }
+
+/** The dependencies of recording heartbeats. */
+export interface HeartbeatParts {
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly resultWriter: Pick<ResultWriter, 'record'>
+}
+
+export type HeartbeatContext = Context & HeartbeatParts
+
+/** 160 random bits. */
+const TOKEN_LENGTH = 32
+const TOKEN = /^[0-9a-v]{32}$/
+/** Repeated signals within this time, in milliseconds, are accepted and ignored. */
+const MIN_INTERVAL_MS = SECOND
+const MAX_TEXT_LENGTH = 200
+const MAX_ATTEMPTS = 5
+/** The largest latency in milliseconds that the database can store. */
+const MAX_DURATION_MS = 0x7fff_ffff
+
+/** Creates a token, which authorizes reports for the job. */
+export function newToken(): string {
+  return randomText(TOKEN_LENGTH)
+}
+
+/**
+ * Records a job's signal. Accepts and ignores it while the monitor is paused.
+ * @param text what the job sent; its first line is kept, up to 200 characters.
+ * @throws NotFound when no monitor has the token, and Unavailable when the result cannot be stored.
+ */
+export async function recordSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
+  const monitor = TOKEN.test(token)
+    ? await ctx.db.monitor.findUnique({
+        where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
+        include: { watches: true, organization: { select: { tier: true } } },
+      })
+    : null
+  if (monitor === null) throw new NotFound('No heartbeat has this token.')
+  const [watch] = monitor.watches
+  if (watch === undefined) return
+  const now = ctx.now()
+  const schedule = scheduleOf(monitor, monitor.organization.tier)
+  if (signal.kind === 'start') return recordStart(ctx, watch, schedule, now)
+  const result = resultOf(watch, signal, text, now)
+  if (watch.lastOutcome === result.outcome && isRecent(watch.lastCheckedAt, now)) return
+  if (watch.dueAt === null) {
+    const dueAt = heartbeatDue(schedule, { reportedAt: now, startedAt: null })
+    await ctx.db.watch.updateMany({ where: { id: watch.id, dueAt: null }, data: { dueAt } })
+  }
+  await record(ctx, watch.id, result, now)
+  // Another run may have started in the meantime.
+  const { id, startedAt } = watch
+  if (startedAt !== null) await ctx.db.watch.updateMany({ where: { id, startedAt }, data: { startedAt: null } })
+}
+
+/** Records a heartbeat. If its watch changes concurrently, reads the watch again and retries. */
+async function record(
+  { pool, resultWriter, log }: HeartbeatContext,
+  id: string,
+  result: ProbeResult,
+  at: Date,
+): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const [watch] = await readWatches(pool, [id])
+    // The monitor was paused, or another request recorded the heartbeat.
+    if (watch === undefined || (attempt > 1 && isRecorded(watch, result, at))) return
+    const startedAt = watch.startedAt && watch.startedAt > at ? watch.startedAt : null
+    if (await resultWriter.record({ ...watch, startedAt }, { at, result })) return
+  }
+  log.warn({ watch: id }, 'monitoring: a heartbeat could not be recorded')
+  throw new Unavailable('The heartbeat could not be recorded. Send it again.')
+}
+
+function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): boolean {
+  const [last, time = 0] = memory.recent.at(-1) ?? []
+  return last === outcome && isRecent(new Date(time), at)
+}
+
+/** Records the start of a run. Discards a concurrent result that the job is late. */
+async function recordStart({ db }: Context, watch: Watch, schedule: Schedule, now: Date): Promise<void> {
+  if (isRecent(watch.startedAt, now)) return
+  const dueAt = runEndOf(schedule, now)
+  await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now, ...(dueAt && { dueAt }) } })
+}
+
+/** Returns whether a time is close to now. It may be in the future if the clock was set back. */
+function isRecent(time: Date | null, now: Date): boolean {
+  return time !== null && Math.abs(now.getTime() - time.getTime()) < MIN_INTERVAL_MS
+}
+
+function resultOf({ startedAt }: Watch, signal: Signal, text: string, now: Date): ProbeResult {
+  const line = firstLine(text)
+  const durationMs = startedAt === null ? null : now.getTime() - startedAt.getTime()
+  return probeResult(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
+    latencyMs: durationMs !== null && durationMs >= 0 && durationMs <= MAX_DURATION_MS ? durationMs : null,
+    detail: line === '' ? null : { output: line },
+  })
+}
+
+function messageOf(signal: Signal): string {
+  if (signal.kind !== 'failure') return 'The job reported success.'
+  const { exitCode } = signal
+  return exitCode === null ? 'The job reported failure.' : `The job ended with exit code ${exitCode}.`
+}
+
+/** Returns the first line that is not blank, as plain text. */
+function firstLine(text: string): string {
+  const line = text.split(/[\r\n]+/).find((each) => each.trim() !== '') ?? ''
+  const plain = line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ').trim()
+  return [...plain].slice(0, MAX_TEXT_LENGTH).join('')
+}
+
+/** A worker this late, in milliseconds, may have been down when a heartbeat was sent. */
+const MAX_LATENESS_MS = MINUTE
+
+/**
+ * Returns the result of a heartbeat that is overdue, or whose run exceeds its limit: DOWN. Returns UNKNOWN if the workers were down
+ * at the due time and may have missed the heartbeat; the job then gets another interval.
+ * @param dueAt when the heartbeat became overdue.
+ */
+export function missedHeartbeat(
+  { memory, schedule, startedAt }: Pick<DueWatch, 'memory' | 'schedule' | 'startedAt'>,
+  dueAt: Date,
+  now: Date,
+): ProbeResult {
+  if (now.getTime() - dueAt.getTime() > MAX_LATENESS_MS)
+    return probeResult('UNKNOWN', 'We were not running when the heartbeat was due.')
+  if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) {
+    const limit = durationInWords(Number(schedule.maxRunSeconds) * SECOND)
+    return probeResult('DOWN', `The job started at ${formatTime(Number(startedAt))} and has not ended within ${limit}.`)
+  }
+  const success = memory.recent.findLast(([outcome]) => outcome === 'UP')
+  return probeResult('DOWN', success ? `No successful heartbeat since ${formatTime(success[1])}.` : 'No heartbeat.')
+}
+
+/** Formats a time as `2026-11-20 12:00:00 UTC`. */
+const formatTime = (at: number) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+
+/**
+ * Returns when a new watch is first due: now, or for a heartbeat after its interval. Null for a heartbeat that has never
+ * reported, because its job may not be set up yet.
+ */
+export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | null> {
+  if (monitor.kind !== 'HEARTBEAT') return ctx.now()
+  const where = { monitorId: monitor.id, state: { in: ['UP', 'DOWN'] } } satisfies Prisma.MonitorIntervalWhereInput
+  return (await ctx.db.monitorInterval.count({ where })) === 0 ? null : heartbeatLateAt(ctx, monitor, ctx.now())
+}
+
+/** Returns when a job is late whose last report was at `last`. */
+export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
+  const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
+  return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, startedAt: null })
+}
+
+/**
+ * Returns when a job is late after its settings have changed: now, if it is late by the new settings. A new schedule applies from
+ * now on, because the job did not know it before.
+ */
+export async function heartbeatDueAfterEdit(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  monitor: Monitor,
+  { lastKnownAt, startedAt }: Pick<Watch, 'lastKnownAt' | 'startedAt'>,
+): Promise<Date> {
+  const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
+  const schedule = scheduleOf(monitor, tier)
+  const at = now()
+  const due = heartbeatDue(schedule, { reportedAt: lastKnownAt ?? at, startedAt })
+  if (due >= at) return due
+  return schedule.cron ? heartbeatDue(schedule, { reportedAt: at, startedAt: null }) : at
+}

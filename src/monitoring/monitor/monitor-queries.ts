@@ -1,0 +1,126 @@
+import type { Context } from '../../core/context.ts'
+import type { Monitor, Prisma, Watch } from '../../generated/prisma/client.ts'
+import type { Offer } from '../../status/service/service-queries.ts'
+import type { MonitorFilter } from './monitor-filter.ts'
+import { monitorsMatching } from './monitor-filter.ts'
+
+type Db = Pick<Context, 'db'>
+
+const byCreation = [{ createdAt: 'asc' as const }, { id: 'asc' as const }]
+
+/** The fields of a monitor in lists, without its large options. */
+export interface ListedMonitor
+  extends Pick<Monitor, 'id' | 'serviceId' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
+  readonly watches: readonly Pick<Watch, 'lastCheckedAt' | 'lastMessage'>[]
+}
+
+const listed = {
+  ...{ id: true, serviceId: true, name: true, kind: true, state: true, unknownSince: true, createdAt: true },
+  watches: { select: { lastCheckedAt: true, lastMessage: true } },
+} as const
+
+/** Returns how to page through the monitors of an organization that match a filter. @throws Invalid for an invalid filter. */
+export function pageableMonitors({ db }: Db, organizationId: string, filter: MonitorFilter) {
+  return {
+    where: { organizationId, ...monitorsMatching(filter) },
+    read: (slice: Omit<Prisma.MonitorFindManyArgs, 'select' | 'include'>): Promise<ListedMonitor[]> =>
+      db.monitor.findMany({ ...slice, select: listed }),
+    count: (query: Prisma.MonitorCountArgs) => db.monitor.count({ where: query.where, take: query.take }),
+  }
+}
+
+/** A monitor with its watches. */
+export type WatchedMonitor = Monitor & { readonly watches: readonly Watch[] }
+
+/** Returns how to page through the blacklist monitors of an organization. */
+export function pageableBlacklistMonitors({ db }: Db, organizationId: string) {
+  return {
+    where: { organizationId, kind: 'BLACKLIST' as const },
+    read: (slice: Omit<Prisma.MonitorFindManyArgs, 'select' | 'include'>): Promise<WatchedMonitor[]> =>
+      db.monitor.findMany({ ...slice, include: { watches: true } }),
+    count: (query: Prisma.MonitorCountArgs) => db.monitor.count({ where: query.where, take: query.take }),
+  }
+}
+
+/** A monitor to choose in a form. */
+export type NamedMonitor = Pick<Monitor, 'id' | 'name'>
+
+const named = { select: { id: true, name: true }, orderBy: byCreation } as const
+
+/** Returns the monitors of the organization among ids, in order of creation. */
+export function readMonitorNames({ db }: Db, organizationId: string, ids: readonly string[]): Promise<NamedMonitor[]> {
+  return db.monitor.findMany({ where: { organizationId, id: { in: [...ids] } }, ...named })
+}
+
+/** Returns the names of all monitors of an organization that match a filter. @throws Invalid for an invalid filter. */
+export function listMonitorNames({ db }: Db, organizationId: string, filter: MonitorFilter): Promise<NamedMonitor[]> {
+  const where = { organizationId, ...monitorsMatching(filter) }
+  return db.monitor.findMany({ where, select: { id: true, name: true } })
+}
+
+/**
+ * Returns the chosen monitors, and the first others in order of creation.
+ * @param excludedId a monitor to leave out; null: none. @param limit the number of others.
+ */
+export async function offerMonitors(
+  { db }: Db,
+  organizationId: string,
+  { chosenIds, excludedId, limit }: OfferOptions,
+): Promise<Offer<NamedMonitor>> {
+  const [chosen, others] = await Promise.all([
+    chosenIds.length === 0 ? [] : readMonitorNames({ db }, organizationId, chosenIds),
+    db.monitor.findMany({
+      where: { organizationId, id: { notIn: excludedId === null ? [...chosenIds] : [excludedId, ...chosenIds] } },
+      ...named,
+      take: limit + 1,
+    }),
+  ])
+  return { chosen, others: others.slice(0, limit), hasMore: others.length > limit }
+}
+
+interface OfferOptions {
+  readonly chosenIds: readonly string[]
+  readonly excludedId: string | null
+  readonly limit: number
+}
+
+/** Returns the first monitors of a service, by name. */
+export function listMonitorsOfService(
+  { db }: Db,
+  organizationId: string,
+  serviceId: string,
+  limit: number,
+): Promise<Pick<Monitor, 'id' | 'name' | 'state'>[]> {
+  return db.monitor.findMany({
+    where: { organizationId, serviceId },
+    select: { id: true, name: true, state: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: limit,
+  })
+}
+
+/** A monitor that needs attention. */
+export type Trouble = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
+
+/** Returns the monitors of an organization that are down, degraded or unknown, last changed first. */
+export function listTroubles({ db }: Db, organizationId: string, limit: number): Promise<Trouble[]> {
+  return db.monitor.findMany({
+    where: { organizationId, OR: [{ state: { in: ['DOWN', 'DEGRADED'] } }, { unknownSince: { not: null } }] },
+    select: { id: true, name: true, state: true, stateSince: true, unknownSince: true },
+    orderBy: [{ stateSince: 'desc' }, { id: 'asc' }],
+    take: limit,
+  })
+}
+
+/** Returns the services whose monitors have no result yet. Leaves out services without monitors. */
+export async function servicesBeforeFirstResult(
+  { db }: Db,
+  organizationId: string,
+  serviceIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (serviceIds.length === 0) return new Set()
+  const where = { organizationId, serviceId: { in: [...serviceIds] } }
+  const found = await db.monitor.groupBy({ by: ['serviceId', 'state'], where, _count: true })
+  const known = new Set(found.flatMap(({ serviceId, state }) => (state === 'PENDING' ? [] : [serviceId])))
+  return new Set(found.flatMap(({ serviceId }) => (serviceId === null || known.has(serviceId) ? [] : [serviceId])))
+}

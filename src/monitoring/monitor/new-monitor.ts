@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { tierLimits } from '../../account/limits.ts'
+import { tierOf } from '../../account/tier.ts'
+import { requireScope } from '../../core/access.ts'
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
+import type { Context } from '../../core/context.ts'
+import { DomainError, TierLimitReached } from '../../core/errors.ts'
+import { newId } from '../../core/id.ts'
+import { type Outcome, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
+import { nameText, validate } from '../../core/validation.ts'
+import { insertRows } from '../../database/insert-rows.ts'
+import { change } from '../../event-log/change.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { Monitor } from '../../generated/prisma/client.ts'
+import type { Tier } from '../../generated/prisma/enums.ts'
+import { findServiceIds, notFound } from '../../status/ownership.ts'
+import type { MonitoringContext } from '../context.ts'
+import { requireMembers } from '../group/group-store.ts'
+import { newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
+import { createFirstWatches } from '../schedule/watch.ts'
+import { MAX_PARENTS } from '../state/dependency.ts'
+import { setParents } from '../state/dependency-store.ts'
+import { followMembers } from '../state/reconcile-monitors.ts'
+import { beginHistories } from '../uptime/state-intervals.ts'
+import { monitorEvent, newMonitorEvents } from './monitor-events.ts'
+import { optionMembers, readOptions, sealOptions } from './options.ts'
+import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
+import { probeLimitRefusals } from './target.ts'
+
+type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
+
+/** The number of regions that must agree. */
+export const agreement = z.int().min(1).max(100).nullish()
+/** The monitors that a monitor depends on. */
+export const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
+
+const newMonitor = z.object({
+  name: nameText,
+  serviceId: z.string().nullish(),
+  agreement,
+  dependsOnIds,
+  ...newProbeSettings,
+  ...optionMembers,
+})
+
+type NewMonitor = ReturnType<typeof readNewMonitor>
+
+/** Validates the input of a new monitor. @throws Invalid. */
+export function readNewMonitor(ctx: Pick<Context, 'config'>, input: unknown) {
+  const valid = validate(newMonitor, input)
+  return { ...valid, configuration: readOptions(ctx, valid) }
+}
+
+/** An inserted monitor. */
+type Inserted = Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'serviceId' | 'state' | 'stateSince'>
+
+/** Creates monitors like `createMonitor`, in bulk. Returns the outcome of each input. */
+export async function createMonitors(ctx: MonitorContext, inputs: readonly unknown[]): Promise<Outcome<Inserted>[]> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const given: Outcome<NewMonitor>[] = []
+  for (const input of inputs) {
+    await yieldAfterTimeSlice(organizationId)
+    given.push(outcomeOf(() => readNewMonitor(ctx, input)))
+  }
+  return change(ctx, organizationId, async (tx) => {
+    const events: NewEvent[] = []
+    const made = await thenAll(given, async (valid) => {
+      const inserted = await insertMonitors({ ...tx, seal: ctx.seal }, organizationId, valid)
+      events.push(...inserted.events)
+      return inserted.monitors
+    })
+    return [made, ...events]
+  })
+}
+
+/**
+ * Inserts new monitors with their watches, dependencies and intervals, in a change. Returns the outcomes and events.
+ * @throws NotFound and Invalid for parents and group members.
+ */
+export async function insertMonitors(
+  tx: Context & { readonly seal: SecretBox },
+  organizationId: string,
+  given: readonly NewMonitor[],
+): Promise<{ readonly monitors: Outcome<Inserted>[]; readonly events: NewEvent[] }> {
+  const groups = given.flatMap(({ configuration: { kind, options } }) => (kind === 'GROUP' ? [options] : []))
+  for (const [index, options] of groups.entries())
+    await requireMembers(tx, { id: null, organizationId }, options, groups.length - index)
+  const allowed = await refusedOrAllowed(tx, organizationId, given)
+  const monitors = await thenAll(allowed, async (rows) => {
+    const data = await sealedRows(tx, organizationId, rows)
+    await insertRows(tx.db, 'Monitor', data)
+    return data
+  })
+  const made = resultsOf(monitors)
+  for (const [index, { dependsOnIds: parents }] of given.entries()) {
+    const monitor = monitors[index]
+    if (parents && monitor && !(monitor instanceof DomainError)) await setParents(tx, monitor, parents)
+  }
+  await createFirstWatches(tx, made)
+  await beginHistories(tx, made)
+  const events = made.map((monitor) => monitorEvent('MONITOR_CREATED', monitor))
+  const groupIds = made.flatMap(({ id, kind }) => (kind === 'GROUP' ? [id] : []))
+  const judged = groupIds.length === 0 ? [] : await followMembers(tx, organizationId, groupIds)
+  return { monitors, events: [...events, ...(await newMonitorEvents(tx, made)), ...judged] }
+}
+
+/** Returns new monitors with their settings, or the reasons of their refusal. */
+async function refusedOrAllowed(tx: Context, organizationId: string, given: readonly NewMonitor[]) {
+  const tier = await tierOf(tx, organizationId)
+  const services = await findServiceIds(
+    tx,
+    organizationId,
+    given.flatMap(({ serviceId }) => serviceId ?? []),
+  )
+  const count = await tx.db.monitor.count({ where: { organizationId } })
+  let made = 0
+  const outcomes = given.map((each) =>
+    outcomeOf(() => {
+      if (each.serviceId != null && !services.has(each.serviceId)) throw notFound('Service')
+      const settings = probeSettingsOf(each, { kind: each.configuration.kind, tier })
+      requireRoom(tier, count + made)
+      made += 1
+      return { ...each, settings }
+    }),
+  )
+  return thenAll(outcomes, async (all) => {
+    const asked = all.map(({ configuration, settings: { intervalSeconds } }) => ({ configuration, intervalSeconds }))
+    const refusals = await probeLimitRefusals(tx, { organizationId, tier }, asked)
+    return all.map((each, index) => refusals[index] ?? each)
+  })
+}
+
+function requireRoom(tier: Tier, count: number): void {
+  const limit = tierLimits[tier].monitors
+  if (count >= limit)
+    throw new TierLimitReached(`The ${tier} tier allows ${limit} monitors, and all are in use.`, limit)
+}
+
+type Allowed = NewMonitor & { readonly settings: ReturnType<typeof probeSettingsOf> }
+
+async function sealedRows(
+  { seal, now }: Context & { readonly seal: SecretBox },
+  organizationId: string,
+  given: readonly Allowed[],
+) {
+  const rows: (Inserted & Readonly<Record<string, unknown>>)[] = []
+  const at = now()
+  // Sorted, because monitors created together are ordered by id.
+  const ids = given.map(() => newId('Monitor')).sort()
+  for (const [index, each] of given.entries()) {
+    const { name, serviceId = null, agreement: agree = null, configuration, settings } = each
+    await yieldAfterTimeSlice(organizationId)
+    const { kind } = configuration
+    const id = ids[index] ?? ''
+    const own = { id, organizationId, serviceId, name, kind, ...settings, agreement: agree }
+    const token = kind === 'HEARTBEAT' ? newHeartbeatToken(seal, id) : { heartbeatHash: null, heartbeatToken: null }
+    const state = { state: 'PENDING', stateSince: at } as const
+    rows.push({ ...own, ...state, options: sealOptions(seal, id, configuration), createdAt: at, ...token })
+  }
+  return rows
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import type { Context } from '../../core/context.ts'
+import type { Issue } from '../../core/errors.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
+import { atMostOne, exactlyOne, invalid } from '../../core/validation.ts'
+import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
+import type { MonitorKind } from '../../generated/prisma/enums.ts'
+import { hostRefusals } from '../probe/host.ts'
+import type { KindRules } from '../probe/probe.ts'
+import type { DescribedKind, KindOptions } from './probe-kinds.ts'
+import { describedKinds, kindRules } from './probe-kinds.ts'
+import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
+
+/** The kinds whose options are described, by the input member that holds them. */
+const describedKeys = Object.fromEntries(
+  Object.keys(describedKinds).map((kind) => [kind.toLowerCase(), kind]),
+) as unknown as { readonly [K in DescribedKind as Lowercase<K>]: K }
+
+/** The input member that holds the options of each kind. */
+export const optionKeys = {
+  http: 'HTTP',
+  tcp: 'TCP',
+  dns: 'DNS',
+  ping: 'PING',
+  heartbeat: 'HEARTBEAT',
+  blacklist: 'BLACKLIST',
+  group: 'GROUP',
+  ...describedKeys,
+} as const satisfies Record<string, MonitorKind>
+
+type OptionKey = keyof typeof optionKeys
+
+const keys = Object.keys(optionKeys) as OptionKey[]
+
+/** Returns the input member that holds the options of a kind. */
+export function optionKeyOf(kind: MonitorKind): OptionKey {
+  const found = keys.find((key) => optionKeys[key] === kind)
+  if (found === undefined) throw new Error(`Unknown kind ${kind}`)
+  return found
+}
+
+/** The input members that hold options, for schemas. `readOptions` and `changeOptions` validate them. */
+export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
+  Record<OptionKey, z.ZodOptional<z.ZodUnknown>>
+>
+
+/** The validated options of a kind, with secrets opened. */
+export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]
+
+/** The members of an input that hold options. Null counts as absent. */
+export type OptionsInput = { readonly [K in OptionKey]?: unknown }
+
+/**
+ * Validates the options of a new monitor, which must have exactly one kind. Null members count as absent.
+ * @throws Invalid `INVALID_INPUT` with the paths of the input, also if the target is not allowed.
+ */
+export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
+  const key = exactlyOne(keys, input)
+  return read(config, key, input[key])
+}
+
+/**
+ * Returns a monitor's options after an update: given options replace all options. A secret given as null (the value of
+ * a header, a body, the text sent over TCP) is kept while its recipient stays the same. Otherwise anyone who may edit a
+ * monitor could send its secrets to another server.
+ * @throws Invalid as `readOptions` does, if the options are of another kind, and if secrets would be kept for another
+ * scheme, host or port.
+ */
+export function changeOptions(
+  { config }: Pick<Context, 'config'>,
+  input: OptionsInput,
+  before: Configuration,
+): Configuration {
+  const key = atMostOne(keys, input)
+  if (key === null) return before
+  if (optionKeys[key] !== before.kind) {
+    throw invalid([
+      { path: [key], message: `must not be given: this monitor is of kind ${before.kind}, and the kind cannot change` },
+    ])
+  }
+  const { input: completed, kept } = withKeptSecrets(input[key], before)
+  const after = read(config, key, completed)
+  if (kept.length > 0 && recipientOf(after) !== recipientOf(before)) {
+    throw invalid(kept.map((path) => ({ path: [key, ...path], message: SECRET_NOT_KEPT })))
+  }
+  return after
+}
+
+/** Returns the options to store; secrets are sealed for this monitor alone. */
+export function sealOptions(
+  seal: SecretBox,
+  monitorId: string,
+  { kind, options }: Configuration,
+): Prisma.InputJsonObject {
+  const sealed = changeSecrets(kind, options, (secret, what) => seal.seal(secret, `${monitorId} ${what}`))
+  // The options of every kind are JSON, sealed or not.
+  return sealed as Prisma.InputJsonObject
+}
+
+/**
+ * Reads a monitor's stored options and opens their secrets.
+ * @throws Error if they cannot be opened or are invalid, which never happens to options that this service stored.
+ */
+export function openOptions(
+  seal: SecretBox,
+  { id, kind, options }: Pick<Monitor, 'id' | 'kind' | 'options'>,
+): Configuration {
+  return parsed(
+    kind,
+    changeSecrets(kind, options, (sealed, what) => seal.open(sealed, `${id} ${what}`)),
+  )
+}
+
+/** Options without secrets: only the names of headers, and flags such as `hasBody`. */
+export type RedactedOptions = {
+  readonly [K in MonitorKind]: K extends 'HTTP'
+    ? Omit<KindOptions[K], 'headers' | 'body' | 'clientCertificate' | 'oauth' | 'proxy'> & {
+        readonly clientCertificate?: { readonly certificate: string }
+        readonly oauth?: Omit<NonNullable<KindOptions[K]['oauth']>, 'clientSecret'>
+        readonly proxy?: Omit<NonNullable<KindOptions[K]['proxy']>, 'password'>
+        readonly headers: readonly { readonly name: string }[]
+        readonly hasBody: boolean
+      }
+    : K extends 'TCP'
+      ? Omit<KindOptions[K], 'send'> & { readonly hasSend: boolean }
+      : KindOptions[K]
+}
+
+/** A monitor's kind and its redacted options. */
+export type RedactedConfiguration = {
+  [K in MonitorKind]: { readonly kind: K; readonly options: RedactedOptions[K] }
+}[MonitorKind]
+
+/** Returns a monitor's options without secrets, and without opening them. */
+export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): RedactedConfiguration {
+  const blank = parsed(
+    kind,
+    changeSecrets(kind, options, () => ''),
+  )
+  // TypeScript cannot see that the options belong to the kind.
+  return { kind, options: withoutSecrets(kind, blank.options) } as RedactedConfiguration
+}
+
+const SECRET_NOT_KEPT =
+  'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same'
+
+function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
+  const kind = optionKeys[key]
+  const result = kindRules[kind].options.safeParse(withoutNulls(input), {
+    error: (issue) => (issue.code === 'invalid_type' && issue.input === undefined ? 'must be given' : undefined),
+  })
+  const within = (issues: readonly { path: readonly PropertyKey[]; message: string }[]) =>
+    invalid(issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
+  if (!result.success) throw within(result.error.issues)
+  const configuration = configurationOf(kind, result.data)
+  const refusals = refusalsOf(configuration, ALLOW_PRIVATE_NETWORKS)
+  if (refusals.length > 0) throw within(refusals)
+  return configuration
+}
+
+function parsed<K extends MonitorKind>(kind: K, options: unknown): Extract<Configuration, { kind: K }> {
+  return configurationOf(kind, kindRules[kind].options.parse(options))
+}
+
+/** TypeScript cannot see that the validated options belong to the kind. */
+function configurationOf<K extends MonitorKind>(kind: K, options: unknown): Extract<Configuration, { kind: K }> {
+  return { kind, options } as Extract<Configuration, { kind: K }>
+}
+
+/** Returns why a target is not allowed, without resolving names; the probe checks resolved addresses. */
+function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Issue[] {
+  const { subject, target, refusals }: KindRules = kindRules[kind]
+  if (refusals) return refusals(options, allowPrivate)
+  const host = target(options)?.host
+  return host === undefined || subject === null ? [] : hostRefusals(subject, host, allowPrivate)
+}
+
+/** Removes members that are null or undefined. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isRecord(value)) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined)
+  return Object.fromEntries(members.map(([key, member]) => [key, withoutNulls(member)]))
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { tierOf } from '../../account/tier.ts'
+import { requireScope } from '../../core/access.ts'
+import type { AttemptWindow } from '../../core/concurrency/attempt-window.ts'
+import { createAttemptWindow } from '../../core/concurrency/attempt-window.ts'
+import { transaction } from '../../core/context.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
+import { invalid, validate } from '../../core/validation.ts'
+import type { Monitor } from '../../generated/prisma/client.ts'
+import type { MonitoringContext } from '../context.ts'
+import type { ProbeTools } from '../probe/probe.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { runProbe } from '../schedule/run-probe.ts'
+import { ownMonitor } from './monitor-events.ts'
+import type { Configuration } from './options.ts'
+import { changeOptions, openOptions, optionKeyOf, optionMembers, readOptions } from './options.ts'
+import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
+import { requireProbeLimits } from './target.ts'
+
+/** The result of a test run with its start time. */
+export interface TestRun extends ProbeResult {
+  readonly at: Date
+}
+
+/** The most concurrent test runs of an organization, and starts per minute, in one process. */
+const MAX_RUNNING = 5
+const MAX_PER_MINUTE = 30
+
+/** The test runs of a process. */
+interface TestRuns {
+  /** The number of running test runs by organization. */
+  readonly running: Map<string, number>
+  readonly started: AttemptWindow
+}
+
+const testRunsByTools = new WeakMap<ProbeTools, TestRuns>()
+
+/**
+ * Probes a monitor once in this process, even while it is paused, without storing the result. Needs a key with scope WRITE.
+ * @throws NotFound, Invalid for a heartbeat or a group, and Unavailable if too many test runs are active.
+ */
+export async function testMonitor(ctx: MonitoringContext, id: string): Promise<TestRun> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const monitor = await ownMonitor(ctx, organizationId, id)
+  return run(ctx, organizationId, 'id', openOptions(ctx.seal, monitor), monitor)
+}
+
+const testInput = z.object({ id: z.string().nullish(), ...newProbeSettings, ...optionMembers })
+
+/**
+ * Probes once with unsaved options: of a new monitor, or of an edit of the monitor `id`, where null secrets stand for
+ * the stored ones. Does not store the result, but counts the port as monitored, so that test runs cannot scan ports.
+ * Needs a key with scope WRITE.
+ * @param input as for `createMonitor` and `updateMonitor`; name and service are ignored.
+ * @throws NotFound, Invalid, RateLimited when the organization used too many ports today, and Unavailable when too many
+ * test runs are active.
+ */
+export async function testOptions(ctx: MonitoringContext, input: unknown): Promise<TestRun> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, ...given } = validate(testInput, input)
+  const before = id == null ? null : await ownMonitor(ctx, organizationId, id)
+  const configuration = before ? changeOptions(ctx, given, openOptions(ctx.seal, before)) : readOptions(ctx, given)
+  const { kind } = configuration
+  const settings = await transaction(ctx, async (tx) => {
+    const tier = await tierOf(tx, organizationId)
+    const { intervalSeconds, timeoutMs } = probeSettingsOf(given, { kind, tier, ...(before && { before }) })
+    const limits = { intervalSeconds, ...(before && { id: before.id }) }
+    await requireProbeLimits(tx, { organizationId, tier }, configuration, limits)
+    return { timeoutMs, state: before?.state ?? 'PENDING' }
+  })
+  return run(ctx, organizationId, null, configuration, settings)
+}
+
+const untested = {
+  HEARTBEAT: 'is a heartbeat monitor, which has no probe',
+  GROUP: 'is a group, which has no probe',
+} as const
+
+/** @param path the input member for issues; null: the options of the kind. */
+async function run(
+  ctx: MonitoringContext,
+  organizationId: string,
+  path: string | null,
+  configuration: Configuration,
+  { timeoutMs, state }: Pick<Monitor, 'timeoutMs' | 'state'>,
+): Promise<TestRun> {
+  const { kind } = configuration
+  if (kind === 'HEARTBEAT' || kind === 'GROUP')
+    throw invalid([{ path: [path ?? optionKeyOf(kind)], message: untested[kind] }])
+  const at = ctx.now()
+  const end = admit(ctx.tools, organizationId, at)
+  try {
+    const { signal } = new AbortController()
+    const probeRun = { tools: ctx.tools, owner: organizationId, timeoutMs, signal, state }
+    return { at, ...(await runProbe(configuration.kind, configuration.options, probeRun)) }
+  } finally {
+    end()
+  }
+}
+
+/** Counts a test run. Returns a function to call when it ends. @throws Unavailable if there are too many. */
+function admit(tools: ProbeTools, organizationId: string, now: Date): () => void {
+  const { running, started } = testRunsByTools.get(tools) ?? begin(tools)
+  const own = running.get(organizationId) ?? 0
+  if (own >= MAX_RUNNING || started.left(organizationId, now) === 0) {
+    throw new Unavailable(
+      `An organization can test ${MAX_RUNNING} monitors at once and ${MAX_PER_MINUTE} per minute. Try again later.`,
+    )
+  }
+  started.count(organizationId, now)
+  running.set(organizationId, own + 1)
+  return () => {
+    const left = (running.get(organizationId) ?? 1) - 1
+    if (left === 0) running.delete(organizationId)
+    else running.set(organizationId, left)
+  }
+}
+
+function begin(tools: ProbeTools): TestRuns {
+  const started = createAttemptWindow({ max: MAX_PER_MINUTE, windowMs: 1 * MINUTE })
+  const runs = { running: new Map(), started }
+  testRunsByTools.set(tools, runs)
+  return runs
+}

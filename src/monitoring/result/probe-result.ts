@@ -1,0 +1,48 @@
+import type { ProbeOutcome } from '../../generated/prisma/enums.ts'
+import type { Phases } from '../../network/outbound/outbound.ts'
+
+/** Measurements in addition to the outcome, which depend on the kind. Stored as JSON. */
+export interface ProbeDetail {
+  readonly phases?: Phases
+  /** The address of the connection. */
+  readonly address?: string
+  /** The status code of an HTTP response. */
+  readonly status?: number
+  /** When the certificate expires, as ISO 8601. */
+  readonly certificateEndsAt?: string
+  /** The records of a DNS response. */
+  readonly answers?: readonly string[]
+  /** Ids of the blacklists that list the target, without acknowledged ones. */
+  readonly listedOn?: readonly string[]
+  /** Ids of the blacklists without a usable answer. */
+  readonly failedLists?: readonly string[]
+  /** The first line that a job sent with its heartbeat. Visible to its organization only; never shown in incidents. */
+  readonly output?: string
+}
+
+/** The result of one probe. */
+export interface ProbeResult {
+  readonly outcome: ProbeOutcome
+  /** One line with the failure or the measurement. Contains no secrets and no private addresses. */
+  readonly message: string
+  /** Null without a response to measure. */
+  readonly latencyMs: number | null
+  readonly detail: ProbeDetail | null
+  /** The probed host if our own network may have caused the failure; else null. */
+  readonly suspect: string | null
+}
+
+/** Creates a probe result from its outcome and message; `more` adds the rest. */
+export function probeResult(outcome: ProbeOutcome, message: string, more: Partial<ProbeResult> = {}): ProbeResult {
+  return { outcome, message, latencyMs: null, detail: null, suspect: null, ...more }
+}
+
+/** Returns untrusted text as one line of at most `maxLength` characters, without control characters. */
+export function oneLine(text: string, maxLength: number): string {
+  return [...text.replace(/[\s\p{C}]+/gu, ' ').trim()].slice(0, maxLength).join('')
+}
+
+/** Returns a value of a response as JSON, in one line of at most 80 characters. */
+export function quoted(value: unknown): string {
+  return oneLine(JSON.stringify(value) ?? '', 80)
+}

@@ -1,0 +1,151 @@
+import type { Logger } from 'pino'
+import type { AsyncQueue } from '../../core/concurrency/async-queue.ts'
+import { createAsyncQueue } from '../../core/concurrency/async-queue.ts'
+import { SECOND } from '../../core/time.ts'
+import type { DatabaseHandle } from '../../database/client.ts'
+import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
+import { RESULTS_CHANNEL } from './result-store.ts'
+
+/** A feed of new probe results, stored by any process. */
+export interface ResultFeed {
+  /**
+   * Streams the results of a monitor from now on. A reader that is too slow loses the oldest results. Does not check
+   * whether the caller may read the monitor.
+   */
+  follow(monitorId: string): AsyncIterableIterator<StoredProbeResult, undefined>
+  /** Ends every stream. */
+  close(): Promise<void>
+}
+
+/** The most results buffered per reader. */
+const MAX_BUFFERED = 100
+/** How far back results may still arrive, in milliseconds: a probe that began earlier may be stored later. */
+const LOOKBACK_MS = 60 * SECOND
+/** How soon a failed read is retried, in milliseconds. */
+const RETRY_DELAY_MS = 0.5 * SECOND
+
+/** A monitor with at least one reader. */
+interface FollowedMonitor {
+  readonly followers: Set<AsyncQueue<StoredProbeResult>>
+  /** The time from which to read results. It advances with the newest delivered result. */
+  from: number
+  /** Delivered results that a read may return again. */
+  readonly delivered: Map<string, number>
+  reading: boolean
+  /** Whether new results may have arrived since the current read began. */
+  mayHaveNew: boolean
+}
+
+/**
+ * Opens a feed, which listens for new results.
+ * @throws when the database cannot listen.
+ */
+export async function openResultFeed(parts: {
+  readonly database: Pick<DatabaseHandle, 'prisma' | 'listen'>
+  readonly log: Logger
+}): Promise<ResultFeed> {
+  const { database, log } = parts
+  const monitors = new Map<string, FollowedMonitor>()
+  let closed = false
+
+  const stopListening = await database.listen(RESULTS_CHANNEL, (payload) => {
+    if (monitors.size === 0) return
+    for (const id of payload?.split(' ') ?? [...monitors.keys()]) readSoon(id)
+  })
+
+  function readSoon(id: string): void {
+    const followed = monitors.get(id)
+    if (!followed) return
+    followed.mayHaveNew = true
+    if (!followed.reading) void read(id, followed)
+  }
+
+  async function read(id: string, followed: FollowedMonitor): Promise<void> {
+    followed.reading = true
+    try {
+      while (followed.mayHaveNew && monitors.get(id) === followed) {
+        followed.mayHaveNew = false
+        deliver(followed, await readFrom(database, id, followed.from))
+      }
+    } catch (error) {
+      log.warn({ err: error, monitor: id }, 'monitoring: could not read new results; trying again')
+      setTimeout(() => readSoon(id), RETRY_DELAY_MS).unref()
+    } finally {
+      followed.reading = false
+    }
+  }
+
+  /** Skips the results that are already stored, which the first reader must not get. */
+  async function skipStored(id: string, followed: FollowedMonitor): Promise<void> {
+    followed.reading = true
+    try {
+      const newest = await readNewest(database, id)
+      for (const result of newest) followed.delivered.set(keyOf(result), result.at.getTime())
+      followed.from = (newest[0]?.at.getTime() ?? 0) - LOOKBACK_MS
+    } catch (error) {
+      log.warn({ err: error, monitor: id }, 'monitoring: could not read results')
+    } finally {
+      followed.reading = false
+      if (followed.mayHaveNew) void read(id, followed)
+    }
+  }
+
+  return {
+    follow(monitorId) {
+      if (closed) return endedQueue()
+      const followed = monitors.get(monitorId) ?? newFollowedMonitor()
+      const isNew = !monitors.has(monitorId)
+      monitors.set(monitorId, followed)
+      const follower = createAsyncQueue<StoredProbeResult>(() => {
+        followed.followers.delete(follower)
+        if (followed.followers.size === 0 && monitors.get(monitorId) === followed) monitors.delete(monitorId)
+      }, MAX_BUFFERED)
+      followed.followers.add(follower)
+      if (isNew) void skipStored(monitorId, followed)
+      return follower
+    },
+    async close() {
+      closed = true
+      for (const { followers } of monitors.values()) for (const follower of followers) follower.end()
+      monitors.clear()
+      await stopListening()
+    },
+  }
+}
+
+function newFollowedMonitor(): FollowedMonitor {
+  return { followers: new Set(), from: 0, delivered: new Map(), reading: false, mayHaveNew: false }
+}
+
+/** Reads the results of a monitor from a time on, in epoch milliseconds, oldest first. */
+function readFrom({ prisma }: Pick<DatabaseHandle, 'prisma'>, monitorId: string, from: number) {
+  return prisma.probeResult.findMany({
+    where: { monitorId, at: { gte: new Date(from) } },
+    orderBy: [{ at: 'asc' }, { region: 'asc' }],
+    take: 2 * MAX_BUFFERED,
+  })
+}
+
+/** Reads the newest results of a monitor, newest first. */
+function readNewest({ prisma }: Pick<DatabaseHandle, 'prisma'>, monitorId: string) {
+  return prisma.probeResult.findMany({ where: { monitorId }, orderBy: { at: 'desc' }, take: MAX_BUFFERED })
+}
+
+function deliver(followed: FollowedMonitor, results: readonly StoredProbeResult[]): void {
+  for (const result of results) {
+    const key = keyOf(result)
+    if (followed.delivered.has(key)) continue
+    followed.delivered.set(key, result.at.getTime())
+    followed.from = Math.max(followed.from, result.at.getTime() - LOOKBACK_MS)
+    for (const follower of followed.followers) follower.push(result)
+  }
+  for (const [key, at] of followed.delivered) if (at < followed.from) followed.delivered.delete(key)
+}
+
+const keyOf = ({ at, region }: StoredProbeResult) => `${at.getTime()} ${region}`
+
+function endedQueue(): AsyncQueue<StoredProbeResult> {
+  const queue = createAsyncQueue<StoredProbeResult>()
+  queue.end()
+  return queue
+}

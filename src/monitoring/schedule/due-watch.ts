@@ -1,0 +1,69 @@
+import type pg from 'pg'
+import type { Monitor, Watch } from '../../generated/prisma/client.ts'
+import type { Tier } from '../../generated/prisma/enums.ts'
+import type { Thresholds, WatchMemory } from '../state/judge.ts'
+import { readRecent } from '../state/judge.ts'
+import { readStability } from '../state/stability.ts'
+import type { Schedule } from '../state/staleness.ts'
+import { scheduleOf } from '../state/staleness.ts'
+
+/** A consistent snapshot of a watch and the fields of its monitor that a probe needs. */
+export interface DueWatch {
+  readonly id: string
+  readonly region: string
+  /** A result counts only while the watch still has this due time, which claiming, editing and pausing change. */
+  readonly dueAt: Date
+  readonly memory: WatchMemory
+  readonly lastKnownAt: Date | null
+  readonly unknownSince: Date | null
+  /** When the running job of a heartbeat started; null: not running. */
+  readonly startedAt: Date | null
+  readonly schedule: Schedule
+  readonly monitor: Thresholds &
+    Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
+}
+
+type Row = Pick<
+  Watch,
+  'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince' | 'startedAt'
+> &
+  Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
+    readonly dueAt: Date
+    readonly state: WatchMemory['state']
+    readonly monitorId: string
+    readonly tier: Tier
+  } & Omit<DueWatch['monitor'], 'id'>
+
+const READ_WATCHES = `
+  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
+    watch."unknownSince", watch."startedAt", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
+    monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
+    monitor."recoveryThreshold", organization.tier
+  FROM "Watch" AS watch
+  JOIN "Monitor" AS monitor ON monitor.id = watch."monitorId"
+  JOIN "Organization" AS organization ON organization.id = monitor."organizationId"
+  WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
+
+/** Reads active watches by id, in any order. Bypasses Prisma, because it runs constantly. */
+export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueWatch[]> {
+  const { rows } = await pool.query<Row>({ name: 'read watches', text: READ_WATCHES, values: [ids] })
+  return rows.map((row) => {
+    const { id, region, dueAt, state, stateSince, lastKnownAt, monitorId, organizationId, name, kind, options } = row
+    const { version, createdAt, agreement, failureThreshold, recoveryThreshold } = row
+    // One missed heartbeat is enough, because its grace is its tolerance (contract §6).
+    const thresholds = kind === 'HEARTBEAT' ? heartbeatThresholds : { failureThreshold, recoveryThreshold }
+    return {
+      id,
+      region,
+      dueAt,
+      memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
+      lastKnownAt,
+      unknownSince: row.unknownSince,
+      startedAt: row.startedAt,
+      schedule: scheduleOf(row, row.tier),
+      monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
+    }
+  })
+}
+
+const heartbeatThresholds: Thresholds = { failureThreshold: 1, recoveryThreshold: 1 }

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { SECOND } from '../../core/time.ts'
+import type { Monitor } from '../../generated/prisma/client.ts'
+import { heartbeatDue } from '../heartbeat/heartbeat-due.ts'
+import type { Schedule } from '../state/staleness.ts'
+
+/**
+ * Returns the next time a watch is due by its interval. Each watch has its own grid, which does not drift; its phase
+ * comes from its id, which spreads the load.
+ */
+export function nextSlot(watchId: string, intervalSeconds: number, after: Date): Date {
+  const interval = intervalSeconds * SECOND
+  const phase = createHash('sha1').update(watchId).digest().readUInt32BE() % interval
+  return new Date(Math.floor((after.getTime() - phase) / interval) * interval + interval + phase)
+}
+
+/** Returns the delay before retrying a result that contradicts the state, in seconds. It is shorter than the interval. */
+export function retrySeconds(intervalSeconds: number): number {
+  return Math.min(Math.max(5, Math.min(30, Math.floor(intervalSeconds / 3))), intervalSeconds)
+}
+
+interface Watched {
+  readonly id: string
+  readonly schedule: Schedule
+  readonly startedAt?: Date | null
+  readonly monitor: Pick<Monitor, 'kind'>
+}
+
+/**
+ * Returns when a watch is due after a probe that began at `at`: a heartbeat when it is late, other kinds at the next slot,
+ * or sooner for a retry.
+ */
+export function nextDue(
+  { id, schedule, startedAt = null, monitor }: Watched,
+  at: Date,
+  retry: boolean,
+  now: Date,
+): Date {
+  if (monitor.kind === 'HEARTBEAT') return heartbeatDue(schedule, { reportedAt: at, startedAt })
+  const slot = nextSlot(id, schedule.intervalSeconds, at)
+  if (!retry) return slot
+  const again = Math.max(at.getTime() + retrySeconds(schedule.intervalSeconds) * SECOND, now.getTime() + SECOND)
+  return again < slot.getTime() ? new Date(again) : slot
+}

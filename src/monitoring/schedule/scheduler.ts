@@ -1,0 +1,190 @@
+import { setMaxListeners } from 'node:events'
+import type pg from 'pg'
+import { withDeadline } from '../../core/concurrency/deadline.ts'
+import type { PollLoop } from '../../core/concurrency/poll-loop.ts'
+import { startPollLoop } from '../../core/concurrency/poll-loop.ts'
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
+import type { Context } from '../../core/context.ts'
+import type { Metrics } from '../../core/telemetry/metrics.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Agenda } from '../../database/lease/agenda.ts'
+import { earliestOf } from '../../database/lease/agenda.ts'
+import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
+import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import { missedHeartbeat } from '../heartbeat/heartbeat.ts'
+import { heartbeatDue, isLateAt } from '../heartbeat/heartbeat-due.ts'
+import type { ProbeResult } from '../result/probe-result.ts'
+import { probeResult } from '../result/probe-result.ts'
+import type { ResultWriter } from '../result/result-writer.ts'
+import { createConnectivity } from './connectivity.ts'
+import type { DueWatch } from './due-watch.ts'
+import { readWatches } from './due-watch.ts'
+import { reconcileWatches } from './reconcile-watches.ts'
+import { ANYWHERE } from './watch.ts'
+
+/** Runs the probe of a watch of any kind except HEARTBEAT. Never rejects. `signal` ends it early. */
+export type RunProbe = (watch: DueWatch, signal: AbortSignal) => Promise<ProbeResult>
+
+/**
+ * The lease of a watch, in milliseconds: longer than the longest probe (30 s) and storing its result. If a worker dies,
+ * another one takes over after the lease.
+ */
+export const LEASE_MS = 40 * SECOND
+/**
+ * When a probe counts as hanging, in milliseconds: longer than the longest probe (30 s) plus the longest wait for rate
+ * limits (5 s).
+ */
+const MAX_PROBE_MS = 36 * SECOND
+/** The most concurrent probes (each takes a socket and memory), and the most watches per claim. */
+const MAX_RUNNING = 1000
+const MAX_CLAIMED = 250
+/** Many watches may become due at about the same time, so wake-ups are merged. */
+const pauses = { noRoom: 10, full: 10, partial: 50, soonest: 10, wake: 50 } as const
+/** How often watches are reconciled, in milliseconds. */
+const RECONCILE_MS = 10 * SECOND
+
+const watches = { table: 'Watch', dueColumn: 'dueAt' } as const
+
+/** The dependencies of a scheduler. */
+interface SchedulerParts {
+  readonly ctx: Context
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly resultWriter: ResultWriter
+  readonly run: RunProbe
+  readonly metrics: Metrics
+  /** Checks our own network with a host that is not a target. Absent: unknown. */
+  readonly isNetworkUp?: () => Promise<boolean>
+  /** Wakes the scheduler when a watch is due. Absent: it polls every second. */
+  readonly agenda?: Agenda
+  /** The most concurrent probes. */
+  readonly concurrency?: number
+}
+
+/** Creates the scheduler of one worker, with the rights of the system. */
+export function createScheduler(parts: SchedulerParts): LeasedWorker {
+  const { ctx, pool, resultWriter, metrics, agenda, concurrency = MAX_RUNNING } = parts
+  const { now, log, config } = ctx
+  const ours = Prisma.sql`region IN (${config.REGION}, ${ANYWHERE})`
+  const stopping = new AbortController()
+  const runWatch = createWatchRunner(parts, stopping.signal)
+  let reconciledAt: number | null = null
+  let reconciling: PollLoop | null = null
+  const worker = createLeasedWorker<DueWatch>({
+    ctx,
+    ...watches,
+    where: () => ours,
+    leaseMs: LEASE_MS,
+    maxClaimed: concurrency,
+    batch: MAX_CLAIMED,
+    prepare: reconcile,
+    read: (ids) => readWatches(pool, ids),
+    accept(claims) {
+      for (const { row, dueAt } of claims) worker.run(row, () => runInTurn(row, dueAt))
+      observeRunning()
+    },
+    earliest: earliestDue(config.REGION),
+    agenda,
+    onEnd: observeRunning,
+    pauses,
+    name: { room: 'monitoring', rows: 'watches' },
+  })
+
+  function observeRunning(): void {
+    metrics.inFlight.set(worker.running)
+  }
+
+  async function reconcile(): Promise<void> {
+    if (reconciledAt !== null && Math.abs(now().getTime() - reconciledAt) < RECONCILE_MS) return
+    const isChanged = await reconcileWatches(ctx, LEASE_MS)
+    reconciledAt = now().getTime()
+    if (isChanged) worker.wake()
+  }
+
+  /** Starts a probe in its turn, because starting hundreds at once would block the event loop. */
+  async function runInTurn(watch: DueWatch, dueAt: Date): Promise<boolean> {
+    await yieldAfterTimeSlice(worker)
+    return !stopping.signal.aborted && runWatch(watch, dueAt)
+  }
+
+  return {
+    ...worker,
+    start() {
+      worker.start()
+      if (!agenda) return
+      const reconcileOnly = () => reconcile().then(() => RECONCILE_MS)
+      reconciling = startPollLoop(reconcileOnly, {
+        retryMs: RECONCILE_MS,
+        log,
+        failureMessage: 'monitoring: could not reconcile watches; trying again',
+      })
+    },
+    async idle() {
+      await worker.idle()
+      await resultWriter.idle()
+    },
+    // Aborts running probes.
+    async close() {
+      stopping.abort()
+      await reconciling?.stop()
+      await worker.close()
+    },
+  }
+}
+
+/** Runs a claimed watch. Resolves to false if the scheduler was stopped before there was a result. */
+type RunWatch = (watch: DueWatch, dueAt: Date) => Promise<boolean>
+
+/** Creates the function that probes a watch, or finds its heartbeat late, and records the result. @param stopped aborts probes. */
+function createWatchRunner(
+  { ctx, resultWriter, run, metrics, isNetworkUp = async () => false }: SchedulerParts,
+  stopped: AbortSignal,
+): RunWatch {
+  const { now, log } = ctx
+  const connectivity = createConnectivity({ isNetworkUp, log })
+  // Each running probe adds a listener.
+  setMaxListeners(0, stopped)
+
+  /** Sets the due time of a heartbeat that is not late yet. */
+  async function reschedule({ id, dueAt: leasedUntil, schedule, startedAt }: DueWatch, at: Date): Promise<boolean> {
+    const dueAt = heartbeatDue(schedule, { reportedAt: at, startedAt })
+    await ctx.db.watch.updateMany({ where: { id, dueAt: leasedUntil }, data: { dueAt } })
+    return true
+  }
+
+  /** Runs a probe and ends it if it hangs. Otherwise its watch would never be probed again. */
+  async function probe(watch: DueWatch): Promise<ProbeResult> {
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    stopped.addEventListener('abort', end, { once: true })
+    try {
+      return await withDeadline(MAX_PROBE_MS, 'A probe', run(watch, ending.signal))
+    } catch (error) {
+      end()
+      log.error({ err: error, watch: watch.id }, 'monitoring: ended a probe that hangs')
+      return probeResult('UNKNOWN', 'The probe did not end. This is an internal error, which is logged.')
+    } finally {
+      stopped.removeEventListener('abort', end)
+    }
+  }
+
+  return async (watch, dueAt) => {
+    const at = now()
+    metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
+    const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
+    if (isHeartbeat && !isLateAt(watch.schedule, dueAt, watch.startedAt)) return reschedule(watch, at)
+    const found = isHeartbeat ? missedHeartbeat(watch, dueAt, at) : await probe(watch)
+    if (stopped.aborted) return false
+    const wasDown = watch.memory.state === 'DOWN'
+    const result = isHeartbeat ? found : await connectivity.assess(found, wasDown, performance.now())
+    if (stopped.aborted) return false
+    await resultWriter.record(watch, { at, result })
+    return true
+  }
+}
+
+/** Selects when the next watch of a region is due. The index is by region. */
+function earliestDue(region: string): Prisma.Sql {
+  const of = (name: string) => earliestOf('Watch', Prisma.sql`region = ${name}`)
+  return Prisma.sql`SELECT least((${of(region)}), (${of(ANYWHERE)}))`
+}

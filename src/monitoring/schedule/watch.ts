@@ -1,0 +1,96 @@
+import { tierOf } from '../../account/tier.ts'
+import type { Context, Database } from '../../core/context.ts'
+import { MINUTE } from '../../core/time.ts'
+import { insertRows } from '../../database/insert-rows.ts'
+import { readOnce } from '../../event-log/change.ts'
+import type { Monitor, Watch } from '../../generated/prisma/client.ts'
+import { isAnywhere } from '../monitor/probe-kinds.ts'
+import { enoughKnownAt, freshUntil, scheduleOf } from '../state/staleness.ts'
+
+/**
+ * The pseudo-region of kinds that give the same result everywhere. Any worker may probe them, and no region can have this
+ * name.
+ */
+export const ANYWHERE = '*'
+
+/** A region that has not reported for this long, in milliseconds, has no workers. */
+const REGION_TIMEOUT_MS = MINUTE
+
+/** Returns whether any region has workers. */
+export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - REGION_TIMEOUT_MS)
+  return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
+}
+
+/**
+ * Replaces the watches of a monitor by new ones in every region with workers; earlier results no longer count.
+ * @param dueAt when they are first due: now, or (null) not until it is set.
+ */
+export async function resetWatches(
+  ctx: Context,
+  monitor: Pick<Monitor, 'id' | 'kind'>,
+  dueAt: Date | null = ctx.now(),
+): Promise<void> {
+  await deleteWatches(ctx, monitor)
+  await ctx.db.watch.createMany({ data: await watchesOf(ctx, monitor, dueAt) })
+}
+
+/** Creates the watches of new monitors in every region with workers. Heartbeats are not due before their first report. */
+export async function createFirstWatches(
+  ctx: Context,
+  monitors: readonly Pick<Monitor, 'id' | 'kind'>[],
+): Promise<void> {
+  const due = ctx.now()
+  const data = await Promise.all(
+    monitors.map((monitor) => watchesOf(ctx, monitor, monitor.kind === 'HEARTBEAT' ? null : due)),
+  )
+  await insertRows(ctx.db, 'Watch', data.flat())
+}
+
+/** Returns the new watches of a monitor. A group has none. */
+async function watchesOf(ctx: Context, { id: monitorId, kind }: Pick<Monitor, 'id' | 'kind'>, dueAt: Date | null) {
+  if (kind === 'GROUP') return []
+  const stateSince = ctx.now()
+  const regions = isAnywhere(kind) ? [ANYWHERE] : await readOnce(ctx, 'regions', () => liveRegions(ctx))
+  return regions.map((region) => ({ id: watchId(monitorId, region), monitorId, region, dueAt, stateSince }))
+}
+
+async function liveRegions({ db, now }: Context): Promise<string[]> {
+  const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
+  const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
+  return regions.map(({ name }) => name)
+}
+
+/** Deletes the watches of a monitor, which discards running probes. */
+export async function deleteWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
+  await endUnknown(ctx, id)
+  await ctx.db.watch.deleteMany({ where: { monitorId: id } })
+}
+
+/** Writes a gap until now if the monitor is stale, because deleting its watches loses that information. */
+async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
+  const { db, now } = ctx
+  const endedAt = now()
+  const monitor = await db.monitor.findUniqueOrThrow({ where: { id: monitorId }, include: { watches: true } })
+  const startedAt = monitor.kind === 'GROUP' ? monitor.unknownSince : await staleSinceOf(ctx, monitor, endedAt)
+  if (startedAt === null || startedAt >= endedAt) return
+  await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
+}
+
+/** Returns since when a monitor with watches is stale; null: not stale, or never known. */
+async function staleSinceOf(ctx: Context, monitor: Monitor & { readonly watches: readonly Watch[] }, at: Date) {
+  const watches = monitor.watches.filter(({ lastKnownAt }) => lastKnownAt !== null)
+  if (enoughKnownAt(watches, monitor.agreement) === null) return null
+  const schedule = scheduleOf(monitor, await tierOf(ctx, monitor.organizationId))
+  return monitor.unknownSince ?? freshUntil(watches, { ...monitor, schedule }, at)
+}
+
+/** Returns the id of a monitor's watch in a region. */
+export function watchId(monitorId: string, region: string): string {
+  return `${monitorId}@${region}`
+}
+
+/** Returns the watches of a monitor, by region. */
+export function readWatches({ db }: Pick<Context, 'db'>, monitorId: string): Promise<Watch[]> {
+  return db.watch.findMany({ where: { monitorId }, orderBy: { region: 'asc' } })
+}

@@ -1,0 +1,134 @@
+import type { Context, Database } from '../../core/context.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { Monitor, Watch } from '../../generated/prisma/client.ts'
+import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
+import { unknownGroupReason } from '../group/group-words.ts'
+import type { Member } from '../group/judge-group.ts'
+import { monitorEvent, stalenessEvent } from '../monitor/monitor-events.ts'
+import { forgetDays } from '../uptime/state-intervals.ts'
+import { isUnavailable } from './dependency.ts'
+import type { Schedule, WatchFreshness } from './staleness.ts'
+import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
+
+/** A change of a monitor's staleness: it began or ended. */
+export type StalenessChange =
+  | { readonly kind: 'BEGAN'; readonly since: Date }
+  /** @property at when the monitor was known again. */
+  | { readonly kind: 'ENDED'; readonly since: Date; readonly at: Date }
+
+/**
+ * Returns the change of staleness to write; null: none. Once marked as stale, a monitor stays stale until a known result,
+ * even if a worker returns.
+ * @param watched whether any worker is running.
+ */
+export function stalenessChangeOf(
+  monitor: Pick<Monitor, 'agreement' | 'stateSince' | 'unknownSince'>,
+  watches: readonly WatchFreshness[],
+  schedule: Schedule,
+  now: Date,
+  watched: boolean,
+): StalenessChange | null {
+  const markedSince = monitor.unknownSince
+  const since = staleSince(watches, { ...monitor, schedule }, now, watched)
+  if (markedSince === null) return since === null ? null : { kind: 'BEGAN', since }
+  const at = enoughKnownAt(watches, monitor.agreement)
+  // Otherwise staleness would last until the clock has caught up after being set back.
+  const isKnown = since === null && at !== null && (at >= markedSince || markedSince > now)
+  return isKnown ? { kind: 'ENDED', since: markedSince, at: new Date(Math.max(+at, +markedSince)) } : null
+}
+
+/** Marks a monitor as stale, or as known again; the time between does not count towards uptime. Returns the new events. */
+export async function writeStaleness(tx: Context, monitor: Monitor, staleness: StalenessChange): Promise<NewEvent[]> {
+  const { since } = staleness
+  const unknownSince = staleness.kind === 'BEGAN' ? since : null
+  await tx.db.monitor.update({ where: { id: monitor.id }, data: { unknownSince } })
+  if (staleness.kind === 'BEGAN') {
+    // A group has no results that a closed day could wait for.
+    if (monitor.kind === 'GROUP') await forgetDays(tx, monitor, since)
+    return [{ ...monitorEvent('MONITOR_UNKNOWN', monitor), since }]
+  }
+  const gap = { monitorId: monitor.id, startedAt: since, endedAt: staleness.at }
+  // The result that ended it may have written the exact gap already.
+  if (since < staleness.at) await tx.db.monitorGap.createMany({ data: gap, skipDuplicates: true })
+  await forgetDays(tx, monitor, since)
+  return [{ ...monitorEvent('MONITOR_KNOWN', monitor), since: staleness.at }]
+}
+
+/** Returns the ids of services whose state is unknown. */
+export async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const services = await readServices(db, ids)
+  return new Set(services.filter(({ monitors }) => isUnknown(knowledgeOf(monitors))).map(({ id }) => id))
+}
+
+/** Returns events for services that became stale or are known again. @param before the services that were stale. */
+export async function serviceStalenessEvents(
+  { db }: Context,
+  ids: readonly string[],
+  before: ReadonlySet<string>,
+): Promise<NewEvent[]> {
+  const services = await readServices(db, ids)
+  return services
+    .filter(({ id, monitors }) => before.has(id) !== isUnknown(knowledgeOf(monitors)))
+    .map((service) => stalenessEvent(service))
+}
+
+async function readServices(db: Database, ids: readonly string[]) {
+  if (ids.length === 0) return []
+  return db.service.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, name: true, ...statusCausesSelect },
+    orderBy: { position: 'asc' },
+  })
+}
+
+/** A parent with its name. */
+export interface NamedParent extends Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'blockedSince'> {}
+
+const listFormat = new Intl.ListFormat('en')
+
+/** Explains in a sentence why a monitor is stale. */
+export function stalenessReason(
+  {
+    agreement,
+    parents,
+    members,
+  }: Pick<Monitor, 'agreement'> & {
+    readonly parents: readonly NamedParent[]
+    /** The members of a group; null: it is not a group. */
+    readonly members: readonly Pick<Member, 'name' | 'state' | 'unknownSince'>[] | null
+  },
+  watches: readonly Pick<Watch, 'lastKnownAt' | 'unknownSince' | 'lastMessage'>[],
+  schedule: Schedule,
+  now: Date,
+): string {
+  const failed = parents.filter(isUnavailable).map(({ name }) => name)
+  if (failed.length > 0)
+    return `It depends on ${listFormat.format(failed)}, which ${failed.length === 1 ? 'is' : 'are'} not available.`
+  if (members !== null) return unknownGroupReason(members)
+  const fresh = watches.filter(
+    ({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule, lastKnownAt),
+  ).length
+  const needed = regionsNeeded(agreement)
+  if (fresh > 0 && fresh < needed) return `Only ${fresh} of the ${needed} required regions report.`
+  const failing = watches.find(({ unknownSince }) => unknownSince !== null)
+  if (failing) return `Its probes have no result: ${failing.lastMessage}`
+  return watches.some(({ lastKnownAt }) => lastKnownAt !== null)
+    ? 'No worker probes it.'
+    : 'It has not been probed yet.'
+}
+
+/** Logs the number of monitors of an organization that became stale or known, with one reason, for operators. */
+export function logStaleness(
+  { log }: Pick<Context, 'log'>,
+  organization: string,
+  reconciled: readonly { readonly staleness: StalenessChange | null; readonly reason: string }[],
+): void {
+  const of = (kind: StalenessChange['kind']) => reconciled.filter(({ staleness }) => staleness?.kind === kind)
+  const [began, ended] = [of('BEGAN'), of('ENDED')]
+  const [first] = began
+  if (first) {
+    const details = { organization, monitors: began.length, since: first.staleness?.since, reason: first.reason }
+    log.warn(details, 'monitoring: monitors became stale')
+  }
+  if (ended.length > 0) log.info({ organization, monitors: ended.length }, 'monitoring: monitors are known again')
+}

@@ -1,0 +1,141 @@
+import { tierLimits } from '../../account/limits.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
+import type { Monitor } from '../../generated/prisma/client.ts'
+import type { Tier } from '../../generated/prisma/enums.ts'
+import type { CronSchedule } from '../heartbeat/cron.ts'
+import { nextRun } from '../heartbeat/cron.ts'
+
+/** The settings of a monitor that decide how long a result stays fresh. */
+export interface Schedule {
+  /** The effective interval: never shorter than the organization's tier allows. */
+  readonly intervalSeconds: number
+  readonly timeoutMs: number
+  /** How late a heartbeat may be; 0 for other kinds. */
+  readonly graceSeconds: number
+  /** The schedule of the job of a heartbeat, instead of the interval; null: none. */
+  readonly cron: CronSchedule | null
+  /** The time limit of a run of the job, in seconds; null: none. */
+  readonly maxRunSeconds: number | null
+}
+
+/** Returns the schedule of a monitor on a tier. */
+export function scheduleOf(monitor: Pick<Monitor, 'intervalSeconds' | 'timeoutMs' | 'options'>, tier: Tier): Schedule {
+  const { intervalSeconds, timeoutMs, options } = monitor
+  const stored: HeartbeatSchedule = typeof options === 'object' && options && !Array.isArray(options) ? options : {}
+  return {
+    intervalSeconds: Math.max(intervalSeconds, tierLimits[tier].minIntervalSeconds),
+    timeoutMs,
+    graceSeconds: Number(stored.graceSeconds ?? 0),
+    cron: stored.schedule ? { expression: String(stored.schedule), timeZone: String(stored.timeZone ?? 'UTC') } : null,
+    maxRunSeconds: stored.maxRunSeconds ? Number(stored.maxRunSeconds) : null,
+  }
+}
+
+/** The stored options of a heartbeat that decide its schedule. */
+interface HeartbeatSchedule {
+  readonly graceSeconds?: unknown
+  readonly schedule?: unknown
+  readonly timeZone?: unknown
+  readonly maxRunSeconds?: unknown
+}
+
+/**
+ * Returns how long a known result stays fresh, in milliseconds: the interval, or until the next scheduled time; for a
+ * heartbeat also its grace.
+ * @param known when the result was found.
+ */
+export function freshMs({ intervalSeconds, graceSeconds, cron }: Schedule, known: Date): number {
+  const next = cron && nextRun(cron, known)
+  const untilNext = next ? next.getTime() - known.getTime() : intervalSeconds * SECOND
+  return untilNext + graceSeconds * SECOND
+}
+
+/**
+ * Returns the age at which a known result becomes stale, in milliseconds: fresh time, timeout of the next probe, and a
+ * margin for our own delays; for a job that may still be running, also its longest run.
+ */
+export function staleAfterMs(schedule: Schedule, known: Date): number {
+  const { intervalSeconds, timeoutMs, cron, maxRunSeconds } = schedule
+  const margin = cron ? MINUTE : Math.max(MINUTE, (intervalSeconds * SECOND) / 2)
+  return freshMs(schedule, known) + timeoutMs + margin + (maxRunSeconds ?? 0) * SECOND
+}
+
+/** The fields of a watch that decide until when it is fresh. */
+export interface WatchFreshness {
+  /** The time of the last known result; null: there was none. */
+  readonly lastKnownAt: Date | null
+  /** The first UNKNOWN result after that; null: there was none. */
+  readonly unknownSince: Date | null
+}
+
+/** The fields of a monitor that decide how many fresh watches it needs, and how long each stays fresh. */
+export interface MonitorFreshness {
+  readonly schedule: Schedule
+  /** How many regions must agree; null: one report is enough. */
+  readonly agreement: number | null
+  /** The start of its state, from which it is unknown if too few regions have ever reported. */
+  readonly stateSince: Date
+}
+
+/** Returns how many regions must have a fresh result for a monitor to be known. */
+export function regionsNeeded(agreement: number | null): number {
+  return agreement ?? 1
+}
+
+/**
+ * Returns since when too few watches are fresh; null: enough are. A result stays fresh until the next one, which may be
+ * a little late, or until an UNKNOWN result.
+ * @param allowance returns the age at which a known result becomes stale, in milliseconds.
+ */
+export function freshUntil(
+  watches: readonly WatchFreshness[],
+  { schedule, agreement, stateSince }: MonitorFreshness,
+  at: Date,
+  allowance: Allowance = staleAfterMs,
+): Date | null {
+  const ends = watches.map((watch) => watchFreshUntil(watch, schedule, at, allowance)).sort((one, other) => other - one)
+  const end = ends[regionsNeeded(agreement) - 1] ?? NEVER_FRESH
+  if (end === NEVER_FRESH) return stateSince
+  return end === STILL_FRESH ? null : new Date(end)
+}
+
+type Allowance = (schedule: Schedule, known: Date) => number
+
+const NEVER_FRESH = Number.NEGATIVE_INFINITY
+const STILL_FRESH = Number.POSITIVE_INFINITY
+
+function watchFreshUntil(
+  { lastKnownAt, unknownSince }: WatchFreshness,
+  schedule: Schedule,
+  at: Date,
+  allowance: Allowance,
+): number {
+  if (lastKnownAt === null) return NEVER_FRESH
+  const known = lastKnownAt.getTime()
+  const end = known + freshMs(schedule, lastKnownAt)
+  if (unknownSince !== null) return Math.max(known, Math.min(unknownSince.getTime(), end))
+  return at.getTime() - known <= allowance(schedule, lastKnownAt) ? STILL_FRESH : end
+}
+
+/**
+ * Returns since when a monitor has been stale, once that has lasted long enough to report. Null: its state is known, or
+ * was until recently.
+ * @param watched whether any worker is running. Without workers, a missing result is never just late.
+ */
+export function staleSince(
+  watches: readonly WatchFreshness[],
+  monitor: MonitorFreshness,
+  at: Date,
+  watched: boolean,
+): Date | null {
+  const allowance = watched ? staleAfterMs : freshMs
+  const lastKnown = enoughKnownAt(watches, monitor.agreement) ?? monitor.stateSince
+  if (at.getTime() - lastKnown.getTime() <= allowance(monitor.schedule, lastKnown)) return null
+  return freshUntil(watches, monitor, at, allowance)
+}
+
+/** Returns the latest time since which enough watches have had a known result; null: never. */
+export function enoughKnownAt(watches: readonly WatchFreshness[], agreement: number | null): Date | null {
+  const times = watches.flatMap(({ lastKnownAt }) => lastKnownAt ?? []).sort((one, other) => +other - +one)
+  return times[regionsNeeded(agreement) - 1] ?? null
+}

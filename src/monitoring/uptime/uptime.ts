@@ -1,0 +1,217 @@
+import type { MonitorState } from '../../generated/prisma/enums.ts'
+
+/** The condition of time: known, unknown or left out. */
+export type Condition = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance'
+
+/** Milliseconds by condition; they add up to the whole span. */
+export type Tally = Readonly<Record<Condition, number>>
+
+export interface Span {
+  readonly from: Date
+  readonly to: Date
+}
+
+/** The stored history of a monitor. */
+export interface MonitorHistory {
+  /** In order of time, without overlaps; the last interval is open. */
+  readonly intervals: readonly StateInterval[]
+  /** The times in which too few regions reported. */
+  readonly gaps: readonly Span[]
+  /** Since when it is stale; null: its last result still counts. */
+  readonly staleSince: Date | null
+}
+
+export interface StateInterval {
+  readonly startedAt: Date
+  /** Null: ongoing. */
+  readonly endedAt: Date | null
+  readonly state: MonitorState
+  /** The message of its first result. */
+  readonly cause: string
+}
+
+/** A stretch of time with one condition. */
+export interface Stretch extends Span {
+  readonly condition: Condition
+}
+
+/** A stretch of time in which a monitor was down, including unwatched time. */
+export interface Outage {
+  readonly startedAt: Date
+  /** Null: ongoing. */
+  readonly endedAt: Date | null
+  /** The message of the first failed probe. */
+  readonly cause: string
+  /** The time that counts as down, in milliseconds, without unwatched time and maintenance. */
+  readonly downMs: number
+}
+
+/** The first of these wins where stretches overlap. */
+const severityOrder = ['maintenance', 'down', 'degraded', 'up'] as const satisfies readonly Condition[]
+
+/** The condition of each state; null: unknown. */
+const conditionOf = {
+  PENDING: null,
+  UP: 'up',
+  DEGRADED: 'degraded',
+  DOWN: 'down',
+  PAUSED: null,
+} as const satisfies Record<MonitorState, Condition | null>
+
+/**
+ * Splits a span into contiguous stretches for one monitor, or for several combined: down if any was down, known if any was
+ * known. Maintenance takes precedence over results. `span.to` must not be in the future.
+ */
+export function stretches(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Stretch[] {
+  const boundaries = boundariesOf(monitors, maintenance, span)
+  const open = { maintenance: 0, down: 0, degraded: 0, up: 0 }
+  const found: Stretch[] = []
+  let from = span.from.getTime()
+  for (const turn of [...boundaries, { at: span.to.getTime(), condition: null, change: 0 }]) {
+    if (turn.at > from) {
+      add(found, { from: new Date(from), to: new Date(turn.at), condition: conditionWith(open) })
+      from = turn.at
+    }
+    if (turn.condition !== null) open[turn.condition] += turn.change
+  }
+  return found
+}
+
+/** Where a known condition begins (1) or ends (-1), in epoch milliseconds. */
+interface Boundary {
+  readonly at: number
+  readonly condition: (typeof severityOrder)[number]
+  readonly change: 1 | -1
+}
+
+/** Returns the ordered boundaries of known conditions within a span. They are the only allocation, as a page has thousands. */
+function boundariesOf(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Boundary[] {
+  const [first, last] = [span.from.getTime(), span.to.getTime()]
+  const boundaries: Boundary[] = []
+  const mark = (condition: Boundary['condition'], since: Date, until: Date) => {
+    const [from, to] = [Math.max(since.getTime(), first), Math.min(until.getTime(), last)]
+    if (from < to) boundaries.push({ at: from, condition, change: 1 }, { at: to, condition, change: -1 })
+  }
+  for (const { from, to } of maintenance) mark('maintenance', from, to)
+  for (const monitor of monitors) markKnown(monitor, span.to, mark)
+  return boundaries.sort((one, other) => one.at - other.at)
+}
+
+/** Marks the known conditions of a monitor's history, up to now. */
+function markKnown(
+  { intervals, gaps, staleSince }: MonitorHistory,
+  now: Date,
+  mark: (condition: Boundary['condition'], from: Date, to: Date) => void,
+): void {
+  const unknown = staleSince === null ? gaps : [...gaps, { from: staleSince, to: now }]
+  for (const { startedAt, endedAt, state } of intervals) {
+    const condition = conditionOf[state]
+    if (condition === null) continue
+    const to = endedAt ?? now
+    if (unknown.length === 0) mark(condition, startedAt, to)
+    else for (const rest of without({ from: startedAt, to }, unknown)) mark(condition, rest.from, rest.to)
+  }
+}
+
+function conditionWith(open: Readonly<Record<(typeof severityOrder)[number], number>>): Condition {
+  return severityOrder.find((condition) => open[condition] > 0) ?? 'unknown'
+}
+
+function add(found: Stretch[], next: Stretch): void {
+  const last = found.at(-1)
+  if (last?.condition === next.condition) found[found.length - 1] = { ...last, to: next.to }
+  else found.push(next)
+}
+
+/** Cuts spans, which may overlap, out of a span. */
+function without(span: Span, others: readonly Span[]): Span[] {
+  const rest: Span[] = []
+  let { from } = span
+  const cuts = others.filter((other) => other.from < span.to && other.to > span.from)
+  for (const cut of cuts.sort((one, other) => one.from.getTime() - other.from.getTime())) {
+    if (cut.from > from) rest.push({ from, to: cut.from })
+    if (cut.to > from) from = cut.to
+  }
+  if (from < span.to) rest.push({ from, to: span.to })
+  return rest
+}
+
+const nothing: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+
+/** Tallies stretches within a span. They must be ordered and cover the span. */
+export function tally(of: readonly Stretch[], span: Span): Tally {
+  return tallies(of, [span])[0] ?? nothing
+}
+
+/** Tallies several ordered spans, such as days. */
+export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[] {
+  let next = 0
+  return spans.map((span) => {
+    const sum: Record<Condition, number> = { ...nothing }
+    for (let index = next; index < of.length; index++) {
+      const stretch = of[index]
+      if (stretch === undefined || stretch.from >= span.to) break
+      // A stretch that reaches into the next span counts there too.
+      if (stretch.to <= span.to) next = index + 1
+      const from = Math.max(stretch.from.getTime(), span.from.getTime())
+      const to = Math.min(stretch.to.getTime(), span.to.getTime())
+      if (from < to) sum[stretch.condition] += to - from
+    }
+    return sum
+  })
+}
+
+/** Adds tallies. */
+export function sumOf(tallies: readonly Tally[]): Tally {
+  const sum: Record<Condition, number> = { ...nothing }
+  for (const each of tallies) {
+    sum.up += each.up
+    sum.degraded += each.degraded
+    sum.down += each.down
+    sum.unknown += each.unknown
+    sum.maintenance += each.maintenance
+  }
+  return sum
+}
+
+/**
+ * Returns the share of the known time that was not down, in percent, rounded down to three decimals, so that 100 means
+ * no outage at all. Null when nothing is known.
+ */
+export function uptimePercent({ up, degraded, down }: Tally): number | null {
+  return percent(up + degraded, up + degraded + down)
+}
+
+/**
+ * Returns the known share of the counted time, in percent, rounded down to three decimals; null if no time counts.
+ */
+export function coveragePercent({ up, degraded, down, unknown }: Tally): number | null {
+  const known = up + degraded + down
+  return percent(known, known + unknown)
+}
+
+/** Exact for less than two centuries of milliseconds. */
+function percent(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.floor((part * 100_000) / whole) / 1000
+}
+
+/**
+ * Returns the outages of a monitor that overlap a span, newest first. An outage with unwatched time stays one outage.
+ * `span.to` must not be in the future.
+ */
+export function outagesOf(monitor: MonitorHistory, maintenance: readonly Span[], span: Span): Outage[] {
+  const outages: Omit<Outage, 'downMs'>[] = []
+  for (const { startedAt, endedAt, state, cause } of monitor.intervals) {
+    const last = outages.at(-1)
+    if (state !== 'DOWN' || startedAt >= span.to) continue
+    if (last?.endedAt?.getTime() === startedAt.getTime()) outages[outages.length - 1] = { ...last, endedAt }
+    else outages.push({ startedAt, endedAt, cause })
+  }
+  const touching = outages.filter(({ endedAt }) => endedAt === null || endedAt > span.from)
+  const whole = { from: touching[0]?.startedAt ?? span.from, to: span.to }
+  const past = stretches([monitor], maintenance, whole)
+  return touching.reverse().map((outage) => {
+    const { down } = tally(past, { from: outage.startedAt, to: outage.endedAt ?? span.to })
+    return { ...outage, downMs: down }
+  })
+}

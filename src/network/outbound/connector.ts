@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import type { AddressRateLimiter } from '../address-rate.ts'
+import type { DnsClient } from '../dns/client.ts'
+import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
+import { type Dialled, dial, rateLimited } from './dial.ts'
+import { mayReach } from './guard.ts'
+import { readHost } from './host.ts'
+import type { ConnectTarget, Identity, OutboundRequest, Prelude, Resolved } from './outbound.ts'
+import type { ProxyServer } from './proxy.ts'
+import { isHttpProxy, openTunnel, proxyFailure, proxyPlace } from './proxy.ts'
+import type { Hop } from './redirect.ts'
+import { resolve } from './resolve.ts'
+import { secure } from './secure.ts'
+
+/** Opens connections to checked addresses, with TLS and through proxies. Everything throws `Stop`. */
+export interface Connector {
+  addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved>
+  /** Connects to a target, through a proxy where one is given. */
+  open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled>
+  /** Connects to the server of a hop. `forwarder`: to this proxy instead, which forwards the request. */
+  openHop(
+    hop: Hop,
+    request: OutboundRequest,
+    state: Attempt,
+  ): Promise<Dialled & { readonly forwarder: ProxyServer | null }>
+}
+
+/** Creates the connector of an outbound client, with its settings. */
+export function createConnector(settings: {
+  readonly dns: DnsClient
+  readonly allowPrivate: boolean
+  readonly ca?: string | undefined
+  readonly rate: AddressRateLimiter
+  readonly proxiesResolve?: boolean
+}): Connector {
+  const { rate, proxiesResolve = settings.allowPrivate } = settings
+  // Parsing the trusted certificates costs more than a handshake: do it once.
+  const context = createSecureContext({ ca: settings.ca })
+  const identities = new LRUCache<string, SecureContext>({ max: 200 })
+
+  /** @throws Stop `invalid` when the certificate and its key do not fit. */
+  function contextOf(identity: Identity | undefined): SecureContext {
+    if (identity === undefined) return context
+    const { certificate: cert, key } = identity
+    const name = createHash('sha256')
+      .update(JSON.stringify([cert, key]))
+      .digest('base64')
+    try {
+      const known = identities.get(name) ?? createSecureContext({ ca: settings.ca, cert, key })
+      identities.set(name, known)
+      return known
+    } catch {
+      throw new Stop('invalid', 'theirs', 'The client certificate and its key do not fit')
+    }
+  }
+
+  function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
+    return inPhase(state, 'dns', 'address of the host', () => resolve(settings, host, family, state))
+  }
+
+  async function open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled> {
+    const { host, port, family, tls } = target
+    if (!Number.isInteger(port) || port < 1 || port > 65_535)
+      throw new Stop('invalid', 'theirs', 'The port must be from 1 to 65535')
+    const resolved = proxy && proxiesResolve ? named(host) : await addressesOf(host, family, state)
+    const addresses = await acquireFirst(rate, resolved, state)
+    const { socket, address } = proxy
+      ? await tunnel(proxy, { host: addresses[0] ?? resolved.host, port }, state)
+      : await dial(addresses, port, state, rate.tryAcquire)
+    if (tls === undefined) return { socket, address }
+    try {
+      if (tls.before) await runPrelude(tls.before, socket, state)
+      const { verify, identity, protocols } = tls
+      const secured = { host: resolved.host, verify, protocols, context: contextOf(identity) }
+      return { socket: await secure(socket, secured, state), address }
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+  }
+
+  /** Returns a host that a proxy resolves; one that is an address is checked. @throws Stop */
+  function named(text: string): Resolved {
+    const host = readHost(text)
+    if (host === null) throw new Stop('invalid', 'theirs', 'The host is neither a name nor an address')
+    const canonical = host.kind === 'address' ? host.address : host.name
+    if (host.kind === 'address' && !mayReach(canonical, settings.allowPrivate))
+      throw new Stop('forbidden', 'theirs', `${canonical} is an address that is not reached`)
+    return { kind: 'resolved', host: canonical, addresses: [canonical] }
+  }
+
+  /** Connects to a proxy. @throws Stop `proxy` when that fails, because it says nothing about the target. */
+  async function openProxy(proxy: ProxyServer, state: Attempt): Promise<Dialled> {
+    const { host, port, isSecure } = proxyPlace(proxy)
+    const tls = isSecure ? { verify: true } : undefined
+    try {
+      const opened = await open({ host, port, tls }, state)
+      // That of the target is reported.
+      state.certificate = null
+      return opened
+    } catch (error) {
+      state.certificate = null
+      if (!(error instanceof Stop) || error.reason === 'aborted' || error.reason === 'spared') throw error
+      throw proxyFailure(`The proxy cannot be used: ${error.message}`)
+    }
+  }
+
+  /** Connects to a target through a proxy. @throws Stop */
+  async function tunnel(proxy: ProxyServer, target: { host: string; port: number }, state: Attempt): Promise<Dialled> {
+    const opened = await openProxy(proxy, state)
+    try {
+      await openTunnel(opened.socket, proxy, target, state)
+      return opened
+    } catch (error) {
+      opened.socket.destroy()
+      throw error
+    }
+  }
+
+  async function openHop({ url }: Hop, request: OutboundRequest, state: Attempt) {
+    const { hostname, protocol, port } = url
+    const { proxy, family } = request
+    if (proxy && proxiesResolve && protocol === 'http:' && isHttpProxy(proxy)) {
+      named(hostname)
+      return { ...(await openProxy(proxy, state)), forwarder: proxy }
+    }
+    const identity = url.origin === new URL(request.url).origin ? request.clientCertificate : undefined
+    const tls = protocol === 'https:' ? { verify: request.verify ?? true, identity } : undefined
+    const target = { host: hostname, port: Number(port) || (tls ? 443 : 80), family, tls }
+    return { ...(await open(target, state, proxy)), forwarder: null }
+  }
+
+  return { addressesOf, open, openHop }
+}
+
+/** Runs a prelude. @throws Stop `protocol`. */
+function runPrelude(before: Prelude, socket: Socket, state: Attempt): Promise<void> {
+  return inPhase(state, 'tls', 'agreement to start TLS', () =>
+    awaiting(state, (resolve, reject) => {
+      before(socket).then(resolve, (error: Error) => reject(new Stop('protocol', 'theirs', error.message)))
+      return () => socket.destroy()
+    }),
+  )
+}
+
+/**
+ * Moves the first address that the rate limit admits to the front; waits when it admits none.
+ * @throws Stop `spared` when none is admitted in time.
+ */
+async function acquireFirst(
+  rate: AddressRateLimiter,
+  { host, addresses }: Resolved,
+  state: Attempt,
+): Promise<readonly string[]> {
+  const free = addresses.find((address) => rate.tryAcquire(address))
+  if (free !== undefined) return [free, ...addresses.filter((address) => address !== free)]
+  const [first = host] = addresses
+  const limits = { waitMs: state.maxPauseMs, signal: state.signal }
+  const isTaken = await state.pauseDuring(() => rate.acquire(first, limits))
+  state.signal.throwIfAborted()
+  if (!isTaken) throw rateLimited(host)
+  return addresses
+}

@@ -1,0 +1,201 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import type { AddressRateLimiter } from '../address-rate.ts'
+import type { DnsClient } from '../dns/client.ts'
+import { type Attempt, attempt, phasesOf } from './attempt.ts'
+import { createConnector } from './connector.ts'
+import { ACCEPTED_ENCODINGS, exchange, readBody } from './exchange.ts'
+import type { Certificate, Failure, Phases } from './failure.ts'
+import type { ProxyServer } from './proxy.ts'
+import { connectFailure } from './proxy.ts'
+import { firstHop, type Hop, nextHop, tooManyRedirects } from './redirect.ts'
+
+export type { Certificate, Failure, Phases } from './failure.ts'
+
+/** The limits of an attempt. */
+export interface Limits {
+  /** The timeout of the whole attempt, in milliseconds. */
+  readonly timeoutMs: number
+  /** Aborts it. */
+  readonly signal?: AbortSignal
+  /** How long it may wait for rate limits in addition to its timeout, in milliseconds; absent: 5 s. */
+  readonly waitMs?: number
+}
+
+/** A resolved host. */
+export interface Resolved {
+  readonly kind: 'resolved'
+  /** The canonical host: a lower-case name without a final dot, or an address. */
+  readonly host: string
+  /** The addresses in the order to try; at least one, all of them allowed. */
+  readonly addresses: readonly string[]
+}
+
+export interface ConnectTarget {
+  /** A name, or an address in any spelling, also in brackets. */
+  readonly host: string
+  readonly port: number
+  readonly family?: 4 | 6 | undefined
+  /** Absent: plain TCP. `verify: false` accepts any certificate. */
+  readonly tls?:
+    | {
+        readonly verify: boolean
+        readonly identity?: Identity | undefined
+        readonly before?: Prelude | undefined
+        /** The protocols to offer (ALPN), such as `h2`; absent: none. */
+        readonly protocols?: readonly string[] | undefined
+      }
+    | undefined
+}
+
+/** The conversation in plain text before TLS starts (STARTTLS); its error's message becomes the failure. */
+export type Prelude = (socket: Socket) => Promise<void>
+
+/** The certificate and key for servers that ask for one, in PEM. */
+export interface Identity {
+  readonly certificate: string
+  readonly key: string
+}
+
+export interface Connection {
+  readonly kind: 'connected'
+  /** Paused; the caller reads and destroys it. A `TLSSocket` for TLS. The limits no longer apply. */
+  readonly socket: Socket
+  readonly address: string
+  readonly certificate: Certificate | null
+  readonly phases: Phases
+}
+
+export interface OutboundRequest {
+  /** http or https, without credentials. */
+  readonly url: string
+  /** GET when absent. */
+  readonly method?: string
+  /** Added to or replacing the default headers, except Host and Content-Length. */
+  readonly headers?: readonly { readonly name: string; readonly value: string }[]
+  readonly body?: string | Buffer | undefined
+  /** The maximum number of redirects; at 0 or absent, a redirect is returned as the response. */
+  readonly maxRedirects?: number
+  /** The maximum size of the decoded response body; no more is read. */
+  readonly maxBodyBytes: number
+  /** False accepts any certificate. */
+  readonly verify?: boolean
+  readonly family?: 4 | 6 | undefined
+  /** Shown to servers that ask for one, except after a redirect to another origin. */
+  readonly clientCertificate?: Identity | undefined
+  /** Between us and every server of the request. */
+  readonly proxy?: ProxyServer | undefined
+}
+
+export interface Answer {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** The decoded body. */
+  readonly body: Buffer
+  /** Whether `body` is complete: false when the limit was reached. */
+  readonly complete: boolean
+  /** The URL after redirects. */
+  readonly url: string
+  readonly address: string
+  readonly certificate: Certificate | null
+  readonly phases: Phases
+}
+
+/** The only way to connect to hosts that tenants name. Nothing here rejects, and everything ends by its timeout. */
+export interface Outbound {
+  /** Resolves a host and checks every address; callers connect to the checked addresses. */
+  addressesOf(host: string, limits: Limits & { readonly family?: 4 | 6 | undefined }): Promise<Resolved | Failure>
+  /** Connects to a checked address of a host. */
+  connect(target: ConnectTarget, limits: Limits): Promise<Connection | Failure>
+  /** Sends a request and reads its response; resolves and checks every redirect. */
+  request(request: OutboundRequest, limits: Limits): Promise<Answer | Failure>
+  /**
+   * Waits for the rate limit of an address that the caller contacts in another way. False: not in time, or the signal
+   * aborted.
+   */
+  awaitConnectionSlot(
+    address: string,
+    limits: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<boolean>
+}
+
+const DEFAULT_HEADERS = new Map([
+  ['user-agent', ['Allclear']],
+  ['accept-encoding', [ACCEPTED_ENCODINGS]],
+  ['accept', ['*/*']],
+])
+
+/**
+ * Creates the outbound client.
+ * @param settings `allowPrivate` allows private networks and this machine, never metadata services; `ca` are trusted
+ * PEM certificates that replace the default ones; `rate` limits connections per address; absent: unlimited.
+ * `proxiesResolve` lets proxies resolve names and forward requests, so that they reach whatever they can; absent: where private
+ * networks are allowed. Otherwise a proxy connects to an address that was checked here.
+ */
+export function createOutbound(settings: {
+  readonly dns: DnsClient
+  readonly allowPrivate: boolean
+  readonly ca?: string | undefined
+  readonly rate?: AddressRateLimiter
+  readonly proxiesResolve?: boolean
+}): Outbound {
+  const { rate = unlimited } = settings
+  const { addressesOf, open, openHop } = createConnector({ ...settings, rate })
+
+  /** Returns the response to a hop, or the hop that it redirects to. */
+  async function ask(hop: Hop, request: OutboundRequest, state: Attempt): Promise<Answer | Hop> {
+    const { socket, address, forwarder } = await openHop(hop, request, state)
+    try {
+      const answer = await exchange(socket, hop, state, forwarder)
+      const { statusCode: status = 0, headers } = answer
+      if (forwarder !== null && status === 407) throw connectFailure(status)
+      const next = request.maxRedirects ? nextHop(hop, status, headers.location) : null
+      if (next !== null) return next
+      const read = await readBody(answer, request.maxBodyBytes, state)
+      const { certificate } = state
+      return {
+        kind: 'answer',
+        status,
+        headers,
+        ...read,
+        url: hop.url.href,
+        address,
+        certificate,
+        phases: phasesOf(state),
+      }
+    } finally {
+      socket.destroy()
+    }
+  }
+
+  async function follow(request: OutboundRequest, state: Attempt): Promise<Answer> {
+    const { maxRedirects = 0 } = request
+    let hop = firstHop(request, DEFAULT_HEADERS)
+    const hops = [hop]
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+      state.certificate = null
+      state.address = null
+      const outcome = await ask(hop, request, state)
+      if ('kind' in outcome) return outcome
+      hop = outcome
+      hops.push(hop)
+    }
+    throw tooManyRedirects(hops, maxRedirects)
+  }
+
+  return {
+    addressesOf: (host, { family, ...limits }) => attempt(limits, (state) => addressesOf(host, family, state)),
+    connect: (target, limits) =>
+      attempt(limits, async (state) => {
+        const { socket, address } = await open(target, state)
+        const { certificate } = state
+        return { kind: 'connected', socket, address, certificate, phases: phasesOf(state) }
+      }),
+    request: (request, limits) => attempt(limits, (state) => follow(request, state)),
+    awaitConnectionSlot: (address, limits) =>
+      rate.tryAcquire(address) ? Promise.resolve(true) : rate.acquire(address, limits),
+  }
+}
+
+const unlimited: AddressRateLimiter = { tryAcquire: () => true, acquire: async () => true }

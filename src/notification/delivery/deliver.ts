@@ -1,0 +1,114 @@
+import type pg from 'pg'
+import type { Quota } from '../../account/quota.ts'
+import { withDeadline } from '../../core/concurrency/deadline.ts'
+import type { Context } from '../../core/context.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
+import type { Metrics } from '../../core/telemetry/metrics.ts'
+import { SECOND } from '../../core/time.ts'
+import type { PrismaClient } from '../../generated/prisma/client.ts'
+import type { SendResult, SendTools } from '../channel/channel.ts'
+import { internalFailure } from '../channel/channel.ts'
+import { MAIL } from '../channel/email.ts'
+import { channels } from '../channels.ts'
+import { buildMessage } from '../content/delivery-message.ts'
+import { deferralOf } from '../mail/budget.ts'
+import { progressAfter } from './attempt.ts'
+import type { DueDelivery } from './delivery.ts'
+import { readDeliveries } from './delivery.ts'
+import { createDeliveryStore } from './delivery-store.ts'
+
+/** The timeout of a send, in milliseconds. */
+export const SEND_DEADLINE = 48 * SECOND
+/** How long a postponed message waits, in milliseconds; jitter up to doubles it. */
+const POSTPONE_MS = 5 * SECOND
+
+/** A delivery that a worker has claimed. */
+export interface ClaimedDelivery {
+  readonly delivery: DueDelivery
+  /** Until when the row counts as current, in milliseconds of the monotonic clock. */
+  freshUntil: number
+}
+
+/** What sending a delivery and storing its result needs. */
+export interface DeliveryTools {
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly pool: Pick<pg.Pool, 'query'>
+  readonly seal: SecretBox
+  /** Counts emails per mailbox and organization. */
+  readonly usage: Quota
+  readonly tools: SendTools
+  /** The public URL of this service, without a trailing slash. */
+  readonly site: { readonly baseUrl: string }
+  readonly metrics: Pick<Metrics, 'deliveries'>
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number
+}
+
+/**
+ * Returns a function that tries once to send a delivery and stores the result. Before it stores the result, it calls `sent`, when
+ * the destination (but not the subscriber) is free for another delivery.
+ */
+export function createDelivering(parts: DeliveryTools): (taken: ClaimedDelivery, sent: () => void) => Promise<void> {
+  const { ctx, pool, seal, usage, metrics, random = Math.random } = parts
+  const { now } = ctx
+  const store = createDeliveryStore({ ...ctx, seal }, pool)
+
+  return async (taken, sent) => {
+    const delivery = await refreshed(pool, taken)
+    const at = now()
+    const later = delivery && (await deferralOf({ usage, seal }, delivery, at))
+    if (delivery && later) {
+      sent()
+      const deferred = { attempt: null, outcome: null, progress: { status: 'PENDING', dueAt: later } } as const
+      return store.record({ delivery, ...deferred })
+    }
+    const begun = performance.now()
+    const outcome = delivery && (await attempt(parts, delivery, at))
+    // An email counts as running until its result is stored, which bounds the duplicates after a crash.
+    if (taken.delivery.destination !== MAIL) sent()
+    if (delivery === null) return
+    const { channel } = delivery.subscriber
+    metrics.deliveries.inc({ channel, outcome: outcome?.kind ?? 'cancelled' })
+    if (outcome === null) {
+      return store.record({ delivery, attempt: null, outcome, progress: { status: 'CANCELLED', dueAt: null } })
+    }
+    if (outcome.kind === 'postponed') {
+      const dueAt = new Date(now().getTime() + POSTPONE_MS * (1 + random()))
+      return store.record({ delivery, attempt: null, outcome: null, progress: { status: 'PENDING', dueAt } })
+    }
+    const { kind, status, message } = outcome
+    const durationMs = Math.round(performance.now() - begun)
+    await store.record({
+      delivery,
+      attempt: { at, delivered: kind === 'delivered', status, message, durationMs },
+      outcome,
+      progress: progressAfter(outcome, delivery, now(), random()),
+    })
+  }
+}
+
+/** Returns the current row; null if it ended or was postponed after it was claimed. */
+async function refreshed(
+  pool: Pick<pg.Pool, 'query'>,
+  { delivery, freshUntil }: ClaimedDelivery,
+): Promise<DueDelivery | null> {
+  if (performance.now() < freshUntil) return delivery
+  const [found] = await readDeliveries(pool, [delivery.id])
+  return found && found.dueAt.getTime() === delivery.dueAt.getTime() ? found : null
+}
+
+/** Sends the message; null if the subscriber was stopped. */
+async function attempt(
+  { ctx, seal, site, tools }: DeliveryTools,
+  delivery: DueDelivery,
+  at: Date,
+): Promise<SendResult | null> {
+  try {
+    const message = buildMessage(delivery, seal, site.baseUrl, at)
+    if (message === null) return null
+    return await withDeadline(SEND_DEADLINE, 'Sending', channels[delivery.subscriber.channel].send(message, tools))
+  } catch (error) {
+    ctx.log.error({ err: error, delivery: delivery.id }, 'notification: could not render or send a message')
+    return internalFailure
+  }
+}

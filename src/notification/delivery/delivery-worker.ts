@@ -1,0 +1,119 @@
+import type pg from 'pg'
+import { SECOND } from '../../core/time.ts'
+import type { Agenda } from '../../database/lease/agenda.ts'
+import { earliestOf } from '../../database/lease/agenda.ts'
+import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
+import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { ClaimedDelivery, DeliveryTools } from './deliver.ts'
+import { createDelivering } from './deliver.ts'
+import type { DueDelivery } from './delivery.ts'
+import { readDeliveries } from './delivery.ts'
+import type { Slot } from './delivery-slots.ts'
+import { CONCURRENCY, createSlots } from './delivery-slots.ts'
+
+/** Longer than the slowest send (45 s) and storing its result. The deliveries of a crashed worker wait this long. */
+export const LEASE = 60 * SECOND
+/** A delivery with less time left on its lease is released instead of started. */
+const MIN_LEASE = 50 * SECOND
+/** How many deliveries one statement claims. */
+const BATCH = 200
+/**
+ * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber may have
+ * unsubscribed.
+ */
+const FRESH = SECOND
+/** Wake-ups are merged, because many deliveries end at about the same time. */
+const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
+
+/**
+ * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in order.
+ */
+const isFirstPending = Prisma.sql`NOT EXISTS (
+  SELECT 1 FROM "Delivery" AS earlier
+  WHERE earlier."subscriberId" = "Delivery"."subscriberId" AND earlier."subjectId" = "Delivery"."subjectId"
+    AND earlier.seq < "Delivery".seq AND earlier.status = 'PENDING')`
+
+const deliveries = { table: 'Delivery', dueColumn: 'dueAt' } as const
+
+/** What a worker needs. */
+interface Parts extends DeliveryTools {
+  readonly pool: Pick<pg.Pool, 'query'>
+  /** Wakes the worker when a delivery is due; without it, the worker polls every second. */
+  readonly agenda?: Agenda
+}
+
+/** Creates a worker that sends deliveries as the system. */
+export function createDeliveryWorker(parts: Parts): LeasedWorker {
+  const { ctx, pool, agenda } = parts
+  const queue: ClaimedDelivery[] = []
+  const slots = createSlots(startQueued)
+  const deliver = createDelivering(parts)
+  const saturated = () => slots.saturated(queue.map(({ delivery }) => delivery.destination))
+  const worker = createLeasedWorker<DueDelivery>({
+    ctx,
+    ...deliveries,
+    where: () => Prisma.sql`destination <> ALL (${saturated()}::text[]) AND ${isFirstPending}`,
+    leaseMs: LEASE,
+    maxClaimed: CONCURRENCY + BATCH,
+    batch: BATCH,
+    read: (ids) => readDeliveries(pool, ids),
+    accept(claims) {
+      for (const { row } of claims) queue.push({ delivery: row, freshUntil: performance.now() + FRESH })
+      startQueued()
+    },
+    earliest: earliestOf('Delivery'),
+    agenda,
+    onEnd: startQueued,
+    pauses,
+    name: { room: 'notification', rows: 'deliveries' },
+  })
+
+  /** Starts queued deliveries in the order of their claims, within the limits. */
+  function startQueued(): void {
+    const late: ClaimedDelivery[] = []
+    for (const taken of queue.splice(0)) {
+      if (taken.delivery.dueAt.getTime() - ctx.now().getTime() < MIN_LEASE) {
+        late.push(taken)
+        continue
+      }
+      const hasRoom = !worker.isClosing && worker.running < CONCURRENCY
+      const slot = hasRoom ? slots.acquire(taken.delivery) : null
+      if (slot === null) queue.push(taken)
+      else run(taken, slot)
+    }
+    if (late.length > 0) void worker.release(late.map(({ delivery }) => delivery))
+  }
+
+  function run(taken: ClaimedDelivery, slot: Slot): void {
+    const { destination, subscriber } = taken.delivery
+    let isSent = false
+    const sent = () => {
+      if (isSent) return
+      isSent = true
+      slot.leaveDestination()
+      startQueued()
+      // While the destination has enough queued deliveries, a poll would find nothing.
+      if (!saturated().includes(destination)) worker.wake()
+    }
+    worker.run(taken.delivery, async () => {
+      try {
+        await deliver(taken, sent)
+      } finally {
+        sent()
+        slot.leaveSubscriber()
+        // The delivery may have ended the subscription.
+        for (const other of queue) if (other.delivery.subscriber.id === subscriber.id) other.freshUntil = 0
+      }
+      return true
+    })
+  }
+
+  return {
+    ...worker,
+    close() {
+      slots.close()
+      return worker.close()
+    },
+  }
+}

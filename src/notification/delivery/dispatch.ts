@@ -1,0 +1,107 @@
+import type pg from 'pg'
+import type { Context } from '../../core/context.ts'
+import { transaction } from '../../core/context.ts'
+import { readEventsAfter } from '../../event-log/event.ts'
+import type { Event } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { Notification } from '../content/payload.ts'
+import { buildNotification, serializePayload } from '../content/payload.ts'
+import { dispatchPush } from '../push/queue.ts'
+import { notifyDeliveryWorkers } from './delivery.ts'
+
+/** How many events of an organization one transaction turns into deliveries. */
+const BATCH = 100
+
+/** Processes events in the transaction that moves the dispatcher's position, so that each is processed once. */
+export type EventReader = (tx: Context, organizationId: string, events: readonly Event[]) => Promise<void>
+
+/**
+ * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of members, in the
+ * transaction that moves the dispatcher's position. Does nothing while another worker dispatches. Returns whether there may be
+ * more.
+ * @param read a further reader of the events.
+ */
+export function dispatch(ctx: Context, organizationId: string, read?: EventReader): Promise<boolean> {
+  return transaction(ctx, async (tx) => {
+    const [position] = await tx.db.$queryRaw<{ seq: number }[]>`
+      SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE SKIP LOCKED`
+    if (!position) return false
+    const events = await readEventsAfter(tx.db, organizationId, position.seq, BATCH)
+    let made = 0
+    for (const event of events) {
+      await dispatchPush(tx, organizationId, event)
+      if (!event.tellSubscribers) continue
+      const announcement = await buildNotification(tx.db, event)
+      if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
+    }
+    await read?.(tx, organizationId, events)
+    const seq = events.at(-1)?.seq
+    if (seq !== undefined) await tx.db.dispatch.update({ where: { organizationId }, data: { seq } })
+    if (made > 0) await notifyDeliveryWorkers(tx)
+    return events.length === BATCH
+  })
+}
+
+/**
+ * Creates the deliveries of an event with one statement, to subscribers whose page shows it. Delivery ids derive from the
+ * subscriber and the event, which prevents duplicates. Returns their number.
+ */
+async function deliver(
+  { db, now }: Context,
+  organizationId: string,
+  seq: number,
+  { payload, topic, serviceIds }: Notification,
+): Promise<number> {
+  const page = payload.about === 'REPORT' ? readsReport(payload) : Prisma.empty
+  const made = await db.$executeRaw`
+    INSERT INTO "Delivery" (id, "organizationId", "subscriberId", channel, seq, "subjectId", destination, "dueAt", "createdAt")
+    SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
+      ${seq}::int, ${payload.id}, reader.destination, ${now()}, ${now()}
+    FROM "Subscriber" AS reader
+    JOIN "Organization" AS owner ON owner.id = reader."organizationId"
+    JOIN "Page" AS page ON page.id = coalesce(reader."pageId", owner."pageId")
+    WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
+        SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
+      ${page} AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
+      AND reader."sinceSeq" < ${seq} AND (
+        ${topic}::"Topic" = ANY (reader.topics)
+        AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
+          SELECT 1 FROM "SubscriberService" AS chosen
+          WHERE chosen."subscriberId" = reader.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
+        OR EXISTS (
+          SELECT 1 FROM "SubscriberIncident" AS followed
+          WHERE followed."subscriberId" = reader.id AND followed."incidentId" = ${payload.id}))
+    ON CONFLICT DO NOTHING`
+  // This is the last notification that its followers get.
+  if (payload.about === 'INCIDENT' && payload.step === 'RESOLVED')
+    await db.subscriberIncident.deleteMany({ where: { incidentId: payload.id } })
+  if (made === 0) return 0
+  const data = { organizationId, seq, content: serializePayload(payload), createdAt: now() }
+  await db.notificationPayload.createMany({ data, skipDuplicates: true })
+  return made
+}
+
+/**
+ * Selects the recipients of a page's report: its subscribers, or only the members among them if only members can read the report.
+ */
+function readsReport({ pageId, isPublished }: Extract<Notification['payload'], { about: 'REPORT' }>): Prisma.Sql {
+  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR reader.channel = 'EMAIL' AND EXISTS (
+    SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
+    WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))`
+}
+
+/** Returns the organizations with undispatched events. @param named the organizations to check; null for all. */
+export async function findUndispatched(
+  pool: Pick<pg.Pool, 'query'>,
+  named: readonly string[] | null,
+): Promise<string[]> {
+  const text = `${UNDISPATCHED.sql} AND ($1::text[] IS NULL OR organization.id = ANY ($1))`
+  const { rows } = await pool.query<{ id: string }>({ name: 'undispatched', text, values: [named] })
+  return rows.map(({ id }) => id)
+}
+
+/** Selects the organizations with undispatched events. */
+export const UNDISPATCHED = Prisma.sql`
+  SELECT organization.id FROM "Dispatch" AS position
+  JOIN "Organization" AS organization ON organization.id = position."organizationId"
+  WHERE position.seq < organization."lastSeq" AND organization."deletedAt" IS NULL`

@@ -1,0 +1,124 @@
+import type { Context } from '../../core/context.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Prisma, PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
+import { createDestinationLimiter } from '../../network/destination-limiter.ts'
+import type { Outcome, SendResult } from '../channel/channel.ts'
+import { nextAttempt } from '../delivery/backoff.ts'
+import type { PushContent } from './content.ts'
+import { parseContent } from './content.ts'
+import { sealedAcknowledgement } from './queue.ts'
+import type { PushTools } from './send.ts'
+import { sendPush } from './send.ts'
+import type { VapidKeys } from './vapid.ts'
+import { vapidKeys } from './vapid.ts'
+
+/** The limits per push service. The largest ones serve most browsers. */
+const PER_HOST = { atOnce: 16, perMinute: 3000 } as const
+/** How long a notification waits while its push service is at the limit, in milliseconds; jitter up to doubles it. */
+const POSTPONE_MS = 2 * SECOND
+
+/** A claimed notification. */
+export interface DuePush
+  extends Pick<PushDelivery, 'id' | 'browserId' | 'failed' | 'dueAt' | 'createdAt' | 'alertDeliveryId'> {
+  readonly content: Prisma.JsonValue
+  readonly host: string
+  readonly subscription: string
+  /** Whether its person is still a member and signed in. */
+  readonly isWanted: boolean
+}
+
+/** What sending needs. */
+export interface PushParts {
+  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly tools: PushTools
+  /** From 0 to 1, for jitter. */
+  readonly random?: () => number
+}
+
+/**
+ * Returns a function that tries once to send a notification, within the limits of its push service, and then deletes it, makes it due
+ * again, or removes its browser.
+ */
+export function createPushSender(parts: PushParts): (row: DuePush) => Promise<void> {
+  const { ctx, tools, random = Math.random } = parts
+  const { db, now } = ctx
+  const hosts = createDestinationLimiter(PER_HOST)
+  let keys: VapidKeys | undefined
+
+  async function deliver(row: DuePush): Promise<void> {
+    if (!row.isWanted) return end(row)
+    const release = hosts.tryAcquire(row.host)
+    if (release === null) return postpone(row)
+    try {
+      keys ??= await vapidKeys({ db, seal: tools.seal })
+      const browser = { id: row.browserId, subscription: row.subscription }
+      return await store(row, await sendPush(tools, keys, browser, contentOf(tools, row)))
+    } finally {
+      release()
+    }
+  }
+
+  async function store(row: DuePush, result: SendResult): Promise<void> {
+    if (result.kind === 'postponed') return postpone(row)
+    if (result.kind === 'delivered') {
+      await recordInChannel(ctx, row, result)
+      return end(row)
+    }
+    if (result.permanence === 'GONE') {
+      await recordInChannel(ctx, row, result)
+      await db.pushBrowser.deleteMany({ where: { id: row.browserId } })
+      return
+    }
+    const { createdAt, failed } = row
+    const { retryAfterMs } = result
+    const again =
+      result.permanence === 'TEMPORARY'
+        ? nextAttempt({ createdAt, failed: failed + 1, retryAfterMs }, now(), random())
+        : null
+    if (again !== null) return repeat(row, failed + 1, again)
+    ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up a push notification')
+    await recordInChannel(ctx, row, result)
+    return end(row)
+  }
+
+  const postpone = (row: DuePush) => repeat(row, row.failed, new Date(now().getTime() + POSTPONE_MS * (1 + random())))
+
+  /** Only the holder of the lease records a failure. */
+  async function repeat({ id, dueAt }: DuePush, failed: number, at: Date): Promise<void> {
+    await db.pushDelivery.updateMany({ where: { id, dueAt }, data: { failed, dueAt: at } })
+  }
+
+  async function end({ id }: DuePush): Promise<void> {
+    await db.pushDelivery.deleteMany({ where: { id } })
+  }
+
+  return deliver
+}
+
+function contentOf({ seal }: Pick<PushTools, 'seal'>, { content, alertDeliveryId }: DuePush): PushContent {
+  const { acknowledge, ...shown } = parseContent(content)
+  if (acknowledge === undefined || alertDeliveryId === null) return shown
+  return { ...shown, acknowledge: seal.open(acknowledge, sealedAcknowledgement(alertDeliveryId)) }
+}
+
+/**
+ * Records the final result of a browser in the message of its alert channel: the first acceptance, and every failure.
+ * The message has failed if no browser has accepted it.
+ */
+async function recordInChannel(
+  { db, now }: PushParts['ctx'],
+  { alertDeliveryId, host }: DuePush,
+  { kind, status, message }: Outcome,
+): Promise<void> {
+  if (alertDeliveryId === null) return
+  const delivered = kind === 'delivered'
+  const attempt = JSON.stringify([{ at: now(), delivered, status, message: `${host}: ${message}`, durationMs: 0 }])
+  await db.$executeRaw`
+    UPDATE "AlertDelivery" AS message SET attempts = attempts || ${attempt}::jsonb,
+      status = (CASE WHEN ${delivered}::bool OR accepted THEN 'DELIVERED' ELSE 'FAILED' END)::"DeliveryStatus"
+    FROM (SELECT id, EXISTS (
+        SELECT 1 FROM jsonb_array_elements(attempts) AS one WHERE one->>'delivered' = 'true' AND one->>'status' IS NOT NULL
+      ) AS accepted FROM "AlertDelivery" WHERE id = ${alertDeliveryId}) AS known
+    WHERE message.id = known.id AND message.status IN ('DELIVERED', 'FAILED')
+      AND NOT (${delivered}::bool AND accepted)`
+}

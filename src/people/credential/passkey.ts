@@ -1,0 +1,237 @@
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import { z } from 'zod'
+import { requireConfirmation } from '../../core/access.ts'
+import { Conflict, Invalid, NotFound, Unauthenticated } from '../../core/errors.ts'
+import { clientSubject } from '../../core/ip-address.ts'
+import { MINUTE } from '../../core/time.ts'
+import { nameText, validate } from '../../core/validation.ts'
+import type { Passkey } from '../../generated/prisma/client.ts'
+import type { PeopleContext } from '../context.ts'
+import { limitAttempts, limitRequests } from '../sign-in/attempt-limit.ts'
+import { createToken, takeToken } from '../sign-in/one-time-token.ts'
+import { confirmSession, requireUser, startSession } from '../sign-in/session.ts'
+import type { PasskeyAnswer, PasskeyTask } from './passkey-thread.ts'
+import { verifyPasskey } from './passkey-thread.ts'
+
+/** The site for which passkeys are made: WebAuthn binds them to it. */
+export interface RelyingParty {
+  /** The host name. */
+  readonly id: string
+  readonly origin: string
+}
+
+/** How long a challenge may be answered. */
+const CHALLENGE_LIFETIME = 5 * MINUTE
+/** Passkeys of one person. */
+const MAX_PASSKEYS = 20
+/** EdDSA, ES256 and RS256, by their COSE numbers: what the library verifies by default. */
+const ALGORITHMS = [-8, -7, -257]
+
+type Purpose = 'sign-in' | 'confirm' | 'register'
+
+/** The challenge is a one-time token of 256 random bits: only the browser that got it can answer it, once. */
+async function createChallenge(ctx: PeopleContext, use: Purpose, userId: string | null): Promise<string> {
+  await limitRequests(ctx)
+  return createToken(ctx, 'PASSKEY', { userId, data: { use }, lifetimeMs: CHALLENGE_LIFETIME })
+}
+
+/** Returns what a browser needs to sign in by any passkey of this site. @throws RateLimited for too many requests. */
+export async function signInOptions(
+  ctx: PeopleContext,
+  { id: rpId }: RelyingParty,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const challenge = await createChallenge(ctx, 'sign-in', null)
+  return { challenge, rpId, timeout: CHALLENGE_LIFETIME, userVerification: 'required' }
+}
+
+/** Returns what a browser needs to confirm presence by a passkey of the caller. */
+export async function confirmOptions(
+  ctx: PeopleContext,
+  { id: rpId }: RelyingParty,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { userId } = requireUser(ctx)
+  const challenge = await createChallenge(ctx, 'confirm', userId)
+  const allowCredentials = await descriptorsOf(ctx, userId)
+  return { challenge, rpId, allowCredentials, timeout: CHALLENGE_LIFETIME, userVerification: 'required' }
+}
+
+/** Returns what a browser needs to make a passkey for the caller. @throws Conflict for too many passkeys. */
+export async function registrationOptions(
+  ctx: PeopleContext,
+  { id }: RelyingParty,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { userId } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const { email, name } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const excludeCredentials = await descriptorsOf(ctx, userId)
+  if (excludeCredentials.length >= MAX_PASSKEYS) throw new Conflict(`At most ${MAX_PASSKEYS} passkeys are possible.`)
+  return {
+    challenge: await createChallenge(ctx, 'register', userId),
+    rp: { id, name: 'Allclear' },
+    user: { id: Buffer.from(userId).toString('base64url'), name: email, displayName: name },
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+    excludeCredentials,
+    timeout: CHALLENGE_LIFETIME,
+    attestation: 'none',
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+  }
+}
+
+async function descriptorsOf({ db }: PeopleContext, userId: string) {
+  const passkeys = await db.passkey.findMany({ where: { userId }, select: { id: true } })
+  return passkeys.map(({ id }) => ({ id, type: 'public-key' as const }))
+}
+
+/** A text of the browser in base64url. */
+const base64url = z
+  .string()
+  .max(100_000)
+  .regex(/^[\w-]+$/)
+/** At most 1,023 bytes (WebAuthn level 3 §4). */
+const credentialId = base64url.max(1364)
+const answered = z.object({ id: credentialId, rawId: credentialId, type: z.literal('public-key') })
+const authentication = z.looseObject({
+  ...answered.shape,
+  response: z.looseObject({ clientDataJSON: base64url, authenticatorData: base64url, signature: base64url }),
+})
+const registration = z.looseObject({
+  ...answered.shape,
+  response: z.looseObject({ clientDataJSON: base64url, attestationObject: base64url }),
+})
+
+/**
+ * Signs in by a passkey, which is two factors: it is possessed, and unlocked by its owner. Returns the session's token; null: it
+ * was refused.
+ * @throws Invalid for a malformed answer. @throws RateLimited after too many refusals. @throws Unavailable when too many wait.
+ */
+export async function signInByPasskey(
+  ctx: PeopleContext,
+  site: RelyingParty,
+  input: unknown,
+  userAgent: string,
+): Promise<string | null> {
+  const passkey = await acceptPasskey(ctx, site, input, 'sign-in')
+  return passkey && startSession(ctx, passkey.userId, userAgent)
+}
+
+/** Confirms by a passkey that the signed-in person is present. Returns whether it was accepted. @throws as `signInByPasskey`. */
+export async function confirmByPasskey(ctx: PeopleContext, site: RelyingParty, input: unknown): Promise<boolean> {
+  requireUser(ctx)
+  const passkey = await acceptPasskey(ctx, site, input, 'confirm')
+  if (passkey !== null) await confirmSession(ctx)
+  return passkey !== null
+}
+
+async function acceptPasskey(
+  ctx: PeopleContext,
+  site: RelyingParty,
+  input: unknown,
+  use: 'sign-in' | 'confirm',
+): Promise<Passkey | null> {
+  const response = validate(authentication, input)
+  return limitAttempts(ctx, { account: `passkey ${response.id}`, browser: null }, async () => {
+    const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id } })
+    const challenge = await takeChallenge(ctx, response.response.clientDataJSON, use)
+    if (passkey === null || challenge === null) return null
+    if (challenge.userId !== null && challenge.userId !== passkey.userId) return null
+    const { id, publicKey, counter } = passkey
+    const answer = await verify(ctx, {
+      kind: 'authentication',
+      // The schema names only what is read here; the library checks the rest.
+      response: response as unknown as AuthenticationResponseJSON,
+      credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
+      ...expectation(site, challenge.token),
+    })
+    return answer.kind === 'authenticated' && (await countUse(ctx, id, answer.counter)) ? passkey : null
+  })
+}
+
+/** Records the use of a passkey. Returns false for a counter that has not grown: it was copied, or an answer is replayed. */
+async function countUse({ db, now }: PeopleContext, id: string, counter: number): Promise<boolean> {
+  const where = counter === 0 ? { id, counter: 0n } : { id, counter: { lt: counter } }
+  const { count } = await db.passkey.updateMany({ where, data: { counter, lastUsedAt: now() } })
+  return count > 0
+}
+
+const newPasskey = z.object({ name: nameText, response: registration })
+
+/**
+ * Adds a passkey to the caller's account.
+ * @throws Invalid for a malformed or refused answer. @throws Conflict when the passkey is known.
+ */
+export async function addPasskey(ctx: PeopleContext, site: RelyingParty, input: unknown): Promise<Passkey> {
+  const { userId } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const { name, response } = validate(newPasskey, input)
+  const challenge = await takeChallenge(ctx, response.response.clientDataJSON, 'register')
+  if (challenge?.userId !== userId) throw refused()
+  const answer = await verify(ctx, {
+    kind: 'registration',
+    response: response as unknown as RegistrationResponseJSON,
+    ...expectation(site, challenge.token),
+  })
+  if (answer.kind !== 'registered') throw refused()
+  const { id, publicKey, counter, transports } = answer
+  const data = { id, userId, name, counter, transports: [...transports], createdAt: ctx.now() }
+  const { count } = await ctx.db.passkey.createMany({
+    data: { ...data, publicKey: new Uint8Array(publicKey) },
+    skipDuplicates: true,
+  })
+  if (count === 0) throw new Conflict('This passkey is registered already.')
+  return ctx.db.passkey.findUniqueOrThrow({ where: { id } })
+}
+
+/** Returns the caller's passkeys, oldest first. */
+export function passkeysOf(ctx: PeopleContext): Promise<Passkey[]> {
+  const { userId } = requireUser(ctx)
+  return ctx.db.passkey.findMany({ where: { userId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+}
+
+/** Removes one of the caller's passkeys. @throws NotFound when it is not the caller's. */
+export async function removePasskey(ctx: PeopleContext, id: string): Promise<void> {
+  const { userId } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const { count } = await ctx.db.passkey.deleteMany({ where: { id, userId } })
+  if (count === 0) throw new NotFound('Passkey not found.')
+}
+
+/** Creates the error for a passkey that was refused. */
+export function passkeyRefused(): Unauthenticated {
+  return new Unauthenticated('WRONG_CREDENTIALS', 'This passkey was not accepted.')
+}
+
+const refused = () => new Invalid('INVALID_INPUT', 'This passkey was not accepted. Try again.')
+
+const clientData = z.object({ challenge: z.string() })
+
+/** Uses up the challenge that an answer names; null: it is unknown, expired, used or for something else. */
+async function takeChallenge(ctx: PeopleContext, clientDataJson: string, use: Purpose) {
+  const { challenge: token } = clientData.safeParse(jsonIn(clientDataJson)).data ?? {}
+  const content = token === undefined ? null : await takeToken(ctx, 'PASSKEY', token)
+  if (token === undefined || content === null) return null
+  const isForThis = z.object({ use: z.literal(use) }).safeParse(content.data).success
+  return isForThis ? { token, userId: content.userId } : null
+}
+
+function jsonIn(encoded: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+function expectation({ id, origin }: RelyingParty, expectedChallenge: string) {
+  return { expectedChallenge, expectedOrigin: origin, expectedRPID: id }
+}
+
+async function verify(ctx: PeopleContext, task: PasskeyTask): Promise<PasskeyAnswer> {
+  const answer = await verifyPasskey(clientSubject(ctx.clientAddress), task)
+  if (answer.kind === 'refused') ctx.log.info({ reason: answer.message }, 'people: refused a passkey')
+  return answer
+}

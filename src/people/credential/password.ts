@@ -1,0 +1,62 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { createLimiter } from '../../core/concurrency/limiter.ts'
+import { Unavailable } from '../../core/errors.ts'
+import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
+
+/** The minimum length of a password, in characters. */
+export const MIN_PASSWORD_LENGTH = 10
+
+/** A new password. NIST SP 800-63B §3.1.1.2 asks for length rather than kinds of characters, and to accept at least 64. */
+export const newPassword = z
+  .string()
+  .min(MIN_PASSWORD_LENGTH, `must have at least ${MIN_PASSWORD_LENGTH} characters`)
+  .max(200, 'must have at most 200 characters')
+
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+/** How many hashes run at once; each takes one of four threads and 32 MB. */
+const MAX_RUNNING = 2
+/** How many hashes wait. More callers are refused, so that sign-ins cannot overload the service. */
+const MAX_WAITING = 8
+
+const inTurn = createLimiter({
+  atOnce: MAX_RUNNING,
+  maxWaiting: MAX_WAITING,
+  refusal: () => new Unavailable('Too many people are signing in at the moment. Try again in a few seconds.'),
+})
+
+/**
+ * Hashes a password with a new salt. Returns `scrypt$N$r$p$salt$hash`, salt and hash in base64url.
+ * @throws Unavailable when too many hashes are waiting.
+ */
+export async function hashPassword(password: string, cost = PASSWORD_COST): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await derive(password, salt, cost)
+  const { N, r, p } = cost
+  return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
+}
+
+/**
+ * Returns whether a password matches a hash. Without a hash, takes as long and returns false, so that the time doesn't reveal
+ * who has an account. @throws Unavailable when too many hashes are waiting.
+ */
+export async function verifyPassword(password: string, stored: string | null, cost = PASSWORD_COST): Promise<boolean> {
+  const [, , , , salt = '', hash = ''] = (stored ?? '').split('$')
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), cost)
+  const expected = Buffer.from(hash, 'base64url')
+  return expected.length === HASH_BYTES && timingSafeEqual(expected, derived)
+}
+
+function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
+  // Twice what scrypt needs.
+  const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
+  // Equal passwords typed on different keyboards are equal: NIST SP 800-63B §3.1.1.2 names NFKC.
+  const text = password.normalize('NFKC')
+  return inTurn(
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(text, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)))
+      }),
+  )
+}

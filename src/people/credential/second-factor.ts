@@ -1,0 +1,184 @@
+import { hashSecret } from '../../account/api-key/secret.ts'
+import { requireConfirmation } from '../../core/access.ts'
+import { transaction } from '../../core/context.ts'
+import { Conflict, Unauthenticated } from '../../core/errors.ts'
+import { randomText } from '../../core/id.ts'
+import { invalid } from '../../core/validation.ts'
+import type { User } from '../../generated/prisma/client.ts'
+import type { PeopleContext } from '../context.ts'
+import { limitAttempts } from '../sign-in/attempt-limit.ts'
+import { knownDevice, ownSession } from '../sign-in/known-device.ts'
+import { readToken, takeToken } from '../sign-in/one-time-token.ts'
+import { requireUser, startSession } from '../sign-in/session.ts'
+import { newTotpSecret, stepOfCode, totpUrl } from './totp.ts'
+
+/** Recovery codes of one person. */
+const RECOVERY_CODES = 10
+/** 80 random bits. */
+const RECOVERY_CODE_LENGTH = 16
+/** Wrong codes that use up the token of a sign-in. A stranger who knows no password gives none, so they may lock the account. */
+const MAX_WRONG_CODES = 10
+
+const ISSUER = 'Allclear'
+
+/** The secret of an authenticator app that is being set up. */
+export interface PendingAuthenticator {
+  /** In base32, to be typed in. */
+  readonly secret: string
+  /** The same as an `otpauth:` address, to be scanned. */
+  readonly url: string
+}
+
+/** The second factor of a person. */
+export interface SecondFactor {
+  readonly isEnabled: boolean
+  /** Unused recovery codes. */
+  readonly recoveryCodes: number
+}
+
+/** Returns what the caller's second factor is. */
+export async function secondFactorOf(ctx: PeopleContext): Promise<SecondFactor> {
+  const { userId } = requireUser(ctx)
+  const [{ totpEnabled }, recoveryCodes] = await Promise.all([
+    ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
+    ctx.db.recoveryCode.count({ where: { userId } }),
+  ])
+  return { isEnabled: totpEnabled, recoveryCodes }
+}
+
+/**
+ * Begins to set up an authenticator app with a new secret. Sign-in does not ask for it before `confirmAuthenticator`.
+ * @throws Conflict when one is set up.
+ */
+export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator> {
+  const { userId: id } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const secret = newTotpSecret()
+  const data = { totpSecret: ctx.seal.seal(secret, about(id)), totpStep: null }
+  const { count } = await ctx.db.user.updateMany({ where: { id, totpEnabled: false }, data })
+  if (count === 0) throw new Conflict('An authenticator app is set up already. Remove it first.')
+  const { email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  return { secret, url: totpUrl(secret, email, ISSUER) }
+}
+
+/** Returns the app that the caller is setting up; null: none, or the caller must confirm to be present first. */
+export async function pendingAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator | null> {
+  const { userId: id } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const { totpEnabled, totpSecret, email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  if (totpEnabled || totpSecret === null) return null
+  const secret = ctx.seal.open(totpSecret, about(id))
+  return { secret, url: totpUrl(secret, email, ISSUER) }
+}
+
+/**
+ * Turns the second factor on by a first code of the app. Returns the recovery codes, which cannot be read again.
+ * @throws Invalid for a wrong code. @throws RateLimited after too many. @throws Conflict when no app is being set up.
+ */
+export async function confirmAuthenticator(ctx: PeopleContext, code: string): Promise<readonly string[]> {
+  const { userId: id } = requireUser(ctx)
+  requireConfirmation(ctx)
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  const { totpSecret } = user
+  if (user.totpEnabled || totpSecret === null) throw new Conflict('No authenticator app is being set up.')
+  const isRight = await limitAttempts(
+    ctx,
+    { account: `code ${id}`, browser: ownSession(ctx), max: MAX_WRONG_CODES },
+    async () => ((await acceptTotp(ctx, user, code)) ? true : null),
+  )
+  if (!isRight) throw invalid([{ path: ['code'], message: 'is not the code that the app shows now' }])
+  return transaction(ctx, async (tx) => {
+    // The secret is compared: another browser may have started again meanwhile.
+    const where = { id, totpEnabled: false, totpSecret }
+    const { count } = await tx.db.user.updateMany({ where, data: { totpEnabled: true } })
+    if (count === 0) throw new Conflict('No authenticator app is being set up.')
+    return insertRecoveryCodes(tx, id)
+  })
+}
+
+/** Replaces the caller's recovery codes and returns the new ones. @throws Conflict without a second factor. */
+export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly string[]> {
+  const { userId: id } = requireUser(ctx)
+  requireConfirmation(ctx)
+  return transaction(ctx, async (tx) => {
+    const { totpEnabled } = await tx.db.user.findUniqueOrThrow({ where: { id } })
+    if (!totpEnabled) throw new Conflict('Set up an authenticator app first.')
+    return insertRecoveryCodes(tx, id)
+  })
+}
+
+/** Turns the caller's second factor off and deletes its recovery codes. */
+export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
+  const { userId: id } = requireUser(ctx)
+  requireConfirmation(ctx)
+  await transaction(ctx, async ({ db }) => {
+    await db.user.update({ where: { id }, data: { totpSecret: null, totpEnabled: false, totpStep: null } })
+    await db.recoveryCode.deleteMany({ where: { userId: id } })
+  })
+}
+
+/**
+ * Completes a sign-in by a code of the app, or by a recovery code, which works once. Returns the session's token; null: the
+ * code was wrong. A wrong code leaves the token of the sign-in, but ten use it up.
+ * @throws Unauthenticated `INVALID_TOKEN` when the sign-in took too long, or was completed.
+ * @throws RateLimited after too many wrong codes for the account.
+ */
+export async function signInBySecondFactor(
+  ctx: PeopleContext,
+  token: string,
+  code: string,
+  userAgent: string,
+): Promise<string | null> {
+  const userId = (await readToken(ctx, 'SECOND_FACTOR', token))?.userId ?? null
+  if (userId === null) throw tokenGone()
+  const isRight = await limitAttempts(
+    ctx,
+    { account: `code ${userId}`, browser: knownDevice(ctx, userId), max: MAX_WRONG_CODES },
+    async () => ((await acceptCode(ctx, userId, code)) ? true : null),
+  )
+  if (!isRight) {
+    await countWrongCode(ctx, token)
+    return null
+  }
+  if ((await takeToken(ctx, 'SECOND_FACTOR', token)) === null) throw tokenGone()
+  return startSession(ctx, userId, userAgent)
+}
+
+const tokenGone = () => new Unauthenticated('INVALID_TOKEN', 'This took too long. Sign in again.')
+
+async function countWrongCode({ db }: PeopleContext, token: string): Promise<void> {
+  const [counted] = await db.$queryRaw<{ wrong: number }[]>`
+    UPDATE "OneTimeToken" SET data = jsonb_build_object('wrong', coalesce((data->>'wrong')::int, 0) + 1)
+    WHERE hash = ${hashSecret(token)} RETURNING (data->>'wrong')::int AS wrong`
+  if (counted && counted.wrong >= MAX_WRONG_CODES) {
+    await db.oneTimeToken.deleteMany({ where: { hash: hashSecret(token) } })
+  }
+}
+
+async function acceptCode(ctx: PeopleContext, id: string, given: string): Promise<boolean> {
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  const code = given.replace(/[\s-]/g, '').toLowerCase()
+  if (/^\d{6}$/.test(code)) return acceptTotp(ctx, user, code)
+  const { count } = await ctx.db.recoveryCode.deleteMany({ where: { userId: id, hash: hashSecret(code) } })
+  return count > 0
+}
+
+/** Accepts a code of the app once: of two that give it at the same time, one is refused. */
+async function acceptTotp(ctx: PeopleContext, user: User, given: string): Promise<boolean> {
+  if (user.totpSecret === null) return false
+  const secret = ctx.seal.open(user.totpSecret, about(user.id))
+  const step = stepOfCode(secret, given.replace(/\s/g, ''), ctx.now(), user.totpStep)
+  if (step === null) return false
+  const isNewer = { OR: [{ totpStep: null }, { totpStep: { lt: step } }] }
+  const { count } = await ctx.db.user.updateMany({ where: { id: user.id, ...isNewer }, data: { totpStep: step } })
+  return count > 0
+}
+
+async function insertRecoveryCodes({ db }: PeopleContext, userId: string): Promise<readonly string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => randomText(RECOVERY_CODE_LENGTH))
+  await db.recoveryCode.deleteMany({ where: { userId } })
+  await db.recoveryCode.createMany({ data: codes.map((code) => ({ userId, hash: hashSecret(code) })) })
+  return codes.map((code) => code.replace(/.{4}(?=.)/g, '$&-'))
+}
+
+const about = (userId: string) => `${userId} totpSecret`

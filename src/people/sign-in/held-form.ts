@@ -1,0 +1,35 @@
+import { RateLimited } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
+import type { PeopleContext } from '../context.ts'
+import { limitRequests } from './attempt-limit.ts'
+import { createToken, takeToken } from './one-time-token.ts'
+
+/** How long a form is kept: as long as a mailed link works. */
+export const HELD_FORM_LIFETIME = 15 * MINUTE
+/** The maximum length of a kept form, in characters: a message of the longest, and what stands around it. */
+const MAX_LENGTH = 64 * 1024
+/** What the sealed text is about. */
+const ABOUT = 'held form'
+
+/**
+ * Keeps a form that was sent when the session had ended, sealed, until its sender has signed in elsewhere, such as at an OpenID
+ * provider. Returns the token that gives it back once; null: it is too long, or the network had too many kept.
+ */
+export async function storeHeldForm(ctx: PeopleContext, text: string): Promise<string | null> {
+  if (text.length > MAX_LENGTH) return null
+  try {
+    await limitRequests(ctx)
+  } catch (error) {
+    if (error instanceof RateLimited) return null
+    throw error
+  }
+  const data = { sealed: ctx.seal.seal(text, ABOUT) }
+  return createToken(ctx, 'HELD_FORM', { data, lifetimeMs: HELD_FORM_LIFETIME })
+}
+
+/** Returns a form that was kept, once; null: it was taken, or has expired. */
+export async function takeHeldForm(ctx: PeopleContext, token: string): Promise<string | null> {
+  const { data = null } = (await takeToken(ctx, 'HELD_FORM', token)) ?? {}
+  const isSealed = data !== null && typeof data === 'object' && 'sealed' in data
+  return isSealed ? ctx.seal.open(String(data['sealed']), ABOUT) : null
+}

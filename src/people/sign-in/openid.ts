@@ -1,0 +1,270 @@
+import type { Configuration, IDToken, UserInfoResponse } from 'openid-client'
+import { z } from 'zod'
+import { requireConfirmation } from '../../core/access.ts'
+import type { Config } from '../../core/config.ts'
+import { transaction } from '../../core/context.ts'
+import { Conflict, Forbidden, Unauthenticated, Unavailable } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
+import { nameText } from '../../core/validation.ts'
+import type { Identity, User } from '../../generated/prisma/client.ts'
+import type { PeopleContext } from '../context.ts'
+import { verifyPassword } from '../credential/password.ts'
+import { requireSetUp } from '../setup.ts'
+import { insertUser, personEmail, userByEmail } from '../user.ts'
+import { limitAttempts, limitRequests } from './attempt-limit.ts'
+import { knownDevice } from './known-device.ts'
+import { createToken, readToken, takeToken } from './one-time-token.ts'
+import { requireUser } from './session.ts'
+import type { SignIn } from './sign-in.ts'
+import { completeSignIn } from './sign-in.ts'
+
+/** How long a sign-in at the provider may take. */
+export const OPENID_LIFETIME = 10 * MINUTE
+/** How long we wait for the provider, in seconds. */
+const PROVIDER_TIMEOUT = 10
+
+/** Returns the name of the provider; null: none is set up. */
+export function openIdName({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_NAME }: Config): string | null {
+  return OIDC_ISSUER !== undefined && OIDC_CLIENT_ID !== undefined ? OIDC_NAME : null
+}
+
+/** A sign-in under way. */
+const flow = z.object({
+  kind: z.literal('flow'),
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  to: z.string(),
+})
+
+/**
+ * Begins a sign-in at the provider. Returns its page, and the token that finishes it, which the browser keeps in a cookie.
+ * @param connect whether the signed-in person adds its account at the provider to its account here.
+ * @throws Forbidden without a provider. @throws Unavailable when the provider does not answer.
+ */
+export async function startOpenId(
+  ctx: PeopleContext,
+  { redirectUri, to, connect }: { readonly redirectUri: string; readonly to: string; readonly connect: boolean },
+): Promise<{ url: string; token: string }> {
+  if (connect) requireConfirmation(ctx)
+  const userId = connect ? requireUser(ctx).userId : null
+  await limitRequests(ctx)
+  const { client, provider } = await openProvider(ctx)
+  const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()]
+  const url = client.buildAuthorizationUrl(provider, {
+    redirect_uri: redirectUri,
+    scope: 'openid email profile',
+    state,
+    nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const data = { kind: 'flow', state, nonce, verifier, to }
+  return { url: url.href, token: await createToken(ctx, 'OPENID', { userId, data, lifetimeMs: OPENID_LIFETIME }) }
+}
+
+/** What the provider's answer leads to. */
+export type OpenIdResult =
+  | { readonly kind: 'signIn'; readonly signIn: SignIn; readonly to: string }
+  | { readonly kind: 'connected'; readonly to: string }
+  /** The mail address has an account here; the token links them by its password. */
+  | { readonly kind: 'link'; readonly token: string; readonly email: string; readonly to: string }
+
+/**
+ * Finishes a sign-in at the provider. The identity decides who it is: its issuer and subject, not its mail address. A new one
+ * whose verified address has an account here is linked once its password is given: otherwise the owner of an account at the
+ * provider with that address would take ours over. Without an account here, the domain of the address must be allowed.
+ * @param callback the address to which the provider has sent the browser.
+ * @throws Unauthenticated when the answer is invalid. @throws Forbidden for who may not sign in.
+ */
+export async function finishOpenId(
+  ctx: PeopleContext,
+  { callback, token }: { readonly callback: URL; readonly token: string },
+  userAgent: string,
+): Promise<OpenIdResult> {
+  const content = await takeToken(ctx, 'OPENID', token)
+  const started = flow.safeParse(content?.data).data
+  if (content === null || started === undefined) throw expired()
+  const { to } = started
+  const person = await askProvider(ctx, callback, started)
+  const { issuer, subject } = person
+  const identity = await ctx.db.identity.findUnique({
+    where: { issuer_subject: { issuer, subject } },
+    include: { user: true },
+  })
+  if (content.userId !== null) return connect(ctx, person, identity, content.userId, to)
+  if (identity !== null) return { kind: 'signIn', signIn: await completeSignIn(ctx, identity.user, userAgent), to }
+  const known = person.email === null ? null : await userByEmail(ctx, person.email)
+  if (known !== null) return askToLink(ctx, person, known, to)
+  const user = await insertPerson(ctx, person)
+  return { kind: 'signIn', signIn: await completeSignIn(ctx, user, userAgent), to }
+}
+
+/** What the provider asserts about a person. */
+interface ProvenPerson {
+  readonly issuer: string
+  readonly subject: string
+  /** In lower case; null: the provider has not verified it. */
+  readonly email: string | null
+  readonly name: string
+}
+
+async function connect(
+  ctx: PeopleContext,
+  { issuer, subject }: ProvenPerson,
+  identity: Identity | null,
+  userId: string,
+  to: string,
+): Promise<OpenIdResult> {
+  if (ctx.actor.kind !== 'user' || ctx.actor.userId !== userId) throw expired()
+  if (identity !== null && identity.userId !== userId)
+    throw new Conflict('This account is connected to another person.')
+  if (identity === null) await ctx.db.identity.create({ data: { issuer, subject, userId, createdAt: ctx.now() } })
+  return { kind: 'connected', to }
+}
+
+async function askToLink(
+  ctx: PeopleContext,
+  { issuer, subject }: ProvenPerson,
+  { id: userId, email, passwordHash }: User,
+  to: string,
+): Promise<OpenIdResult> {
+  if (passwordHash === null) {
+    const name = openIdName(ctx.config)
+    throw new Forbidden('FORBIDDEN', `Sign in another way first, then connect ${name} on the page of your account.`)
+  }
+  const data = { kind: 'link', issuer, subject, to }
+  return {
+    kind: 'link',
+    token: await createToken(ctx, 'OPENID', { userId, data, lifetimeMs: OPENID_LIFETIME }),
+    email,
+    to,
+  }
+}
+
+function insertPerson(ctx: PeopleContext, { issuer, subject, email, name }: ProvenPerson): Promise<User> {
+  const domain = email?.slice(email.lastIndexOf('@') + 1)
+  if (email === null || domain === undefined || !ctx.config.OIDC_MAIL_DOMAINS.includes(domain)) {
+    throw new Forbidden('FORBIDDEN', 'You have no account here. Ask for an invitation.')
+  }
+  return transaction(ctx, async (tx) => {
+    await requireSetUp(tx)
+    const user = await insertUser(tx, { email, name, passwordHash: null })
+    await tx.db.identity.create({ data: { issuer, subject, userId: user.id, createdAt: tx.now() } })
+    return user
+  })
+}
+
+const link = z.object({ kind: z.literal('link'), issuer: z.string(), subject: z.string(), to: z.string() })
+
+/** Returns the mail address of the account that a token links; null: the token was used or has expired. */
+export async function emailOfLink(ctx: PeopleContext, token: string): Promise<string | null> {
+  const { userId = null, data } = (await readToken(ctx, 'OPENID', token)) ?? {}
+  if (userId === null || !link.safeParse(data).success) return null
+  return (await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })).email
+}
+
+/**
+ * Links an account at the provider to the one here by its password, and signs in. Null: the password is wrong.
+ * @throws Unauthenticated `INVALID_TOKEN` when the link took too long. @throws RateLimited after too many wrong passwords.
+ */
+export async function linkIdentity(
+  ctx: PeopleContext,
+  { token, password }: { readonly token: string; readonly password: string },
+  userAgent: string,
+): Promise<{ signIn: SignIn; to: string } | null> {
+  const id = (await readToken(ctx, 'OPENID', token))?.userId ?? null
+  if (id === null) throw expired()
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  const isRight = await limitAttempts(ctx, { account: user.email, browser: knownDevice(ctx, id) }, async () =>
+    (await verifyPassword(password, user.passwordHash)) ? true : null,
+  )
+  if (!isRight) return null
+  const { issuer, subject, to } = link.safeParse((await takeToken(ctx, 'OPENID', token))?.data).data ?? {}
+  if (issuer === undefined || subject === undefined) throw expired()
+  await ctx.db.identity.createMany({
+    data: { issuer, subject, userId: id, createdAt: ctx.now() },
+    skipDuplicates: true,
+  })
+  return { signIn: await completeSignIn(ctx, user, userAgent), to: to ?? '' }
+}
+
+/** Returns the caller's accounts at OpenID providers. */
+export function identitiesOf(ctx: PeopleContext): Promise<Identity[]> {
+  const { userId } = requireUser(ctx)
+  return ctx.db.identity.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } })
+}
+
+/** Disconnects one of the caller's accounts at OpenID providers. */
+export async function removeIdentity(ctx: PeopleContext, issuer: string, subject: string): Promise<void> {
+  const { userId } = requireUser(ctx)
+  requireConfirmation(ctx)
+  await ctx.db.identity.deleteMany({ where: { issuer, subject, userId } })
+}
+
+const expired = () => new Unauthenticated('INVALID_TOKEN', 'This took too long, or was finished already. Start again.')
+
+type Client = typeof import('openid-client')
+
+/** The provider's configuration, which is read once. A failure is not kept. */
+const providers = new WeakMap<Config, Promise<Configuration>>()
+
+async function openProvider({ config, log }: PeopleContext): Promise<{ client: Client; provider: Configuration }> {
+  const client = await import('openid-client')
+  const reading = providers.get(config) ?? discover(client, config)
+  providers.set(config, reading)
+  try {
+    return { client, provider: await reading }
+  } catch (error) {
+    providers.delete(config)
+    log.warn({ err: error }, 'people: could not read the configuration of the OpenID provider')
+    throw new Unavailable('The OpenID provider does not answer. Try again, or sign in another way.')
+  }
+}
+
+async function discover(client: Client, config: Config): Promise<Configuration> {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = config
+  if (issuer === undefined || id === undefined) throw new Forbidden('FORBIDDEN', 'No OpenID provider is set up.')
+  const isPlain = issuer.startsWith('http:')
+  return client.discovery(new URL(issuer), id, secret, secret === undefined ? client.None() : undefined, {
+    timeout: PROVIDER_TIMEOUT,
+    // The operator chose it: a provider in the operator's own network.
+    execute: isPlain ? [client.allowInsecureRequests] : [],
+  })
+}
+
+async function askProvider(
+  ctx: PeopleContext,
+  callback: URL,
+  { state, nonce, verifier }: z.infer<typeof flow>,
+): Promise<ProvenPerson> {
+  const { client, provider } = await openProvider(ctx)
+  try {
+    const tokens = await client.authorizationCodeGrant(provider, callback, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    })
+    const claims = tokens.claims()
+    if (claims === undefined) throw new Error('no ID token')
+    const isComplete = claims['email'] !== undefined || provider.serverMetadata().userinfo_endpoint === undefined
+    const about = isComplete ? claims : await client.fetchUserInfo(provider, tokens.access_token, claims.sub)
+    return personIn(claims, about)
+  } catch (error) {
+    // Not the error itself, which holds the provider's answer.
+    ctx.log.info({ reason: reasonOf(error) }, 'people: an OpenID sign-in failed')
+    throw new Unauthenticated('WRONG_CREDENTIALS', 'The sign-in was cancelled or failed. Try again.')
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'error' in error && typeof error.error === 'string' ? error.error : error.message
+}
+
+function personIn({ iss: issuer, sub: subject }: IDToken, about: IDToken | UserInfoResponse): ProvenPerson {
+  const isVerified = about['email_verified'] === true
+  const email = isVerified ? (personEmail.safeParse(about['email']).data ?? null) : null
+  return { issuer, subject, email, name: nameText.safeParse(about['name']).data ?? email ?? 'New person' }
+}

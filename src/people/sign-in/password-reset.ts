@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { requireConfirmation, requireOperator } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { transaction } from '../../core/context.ts'
+import { NotFound } from '../../core/errors.ts'
+import { isIdOf } from '../../core/id.ts'
+import { DAY, MINUTE } from '../../core/time.ts'
+import { validate } from '../../core/validation.ts'
+import type { User } from '../../generated/prisma/client.ts'
+import type { PeopleContext } from '../context.ts'
+import { hashPassword, newPassword } from '../credential/password.ts'
+import { afterAnswer, requireMail } from '../mail.ts'
+import { emailInput, userByEmail } from '../user.ts'
+import { limitLinks } from './attempt-limit.ts'
+import { createToken, readToken, takeToken } from './one-time-token.ts'
+import { endSessions } from './session.ts'
+import type { SignIn } from './sign-in.ts'
+import { completeSignIn } from './sign-in.ts'
+import { linkGone } from './sign-in-link.ts'
+
+/** The path of links that set a new password; the token follows. */
+export const RESET_PATH = '/sign-in/reset'
+
+const LIFETIME = 15 * MINUTE
+/** The operator passes the link on by hand. */
+const OPERATORS_LIFETIME = 1 * DAY
+
+/**
+ * Mails a link that sets a new password to the person with this address, if any. The answer is the same.
+ * @throws Invalid for an invalid address. @throws RateLimited for too many links. @throws NotFound without mail.
+ */
+export async function requestPasswordReset(ctx: PeopleContext, input: unknown): Promise<void> {
+  const sendMail = requireMail(ctx)
+  const { email } = validate(emailInput, input)
+  await limitLinks(ctx, email)
+  afterAnswer(ctx, async () => {
+    const user = await userByEmail(ctx, email)
+    if (user === null) return
+    const token = await createToken(ctx, 'PASSWORD_RESET', { userId: user.id, lifetimeMs: LIFETIME })
+    await sendMail({
+      to: email,
+      subject: 'Set a new password for Allclear',
+      message: 'The link works once, within 15 minutes.',
+      action: { label: 'Set a new password', url: `${ctx.site.baseUrl}${RESET_PATH}/${token}` },
+      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this mail: your password stays.`,
+    })
+  })
+}
+
+/**
+ * Creates a link, valid for a day, by which a person without mail sets a new password. Operator only. Returns its path.
+ * @throws NotFound for an unknown person.
+ */
+export async function createResetLink(ctx: Context, userId: string): Promise<string> {
+  requireOperator(ctx)
+  requireConfirmation(ctx)
+  const user = isIdOf('User', userId) ? await ctx.db.user.findUnique({ where: { id: userId } }) : null
+  if (user === null) throw new NotFound('Person not found.')
+  return `${RESET_PATH}/${await createToken(ctx, 'PASSWORD_RESET', { userId, lifetimeMs: OPERATORS_LIFETIME })}`
+}
+
+/** Returns whose password a link sets; null: it was used or has expired. Following it changes nothing. */
+export async function userOfReset(ctx: Context, token: string): Promise<Pick<User, 'email'> | null> {
+  const { userId = null } = (await readToken(ctx, 'PASSWORD_RESET', token)) ?? {}
+  return userId === null ? null : ctx.db.user.findUnique({ where: { id: userId }, select: { email: true } })
+}
+
+const resetInput = z.object({ password: newPassword })
+
+/**
+ * Sets a new password by a link, ends all sessions and links of the person, and signs it in; the second factor stays and is
+ * still asked for.
+ * @throws Invalid for an invalid password. @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
+ */
+export async function resetPassword(
+  ctx: PeopleContext,
+  token: string,
+  input: unknown,
+  userAgent: string,
+): Promise<SignIn> {
+  const { password } = validate(resetInput, input)
+  if ((await readToken(ctx, 'PASSWORD_RESET', token)) === null) throw linkGone()
+  const passwordHash = await hashPassword(password)
+  const user = await transaction(ctx, async (tx) => {
+    const id = (await takeToken(tx, 'PASSWORD_RESET', token))?.userId ?? null
+    if (id === null) throw linkGone()
+    await tx.db.oneTimeToken.deleteMany({ where: { userId: id } })
+    await endSessions(tx, { userId: id })
+    return tx.db.user.update({ where: { id }, data: { passwordHash } })
+  })
+  // Again after the commit: a request may have read a session meanwhile.
+  ctx.knownSessions?.forget(user.id)
+  return completeSignIn(ctx, user, userAgent)
+}

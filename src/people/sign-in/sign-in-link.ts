@@ -1,0 +1,64 @@
+import { Unauthenticated } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
+import { validate } from '../../core/validation.ts'
+import type { PeopleContext } from '../context.ts'
+import { afterAnswer, requireMail } from '../mail.ts'
+import { emailInput, userByEmail } from '../user.ts'
+import { limitLinks } from './attempt-limit.ts'
+import { createToken, readToken, takeToken } from './one-time-token.ts'
+import type { SignIn } from './sign-in.ts'
+import { completeSignIn } from './sign-in.ts'
+
+/** The path of links that sign in; the token follows. */
+export const SIGN_IN_LINK_PATH = '/sign-in/link'
+
+const LIFETIME = 15 * MINUTE
+
+/**
+ * Mails a link that signs in the person with this address, if any. The answer is the same.
+ * @param to the path to which the link leads.
+ * @throws Invalid for an invalid address. @throws RateLimited for too many links. @throws NotFound without mail.
+ */
+export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: string): Promise<void> {
+  const sendMail = requireMail(ctx)
+  const { email } = validate(emailInput, input)
+  await limitLinks(ctx, email)
+  afterAnswer(ctx, async () => {
+    const user = await userByEmail(ctx, email)
+    if (user === null) return
+    const token = await createToken(ctx, 'SIGN_IN', { userId: user.id, data: { to }, lifetimeMs: LIFETIME })
+    await sendMail({
+      to: email,
+      subject: 'Sign in to Allclear',
+      message: 'The link works once, within 15 minutes.',
+      action: { label: 'Sign in', url: `${ctx.site.baseUrl}${SIGN_IN_LINK_PATH}/${token}` },
+      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this mail.`,
+    })
+  })
+}
+
+/** Returns whether a link still works. Following it changes nothing, because programs that scan mail follow links too. */
+export async function isSignInLink(ctx: PeopleContext, token: string): Promise<boolean> {
+  return (await readToken(ctx, 'SIGN_IN', token)) !== null
+}
+
+/**
+ * Signs in by a link; the second factor is still asked for. Returns also the path to which it leads.
+ * @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
+ */
+export async function signInByLink(
+  ctx: PeopleContext,
+  token: string,
+  userAgent: string,
+): Promise<{ signIn: SignIn; to: string }> {
+  const { userId = null, data } = (await takeToken(ctx, 'SIGN_IN', token)) ?? {}
+  if (userId === null) throw linkGone()
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const to = data !== null && typeof data === 'object' && 'to' in data ? String(data['to']) : ''
+  return { signIn: await completeSignIn(ctx, user, userAgent), to }
+}
+
+/** Creates the error for a link that works no more. */
+export function linkGone(): Unauthenticated {
+  return new Unauthenticated('INVALID_TOKEN', 'This link was already used or has expired. Request a new one.')
+}

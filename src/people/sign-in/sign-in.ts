@@ -1,0 +1,60 @@
+import { MINUTE } from '../../core/time.ts'
+import type { User } from '../../generated/prisma/client.ts'
+import type { PeopleContext } from '../context.ts'
+import { verifyPassword } from '../credential/password.ts'
+import { personEmail, userByEmail } from '../user.ts'
+import { limitAttempts } from './attempt-limit.ts'
+import { knownDevice, ownSession } from './known-device.ts'
+import { createToken } from './one-time-token.ts'
+import { confirmSession, requireUser, startSession } from './session.ts'
+
+/** The progress of a sign-in. */
+export type SignIn =
+  | { readonly kind: 'signedIn'; readonly sessionToken: string }
+  /** The token stands for the right password until the second factor is given. */
+  | { readonly kind: 'secondFactor'; readonly token: string }
+
+const SECOND_FACTOR_LIFETIME = 10 * MINUTE
+
+/**
+ * Signs a person in by mail address and password. Returns null when they do not match, without revealing whether the account exists.
+ * @throws RateLimited after too many wrong answers. @throws Unavailable when too many people sign in at once.
+ */
+export async function signInByPassword(
+  ctx: PeopleContext,
+  { email: given, password }: { readonly email: string; readonly password: string },
+  userAgent: string,
+): Promise<SignIn | null> {
+  const email = personEmail.safeParse(given).data ?? ''
+  const known = await userByEmail(ctx, email)
+  const browser = knownDevice(ctx, known?.id ?? null)
+  const user = await limitAttempts(ctx, { account: email, browser }, async () =>
+    (await verifyPassword(password, known?.passwordHash ?? null)) ? known : null,
+  )
+  return user && completeSignIn(ctx, user, userAgent)
+}
+
+/** Signs in a person who has proven to be `user`, or asks for the second factor. */
+export async function completeSignIn(
+  ctx: PeopleContext,
+  user: Pick<User, 'id' | 'totpEnabled'>,
+  userAgent: string,
+): Promise<SignIn> {
+  if (!user.totpEnabled) return { kind: 'signedIn', sessionToken: await startSession(ctx, user.id, userAgent) }
+  const token = await createToken(ctx, 'SECOND_FACTOR', { userId: user.id, lifetimeMs: SECOND_FACTOR_LIFETIME })
+  return { kind: 'secondFactor', token }
+}
+
+/**
+ * Confirms by password that the signed-in person is present. Returns whether the password was right.
+ * @throws RateLimited after too many wrong answers.
+ */
+export async function confirmByPassword(ctx: PeopleContext, password: string): Promise<boolean> {
+  const { userId } = requireUser(ctx)
+  const { email, passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const confirmed = await limitAttempts(ctx, { account: email, browser: ownSession(ctx) }, async () =>
+    (await verifyPassword(password, passwordHash)) ? true : null,
+  )
+  if (confirmed) await confirmSession(ctx)
+  return confirmed === true
+}

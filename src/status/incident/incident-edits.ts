@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { Incident } from '../../generated/prisma/client.ts'
+import { IncidentImpact } from '../../generated/prisma/enums.ts'
+import { requireDistinct } from '../ownership.ts'
+import { formerServices } from '../page/page-scope.ts'
+import { titleText } from '../timeline/timeline-limits.ts'
+import { titleChanges, translations, withChanges } from '../translations.ts'
+import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
+import { requireTimes } from './incident-corrections.ts'
+import { readServiceStatuses, replaceServices, serviceIdOf, serviceStatuses } from './incident-services.ts'
+
+const incidentEdit = z.object({
+  id: z.string(),
+  title: titleText.optional(),
+  impact: z.enum(IncidentImpact).optional(),
+  services: serviceStatuses.nullish(),
+  startedAt: z.date().nullish(),
+  resolvedAt: z.date().nullish(),
+  translations: translations.titles,
+  version: versionInput,
+})
+
+/**
+ * Updates the given fields of an incident; `services` replaces all affected services. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if the incident is newer than the given version.
+ */
+export async function updateIncident(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, services, startedAt, resolvedAt, translations, ...given } = validate(incidentEdit, input)
+  requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findIncident(tx, organizationId, id)
+    requireOwnTimeline(before)
+    requireVersion(before, version)
+    const times = timesAfter(before, { startedAt, resolvedAt }, tx.now())
+    const former = services ? await replaceServices(tx, before, services) : null
+    const fields = { ...given, titles: withChanges<string>(before.titles, titleChanges(translations)) }
+    if (former === null && !hasChanges(before, { ...fields, ...times })) return [before]
+    const incident = await tx.db.incident.update({
+      where: { id },
+      data: { ...fields, ...times, ...manual, version: { increment: 1 } },
+    })
+    const serviceIds = formerServices(former)
+    return [incident, incidentEvent('INCIDENT_UPDATED', incident, { serviceIds })]
+  })
+}
+
+/** Returns an incident's times after an edit. @throws Invalid as `requireTimes` does. */
+function timesAfter(
+  { status, ...before }: Incident,
+  given: { readonly startedAt?: Date | null | undefined; readonly resolvedAt?: Date | null | undefined },
+  now: Date,
+): Pick<Incident, 'startedAt' | 'resolvedAt'> {
+  const startedAt = given.startedAt ?? before.startedAt
+  const resolvedAt = given.resolvedAt ?? before.resolvedAt
+  if (given.startedAt || given.resolvedAt) requireTimes({ status, startedAt, resolvedAt }, now)
+  return { startedAt, resolvedAt }
+}
+
+/** Deletes an incident with its timeline and returns it. Requires a key with scope WRITE. @throws NotFound. */
+export async function deleteIncident(ctx: Context, id: string): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const incident = await findIncident(tx, organizationId, id)
+    const serviceIds = formerServices(await readServiceStatuses(tx, id))
+    await tx.db.incident.delete({ where: { id } })
+    return [incident, incidentEvent('INCIDENT_DELETED', incident, { serviceIds })]
+  })
+}

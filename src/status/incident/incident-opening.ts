@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { requireScope } from '../../core/access.ts'
+import type { Context, SqlContext } from '../../core/context.ts'
+import { newId } from '../../core/id.ts'
+import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
+import { validate } from '../../core/validation.ts'
+import type { ChangeResult } from '../../event-log/change.ts'
+import { changeBySql } from '../../event-log/change.ts'
+import type { Incident } from '../../generated/prisma/client.ts'
+import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
+import { notFound, requireDistinct } from '../ownership.ts'
+import { message, tellSubscribers, titleText } from '../timeline/timeline-limits.ts'
+import { changedMessages, translations, withChanges } from '../translations.ts'
+import { incidentEvent } from './incident.ts'
+import { requireTimes } from './incident-corrections.ts'
+import { ownServices, serviceIdOf, serviceStatuses } from './incident-services.ts'
+import type { NewIncidentUpdate } from './incident-updates.ts'
+import { otherLanguages } from './incident-updates.ts'
+
+const newIncident = z.object({
+  title: titleText,
+  status: z.enum(IncidentStatus),
+  impact: z.enum(IncidentImpact),
+  message,
+  services: serviceStatuses.nullish(),
+  startedAt: z.date().nullish(),
+  resolvedAt: z.date().nullish(),
+  tellSubscribers,
+  visibility: z.enum(['PUBLIC', 'DRAFT']).nullish(),
+  translations: translations.both,
+})
+
+/**
+ * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational and only the
+ * update keeps their statuses; with a resolution time it records a past incident and notifies nobody. Only the organization can see
+ * a draft until it is published. Requires a key with scope WRITE.
+ * @throws Invalid, also for times in the future.
+ * @throws NotFound for an unknown service.
+ */
+export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { title, status, impact, message, tellSubscribers, ...rest } = validate(newIncident, input)
+  const services = rest.services ?? []
+  requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
+  const html = await renderMessage(ctx, organizationId, message)
+  const others = await otherLanguages(ctx, organizationId, rest.translations)
+  return changeBySql(ctx, organizationId, async (tx) => {
+    const resolvedAt = rest.resolvedAt ?? null
+    const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
+    requireTimes({ status, startedAt, resolvedAt }, tx.now())
+    const visibility = rest.visibility ?? 'PUBLIC'
+    const text = { title, status, impact, message, ...html, ...others }
+    const fields = { ...text, services, startedAt, tellSubscribers, automatic: false, visibility }
+    return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
+  })
+}
+
+/** An incident to create. */
+export interface NewIncident extends NewIncidentUpdate {
+  readonly title: string
+  readonly impact: IncidentImpact
+  readonly startedAt: Date
+  /** When a past incident was resolved; if absent and the status is RESOLVED, now. */
+  readonly resolvedAt?: Date
+  /** Whether monitors may resolve it. */
+  readonly automatic: boolean
+  /** Defaults to PUBLIC. */
+  readonly visibility?: IncidentVisibility
+}
+
+/** Creates an incident inside a change, with one statement. @throws NotFound for a service outside the organization. */
+export async function openIncident(
+  tx: SqlContext,
+  organizationId: string,
+  { message, html, services, status, tellSubscribers = true, ...fields }: NewIncident,
+): Promise<ChangeResult<Incident>> {
+  const { translations, htmlVersion = fields.htmlVersion } = changedMessages({}, fields.messages ?? {})
+  const now = tx.now()
+  const postedAt = fields.resolvedAt ?? now
+  const isResolved = status === 'RESOLVED'
+  const updateId = newId('IncidentUpdate')
+  const [incident] = await tx.db.$queryRaw<Incident[]>`
+    WITH own AS (${ownServices(organizationId, services)}), incident AS (
+      INSERT INTO "Incident"
+        (id, "organizationId", title, titles, status, impact, "startedAt", "resolvedAt", automatic, visibility, "createdAt")
+      SELECT ${newId('Incident')}, ${organizationId}, ${fields.title},
+        ${JSON.stringify(withChanges({}, fields.titles ?? {}))}::jsonb, ${status}::"IncidentStatus",
+        ${fields.impact}::"IncidentImpact", ${fields.startedAt}::timestamptz,
+        ${isResolved ? postedAt : null}::timestamptz, ${fields.automatic}::bool,
+        ${fields.visibility ?? 'PUBLIC'}::"IncidentVisibility", ${now}::timestamptz
+      WHERE (SELECT count(*) FROM own) = ${services.length}
+      RETURNING *
+    ), affected AS (
+      INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
+      SELECT incident.id, own.id, CASE WHEN ${isResolved}::bool THEN 'OPERATIONAL' ELSE own.status END FROM incident, own
+    ), first AS (
+      INSERT INTO "IncidentUpdate"
+        (id, "organizationId", "incidentId", status, message, html, "htmlVersion", translations, "createdAt")
+      SELECT ${updateId}, ${organizationId}, id, status, ${message}, ${html}, ${htmlVersion}::int,
+        ${JSON.stringify(translations)}::jsonb, ${postedAt}::timestamptz
+      FROM incident
+    ), set AS (
+      INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
+      SELECT ${updateId}, own.id, own.status FROM incident, own
+    )
+    SELECT * FROM incident`
+  if (!incident) throw notFound('Service')
+  const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
+  return [incident, incidentEvent(kind, incident, { updateId, tellSubscribers })]
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { Conflict } from '../../core/errors.ts'
+import { validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { Incident } from '../../generated/prisma/client.ts'
+import { tellSubscribers } from '../timeline/timeline-limits.ts'
+import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
+
+const publication = z.object({ id: z.string(), tellSubscribers })
+
+/**
+ * Publishes a draft or a suggestion. A resolved incident notifies nobody. Does nothing to a public incident. Requires a key with
+ * scope WRITE.
+ * @throws NotFound.
+ */
+export async function publishIncident(ctx: Context, input: unknown): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, tellSubscribers } = validate(publication, input)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findIncident(tx, organizationId, id)
+    if (before.visibility === 'PUBLIC') return [before]
+    requireOwnTimeline(before)
+    const data = { visibility: 'PUBLIC', version: { increment: 1 } } as const
+    const incident = await tx.db.incident.update({ where: { id }, data })
+    const newest = await tx.db.incidentUpdate.findFirst({
+      where: { incidentId: id },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      select: { id: true },
+    })
+    const kind = incident.status === 'RESOLVED' ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
+    return [incident, incidentEvent(kind, incident, { tellSubscribers, ...(newest && { updateId: newest.id }) })]
+  })
+}
+
+/**
+ * Deletes a draft or a suggestion and returns it. Requires a key with scope WRITE.
+ * @throws NotFound.
+ * @throws Conflict if it is public.
+ */
+export async function dismissIncident(ctx: Context, id: string): Promise<Incident> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const incident = await findIncident(tx, organizationId, id)
+    if (incident.visibility === 'PUBLIC') throw new Conflict('This incident is public. Resolve or delete it instead.')
+    requireOwnTimeline(incident)
+    await tx.db.incident.delete({ where: { id } })
+    return [incident, incidentEvent('INCIDENT_DELETED', incident)]
+  })
+}

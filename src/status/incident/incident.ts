@@ -1,0 +1,48 @@
+import type { Context } from '../../core/context.ts'
+import { Conflict } from '../../core/errors.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { Incident } from '../../generated/prisma/client.ts'
+import type { EventKind } from '../../generated/prisma/enums.ts'
+import { findOwned } from '../ownership.ts'
+
+/** @throws Conflict if the incident was merged into another one. */
+export function requireOwnTimeline({ visibility }: Pick<Incident, 'visibility'>): void {
+  if (visibility === 'MERGED')
+    throw new Conflict('This incident was merged. Change the incident that it was merged into.')
+}
+
+/** The kinds of events about incidents that are not public. Only the organization gets them. */
+const hiddenKinds: Partial<Record<EventKind, EventKind>> = {
+  INCIDENT_CREATED: 'INCIDENT_DRAFTED',
+  INCIDENT_BACKFILLED: 'INCIDENT_DRAFTED',
+  INCIDENT_DELETED: 'INCIDENT_DISMISSED',
+}
+
+/** Creates an event about an incident. If the incident is not public, the event reaches neither pages nor subscribers. */
+export function incidentEvent(
+  kind: EventKind,
+  { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
+  more: Pick<NewEvent, 'updateId' | 'tellSubscribers' | 'serviceIds'> = {},
+): NewEvent {
+  const event = { kind, subjectId: id, subjectName: title, ...more }
+  if (visibility === 'PUBLIC') return event
+  return { ...event, kind: hiddenKinds[kind] ?? 'INCIDENT_DRAFT_UPDATED', tellSubscribers: false }
+}
+
+type PrivateKind =
+  | `INCIDENT_NOTE_${'ADDED' | 'EDITED' | 'DELETED'}`
+  | `INCIDENT_FILE_${'ADDED' | 'DELETED'}`
+  | 'INCIDENT_LEAD_CHANGED'
+
+/** Creates an event about private work on an incident, which only the organization gets, even if the incident is public. */
+export function privateEvent(kind: PrivateKind, { id, title }: Pick<Incident, 'id' | 'title'>): NewEvent {
+  return { kind, subjectId: id, subjectName: title, tellSubscribers: false }
+}
+
+/** Reads an incident of the organization. @throws NotFound. */
+export function findIncident({ db }: Context, organizationId: string, id: string): Promise<Incident> {
+  return findOwned('Incident', id, (known) => db.incident.findUnique({ where: { id: known, organizationId } }))
+}
+
+/** Monitors no longer resolve an incident that a person has edited. */
+export const manual = { automatic: false } as const

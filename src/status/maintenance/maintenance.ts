@@ -1,0 +1,432 @@
+import { z } from 'zod'
+import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { newId } from '../../core/id.ts'
+import type { StoredHtml, StoredMessages } from '../../core/markdown/markdown-rendering.ts'
+import { HTML_VERSION, renderMessage } from '../../core/markdown/markdown-rendering.ts'
+import { hasChanges, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
+import { DAY, utcDay } from '../../core/time.ts'
+import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeResult } from '../../event-log/change.ts'
+import { change } from '../../event-log/change.ts'
+import type { NewEvent } from '../../event-log/event.ts'
+import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
+import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
+import { formerServices } from '../page/page-scope.ts'
+import {
+  message,
+  optionalMessage,
+  requireOtherUpdates,
+  requireRoomForUpdate,
+  tellSubscribers,
+  titleText,
+} from '../timeline/timeline-limits.ts'
+import { prepareUpdateEdit } from '../timeline/update-edit.ts'
+import type { Translations } from '../translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
+import type { Plan } from './maintenance-schedule.ts'
+import {
+  createPlan,
+  dueAt,
+  dueTransition,
+  isOver,
+  recordRun,
+  requireNotOver,
+  reschedule,
+  transition,
+} from './maintenance-schedule.ts'
+import { addSkipped } from './recurrence.ts'
+
+const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must have at most ${MAX_SERVICES} items`)
+
+const newMaintenance = z.object({
+  title: titleText,
+  message,
+  startsAt: z.date(),
+  endsAt: z.date(),
+  serviceIds: serviceIds.nullish(),
+  tellSubscribers,
+  translations: translations.both,
+})
+
+/**
+ * Schedules a maintenance, with the message as its first update. It starts at once if its start has passed. Without
+ * `tellSubscribers`, nobody is notified of it, nor of its start and end. Requires a key with scope WRITE.
+ * @throws Invalid, also if it would end before its start or in the past.
+ * @throws NotFound for an unknown service.
+ */
+export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { title, message, serviceIds, tellSubscribers, translations, ...times } = validate(newMaintenance, input)
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  const rendered = await renderUpdate(ctx, organizationId, message, translations)
+  const titles = withChanges<string>({}, titleChanges(translations))
+  return change(ctx, organizationId, async (tx) => {
+    const plan = createPlan(times, tx.now())
+    await requireServices(tx, organizationId, serviceIds ?? [])
+    return insertMaintenance(tx, { organizationId, title, titles, tellSubscribers, plan }, serviceIds ?? [], rendered)
+  })
+}
+
+interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
+  readonly titles: Record<string, string>
+  readonly plan: Plan
+  /** The date of a series that it is; absent for a single maintenance. */
+  readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
+}
+
+/** Inserts a maintenance with its existing services and its first update, within a change. Returns it with its events. */
+export async function insertMaintenance(
+  tx: Context,
+  { plan, date, ...fields }: NewMaintenance,
+  serviceIds: string[],
+  rendered: RenderedMessage,
+): Promise<ChangeResult<Maintenance>> {
+  const maintenance = await tx.db.maintenance.create({
+    data: {
+      id: newId('Maintenance'),
+      ...fields,
+      ...date,
+      ...plan,
+      ...recordRun(neverRun, plan.status, tx.now()),
+      dueAt: dueAt(plan),
+      createdAt: tx.now(),
+    },
+  })
+  await insertServices(tx, maintenance, serviceIds)
+  const updateId = await addUpdate(tx, maintenance, rendered)
+  const started = plan.status === 'IN_PROGRESS' ? [eventOf('MAINTENANCE_STARTED', maintenance)] : []
+  return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
+}
+
+const maintenanceEdit = z.object({
+  id: z.string(),
+  title: titleText.optional(),
+  startsAt: z.date().optional(),
+  endsAt: z.date().optional(),
+  serviceIds: serviceIds.nullish(),
+  message: optionalMessage.nullish(),
+  status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
+  tellSubscribers: z.boolean().nullish(),
+  translations: translations.both,
+  version: versionInput,
+})
+
+/**
+ * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a message in another
+ * language belongs to that update. The status starts the maintenance early, marks it as being verified, or ends it early.
+ * `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts and ends. Requires a key with scope
+ * WRITE.
+ * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or its
+ * timeline is full.
+ */
+export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, title, serviceIds, message, status, tellSubscribers, translations, ...times } = validate(
+    maintenanceEdit,
+    input,
+  )
+  requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
+  requireOriginal(message, translations)
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '', translations)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findMaintenance(tx, organizationId, id)
+    requireVersion(before, version)
+    if (serviceIds) requireNotOver(before, 'services')
+    const advanced = status ? transition(before, status, tx.now()) : before
+    const plan = reschedule(advanced, times, tx.now())
+    const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
+    const titles = withChanges<string>(before.titles, titleChanges(translations))
+    const settings = { title, titles, tellSubscribers: tellSubscribers ?? undefined }
+    if (!message && !isOther && !hasChanges(before, { ...plan, ...settings })) return [before]
+    const maintenance = await savePlan(tx, before, plan, tx.now(), { ...settings, ...detachedIf(before) })
+    const former = await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } })
+    if (serviceIds) await setServices(tx, maintenance, serviceIds)
+    const hasUpdate = Boolean(message) || maintenance.status !== before.status
+    const updateId = hasUpdate ? await addUpdateIfRoom(tx, before, maintenance, rendered) : await newestUpdateId(tx, id)
+    const kind = eventKindOfEdit(before, maintenance, hasUpdate)
+    return [maintenance, { ...eventOf(kind, maintenance), updateId, serviceIds: formerServices(former) }]
+  })
+}
+
+/** @throws Invalid for a message that exists only in other languages. */
+function requireOriginal(message: string | null | undefined, translations: Translations): void {
+  if (message || !translations?.some((each) => each.message)) return
+  throw invalid([{ path: ['message'], message: 'must be given if it is given in other languages' }])
+}
+
+const cancellation = z.object({
+  id: z.string(),
+  message: optionalMessage.nullish(),
+  tellSubscribers: z.boolean().nullish(),
+  translations: translations.messages,
+})
+
+/**
+ * Cancels a maintenance before or during its run. Subscribers are notified as of its start and end, unless `tellSubscribers`
+ * overrides that. Requires a key with scope WRITE.
+ * @throws NotFound.
+ * @throws Conflict if it is over.
+ */
+export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, message, tellSubscribers, translations } = validate(cancellation, input)
+  requireOriginal(message, translations)
+  const rendered = await renderUpdate(ctx, organizationId, message ?? '', translations)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findMaintenance(tx, organizationId, id)
+    const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now(), {
+      tellSubscribers: tellSubscribers ?? undefined,
+      ...detachedIf(before),
+    })
+    const updateId = await addUpdate(tx, maintenance, rendered)
+    return [maintenance, { ...eventOf('MAINTENANCE_CANCELLED', maintenance), updateId }]
+  })
+}
+
+/**
+ * Deletes a maintenance with its timeline and returns it. The time of its run counts towards uptime again. Requires a key with
+ * scope WRITE.
+ * @throws NotFound.
+ */
+export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const maintenance = await findMaintenance(tx, organizationId, id)
+    await skipDeletedDate(tx, maintenance)
+    const serviceIds = formerServices(await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } }))
+    await tx.db.maintenance.delete({ where: { id } })
+    await invalidateUptimeDays(tx, maintenance)
+    return [maintenance, { ...eventOf('MAINTENANCE_DELETED', maintenance), serviceIds }]
+  })
+}
+
+/**
+ * Edits the message or the time of an update. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if the update is newer than the given version.
+ */
+export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, dataOf } = await prepareUpdateEdit(ctx, organizationId, input)
+  return change(ctx, organizationId, async (tx) => {
+    const { maintenance, ...before } = await findMaintenanceUpdate(tx, organizationId, id)
+    const timeline = { where: { maintenanceId: maintenance.id }, select: { id: true, createdAt: true } }
+    const data = await dataOf(tx, before, () => tx.db.maintenanceUpdate.findMany(timeline))
+    if (data === null) return [before]
+    const update = await tx.db.maintenanceUpdate.update({ where: { id }, data })
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_EDITED', maintenance), updateId: id }]
+  })
+}
+
+/**
+ * Deletes an update and returns it. Requires a key with scope WRITE.
+ * @throws NotFound.
+ * @throws Conflict if it is the only update.
+ */
+export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise<MaintenanceUpdate> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const { maintenance, ...update } = await findMaintenanceUpdate(tx, organizationId, id)
+    requireOtherUpdates(
+      await tx.db.maintenanceUpdate.count({ where: { maintenanceId: maintenance.id } }),
+      'maintenance',
+    )
+    await tx.db.maintenanceUpdate.delete({ where: { id } })
+    return [update, { ...eventOf('MAINTENANCE_UPDATE_DELETED', maintenance), updateId: id }]
+  })
+}
+
+/** Reads an update of a maintenance of the organization, together with the maintenance. @throws NotFound. */
+export function findMaintenanceUpdate({ db }: Context, organizationId: string, id: string) {
+  return findOwned('MaintenanceUpdate', id, (known) =>
+    db.maintenanceUpdate.findUnique({ where: { id: known, organizationId }, include: { maintenance: true } }),
+  )
+}
+
+/**
+ * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due time, which the
+ * worker's lease had moved.
+ */
+export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
+  const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
+  if (!found) return
+  await change(ctx, found.organizationId, async (tx) => {
+    let maintenance = await tx.db.maintenance.findUnique({ where: { id } })
+    const events: NewEvent[] = []
+    while (maintenance) {
+      const due = dueTransition(maintenance, tx.now())
+      if (due === null) break
+      const kind = due === 'COMPLETED' ? 'MAINTENANCE_COMPLETED' : 'MAINTENANCE_STARTED'
+      // A late transition takes effect at its due time.
+      maintenance = await savePlan(
+        tx,
+        maintenance,
+        transition(maintenance, due, tx.now()),
+        dueAt(maintenance) ?? tx.now(),
+      )
+      const updateId = await addUpdate(tx, maintenance, emptyMessage)
+      events.push({ ...eventOf(kind, maintenance), updateId })
+    }
+    if (maintenance) await tx.db.maintenance.update({ where: { id }, data: { dueAt: dueAt(maintenance) } })
+    return [undefined, ...events]
+  })
+}
+
+/** Reads a maintenance of the organization. @throws NotFound. */
+export function findMaintenance({ db }: Context, organizationId: string, id: string): Promise<Maintenance> {
+  return findOwned('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
+}
+
+/** Saves a plan whose status the maintenance entered at `at`. */
+function savePlan(
+  { db }: Context,
+  before: Maintenance,
+  { status, startsAt, endsAt }: Plan,
+  at: Date,
+  settings: {
+    readonly title?: string | undefined
+    readonly titles?: Record<string, string>
+    readonly tellSubscribers?: boolean | undefined
+    readonly detached?: boolean
+  } = {},
+): Promise<Maintenance> {
+  const plan = { status, startsAt, endsAt }
+  return db.maintenance.update({
+    where: { id: before.id },
+    data: { ...settings, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
+  })
+}
+
+/** Detaches a date that a person edits from its series, so that later changes of the series do not affect it. */
+const detachedIf = ({ seriesId }: Maintenance) => (seriesId === null ? {} : { detached: true })
+
+/** Keeps a deleted date of a series from being scheduled again. */
+async function skipDeletedDate({ db, now }: Context, { seriesId, nominalStartsAt }: Maintenance): Promise<void> {
+  const series = seriesId === null ? null : await db.maintenanceSeries.findUnique({ where: { id: seriesId } })
+  if (series === null || nominalStartsAt === null) return
+  const skipped = addSkipped(series, nominalStartsAt)
+  await db.maintenanceSeries.update({
+    where: { id: series.id },
+    data: { skipped, dueAt: now(), version: { increment: 1 } },
+  })
+}
+
+/** Returns whether a maintenance affects exactly these services. */
+async function hasExactlyServices(
+  { db }: Context,
+  maintenanceId: string,
+  serviceIds: readonly string[],
+): Promise<boolean> {
+  const affected = await db.maintenanceService.findMany({ where: { maintenanceId }, select: { serviceId: true } })
+  const ids = affected.map(({ serviceId }) => serviceId)
+  return sameSet(ids, serviceIds, (id) => id)
+}
+
+const neverRun = { startedAt: null, endedAt: null }
+
+/** Replaces the services of a maintenance. @throws NotFound for an id outside the organization. */
+export async function setServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
+  const { id, organizationId } = maintenance
+  await requireServices(ctx, organizationId, serviceIds)
+  const where = { maintenanceId: id, serviceId: { notIn: serviceIds } }
+  await ctx.db.maintenanceService.deleteMany({ where })
+  await insertServices(ctx, maintenance, serviceIds)
+}
+
+/** Adds services to a maintenance. */
+async function insertServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
+  const data = serviceIds.map((serviceId) => ({ maintenanceId: maintenance.id, serviceId }))
+  if (data.length > 0) await ctx.db.maintenanceService.createMany({ data, skipDuplicates: true })
+  await invalidateUptimeDays(ctx, maintenance)
+}
+
+/**
+ * Deletes the uptime days that a maintenance affects, so that they are computed again. It starts no earlier than the UTC day
+ * before, in any time zone.
+ */
+export async function invalidateUptimeDays(
+  { db }: Context,
+  { organizationId, startedAt }: Pick<Maintenance, 'organizationId' | 'startedAt'>,
+): Promise<void> {
+  if (startedAt === null) return
+  const day = new Date(utcDay(startedAt).getTime() - DAY)
+  await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
+}
+
+/** A message with its HTML, in all its languages. */
+export interface RenderedMessage extends StoredHtml {
+  readonly message: string
+  readonly translations: StoredMessages
+}
+
+/** The message of an update that only changes the status. */
+const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION, translations: {} }
+
+/** Renders the message of an update; an empty message stays empty. @throws Invalid if it is too long in another language. */
+export async function renderUpdate(
+  ctx: Context,
+  organizationId: string,
+  message: string,
+  translations: Translations,
+): Promise<RenderedMessage> {
+  if (message === '') return emptyMessage
+  const rendered = await renderMessage(ctx, organizationId, message)
+  return {
+    message,
+    ...rendered,
+    ...changedMessages({}, await messageChanges(ctx, organizationId, translations)),
+  }
+}
+
+/** Appends an update and returns its id. Its time is now, or just after the newest update if that is not older. */
+async function addUpdate({ db, now }: Context, maintenance: Maintenance, rendered: RenderedMessage): Promise<string> {
+  const { id: maintenanceId, organizationId, status } = maintenance
+  const { message, html, htmlVersion, translations } = rendered
+  const id = newId('MaintenanceUpdate')
+  await db.$executeRaw`
+    INSERT INTO "MaintenanceUpdate"
+      (id, "organizationId", "maintenanceId", status, message, html, "htmlVersion", translations, "createdAt")
+    SELECT ${id}, ${organizationId}, ${maintenanceId}, ${status}::"MaintenanceStatus", ${message}, ${html},
+      ${htmlVersion}::int, ${JSON.stringify(translations)}::jsonb, greatest(${now()}::timestamptz, max("createdAt") + interval '1 ms')
+    FROM "MaintenanceUpdate" WHERE "maintenanceId" = ${maintenanceId}`
+  return id
+}
+
+/** Returns the id of the newest update. @throws if the maintenance was deleted in the meantime. */
+async function newestUpdateId({ db }: Context, maintenanceId: string): Promise<string> {
+  const newest = await db.maintenanceUpdate.findFirstOrThrow({
+    where: { maintenanceId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    select: { id: true },
+  })
+  return newest.id
+}
+
+/** @throws Conflict if the timeline is full. The update that ends the maintenance always has room. */
+async function addUpdateIfRoom(
+  tx: Context,
+  before: Maintenance,
+  after: Maintenance,
+  rendered: RenderedMessage,
+): Promise<string> {
+  const ends = isOver(after.status) && !isOver(before.status)
+  if (!ends) requireRoomForUpdate(await tx.db.maintenanceUpdate.count({ where: { maintenanceId: after.id } }))
+  return addUpdate(tx, after, rendered)
+}
+
+/** Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections. */
+function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEvent['kind'] {
+  if (before.status === 'SCHEDULED' && after.status === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
+  if (before.status !== after.status && after.status === 'COMPLETED') return 'MAINTENANCE_COMPLETED'
+  if (hasUpdate) return 'MAINTENANCE_UPDATE_POSTED'
+  const isMoved = +before.startsAt !== +after.startsAt || +before.endsAt !== +after.endsAt
+  return isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED'
+}
+
+/** Creates an event about a maintenance. */
+export const eventOf = (kind: NewEvent['kind'], { id, title, tellSubscribers }: Maintenance) => ({
+  kind,
+  subjectId: id,
+  subjectName: title,
+  tellSubscribers,
+})

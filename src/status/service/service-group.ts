@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { tierLimits } from '../../account/limits.ts'
+import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { tierOf } from '../../account/tier.ts'
+import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
+import { TierLimitReached } from '../../core/errors.ts'
+import { newId, typeOfId } from '../../core/id.ts'
+import { changedMembers, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { nameText, proseText, validate } from '../../core/validation.ts'
+import { change } from '../../event-log/change.ts'
+import type { ServiceGroup } from '../../generated/prisma/client.ts'
+import { findOwned } from '../ownership.ts'
+import { placeAtEnd, reorder } from './positions.ts'
+
+const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
+
+/**
+ * Creates a group at the end of the page. Requires a key with scope WRITE.
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services: more would stay
+ * empty.
+ */
+export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { name, description } = validate(newGroup, input)
+  return change(ctx, organizationId, async (tx) => {
+    const { db, now } = tx
+    const count = await db.serviceGroup.count({ where: { organizationId } })
+    const tier = await tierOf(tx, organizationId)
+    const limit = tierLimits[tier].services
+    if (count >= limit)
+      throw new TierLimitReached(`The ${tier} tier allows ${limit} service groups, and all are in use.`, limit)
+    const { next: position } = await placeAtEnd(tx, 'ServiceGroup', organizationId)
+    const data = { organizationId, name, description: description ?? '', position, createdAt: now() }
+    const group = await db.serviceGroup.create({ data: { id: newId('ServiceGroup'), ...data } })
+    return [group, { kind: 'SERVICE_GROUP_CREATED', ...subject(group) }]
+  })
+}
+
+const groupEdit = z.object({
+  id: z.string(),
+  name: nameText.optional(),
+  description: proseText(2000).optional(),
+  version: versionInput,
+})
+
+/**
+ * Updates the given fields of a group. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
+ */
+export async function updateServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  const { id, version, ...fields } = validate(groupEdit, input)
+  return change(ctx, organizationId, async (tx) => {
+    const before = await findGroup(tx, organizationId, id)
+    requireVersion(before, version)
+    const changed = changedMembers(before, fields)
+    if (changed.length === 0) return [before]
+    await requireUnlocked(tx, organizationId, id, changed)
+    const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
+    return [group, { kind: 'SERVICE_GROUP_UPDATED', ...subject(group) }]
+  })
+}
+
+/**
+ * Deletes a group and returns it; its services stay, without a group. Requires a key with scope WRITE.
+ * @throws NotFound when the organization has no such group, and ManagedByFile.
+ */
+export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const group = await findGroup(tx, organizationId, id)
+    await requireDeletable(tx, organizationId, id)
+    const services = await tx.db.service.findMany({ where: { groupId: id }, select: { id: true } })
+    await tx.db.serviceGroup.delete({ where: { id } })
+    const serviceIds = services.map((service) => service.id)
+    return [group, { kind: 'SERVICE_GROUP_DELETED', ...subject(group), serviceIds }]
+  })
+}
+
+/**
+ * Puts the groups into the order of `ids` and returns them. Requires a key with scope WRITE.
+ * @throws Invalid unless `ids` names every group once. @throws NotFound for other ids.
+ */
+export async function reorderServiceGroups(ctx: Context, input: unknown): Promise<ServiceGroup[]> {
+  const organizationId = requireScope(ctx, 'WRITE')
+  return change(ctx, organizationId, async (tx) => {
+    const isMoved = await reorder(tx, 'ServiceGroup', organizationId, input)
+    const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const groups = await tx.db.serviceGroup.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
+    if (!isMoved) return [groups]
+    return [groups, { kind: 'SERVICE_GROUPS_REORDERED', subjectId: organizationId, subjectName: name }]
+  })
+}
+
+/** Returns those of ids that are ids of groups of the organization. */
+export async function findGroupIds(
+  { db }: Context,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
+  if (asked.length === 0) return new Set()
+  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  return new Set(groups.map(({ id }) => id))
+}
+
+/** Reads a group of the organization. @throws NotFound when it has no such group. */
+export function findGroup({ db }: Context, organizationId: string, id: string): Promise<ServiceGroup> {
+  return findOwned('ServiceGroup', id, (known) => db.serviceGroup.findUnique({ where: { id: known, organizationId } }))
+}
+
+const subject = ({ id, name }: ServiceGroup) => ({ subjectId: id, subjectName: name })

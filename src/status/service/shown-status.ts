@@ -1,0 +1,224 @@
+import { formatMinute } from '../../core/time.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
+
+/** The status that is shown for a service, or UNKNOWN. */
+export type ShownStatus = ServiceStatus | 'UNKNOWN'
+
+/** A monitor, as far as its service's status depends on it. */
+export interface MonitorCause {
+  readonly state: MonitorState
+  readonly stateSince: Date
+  /** Since when its state is unknown; null: it is known. */
+  readonly unknownSince: Date | null
+}
+
+/** What a service's shown status depends on. */
+export interface StatusCauses {
+  /** Set manually by the owner; it takes precedence over everything else. */
+  readonly override: ServiceStatus | null
+  /** The status that each open, manual incident gives the service. */
+  readonly incidents: readonly ServiceStatus[]
+  /** Its monitors, active and paused. */
+  readonly monitors: readonly MonitorCause[]
+  /** Whether a maintenance of the service is in progress. */
+  readonly underMaintenance: boolean
+}
+
+/** From best to worst. Planned maintenance counts less than any problem; an unknown status may hide one. */
+const severity = {
+  OPERATIONAL: 0,
+  UNDER_MAINTENANCE: 1,
+  UNKNOWN: 2,
+  DEGRADED_PERFORMANCE: 3,
+  PARTIAL_OUTAGE: 4,
+  MAJOR_OUTAGE: 5,
+} as const satisfies Record<ShownStatus, number>
+
+/** Returns the severity of a status: higher is worse. */
+export function severityOf(status: ServiceStatus): number {
+  return severity[status]
+}
+
+/** The status that a monitor's state gives its service. Pending and paused monitors report no problem. */
+const statusOfMonitor = {
+  PENDING: 'OPERATIONAL',
+  UP: 'OPERATIONAL',
+  DEGRADED: 'DEGRADED_PERFORMANCE',
+  DOWN: 'MAJOR_OUTAGE',
+  PAUSED: 'OPERATIONAL',
+} as const satisfies Record<MonitorState, ServiceStatus>
+
+/** Returns the worst of several statuses; operational if there are none. */
+export function worstStatus<T extends ShownStatus>(statuses: readonly T[]): T | 'OPERATIONAL' {
+  return statuses.reduce<T | 'OPERATIONAL'>(
+    (worst, each) => (severity[each] > severity[worst] ? each : worst),
+    'OPERATIONAL',
+  )
+}
+
+/**
+ * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.
+ * During maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was
+ * bad.
+ */
+export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownStatus {
+  return override ?? worstStatus<ShownStatus>([...incidents, ...monitorStatuses(watching)])
+}
+
+function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'override' | 'incidents'>): ShownStatus[] {
+  if (underMaintenance) return ['UNDER_MAINTENANCE']
+  const found = monitors.map(({ state }) => statusOfMonitor[state])
+  return [...found, ...(isUnknown(knowledgeOf(monitors)) ? (['UNKNOWN'] as const) : [])]
+}
+
+/**
+ * Who says how a service is. OWNER: its owner, by hand, because it has no monitors. MONITORS: at least one monitor. PENDING: none yet, because no monitor has a
+ * result. SILENT: none any more, because its monitors are silent or paused.
+ */
+export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
+
+/** Returns what monitors know of their service. */
+export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
+  if (monitors.length === 0) return 'OWNER'
+  if (monitors.some(isKnown)) return 'MONITORS'
+  const active = monitors.filter(({ state }) => state !== 'PAUSED')
+  const isPending = active.length > 0 && active.every(({ unknownSince }) => unknownSince === null)
+  return isPending ? 'PENDING' : 'SILENT'
+}
+
+/** Returns whether the status of a service is unknown. */
+export function isUnknown(basis: StatusBasis): boolean {
+  return basis === 'PENDING' || basis === 'SILENT'
+}
+
+/** Returns whether a monitor's state says how its service is. */
+export function isKnown({ state, unknownSince }: Pick<MonitorCause, 'state' | 'unknownSince'>): boolean {
+  return unknownSince === null && state !== 'PENDING' && state !== 'PAUSED'
+}
+
+/** Returns since when none of a service's monitors knows anything: silent or paused; null: one knows, none has known yet, or none exists. */
+export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
+  if (knowledgeOf(monitors) !== 'SILENT') return null
+  return latest(
+    monitors.flatMap(({ state, stateSince, unknownSince }) => unknownSince ?? (state === 'PAUSED' ? stateSince : [])),
+  )
+}
+
+const latest = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
+
+/** Converts a shown status for callers without UNKNOWN: to the mildest status that does not claim that all is well. */
+export function toServiceStatus(shown: ShownStatus): ServiceStatus {
+  return shown === 'UNKNOWN' ? 'DEGRADED_PERFORMANCE' : shown
+}
+
+/** Selects the maintenances in progress. */
+export const underMaintenance = {
+  maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
+} satisfies Prisma.MaintenanceServiceWhereInput
+
+/** Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state, and only public ones count. */
+export const manualIncidents = { automatic: false, visibility: 'PUBLIC' } as const
+
+/** The Prisma selection that `shownServiceOf` needs. */
+export const statusCausesSelect = {
+  statusOverride: true,
+  incidents: { where: { incident: { status: { not: 'RESOLVED' }, ...manualIncidents } }, select: { status: true } },
+  monitors: { select: { state: true, stateSince: true, unknownSince: true } },
+  maintenances: { where: underMaintenance, select: { maintenanceId: true } },
+} satisfies Prisma.ServiceSelect
+
+/** The result of `statusCausesSelect`. */
+export type SelectedCauses = Prisma.ServiceGetPayload<{ select: typeof statusCausesSelect }>
+
+/** What is shown for a service. */
+export interface ShownService {
+  readonly shown: ShownStatus
+  /** The shown status for callers without UNKNOWN. */
+  readonly status: ServiceStatus
+  /** Since when its monitors know nothing any more, whatever it shows; null: one knows, none has known yet, or none exists. */
+  readonly unknownSince: Date | null
+  /** Whether it has monitors. */
+  readonly watched: boolean
+  /** Who says how it is. */
+  readonly basis: StatusBasis
+}
+
+/** Returns what is shown for a service selected with `statusCausesSelect`. */
+export function shownServiceOf(service: SelectedCauses): ShownService {
+  const { monitors } = service
+  const shown = shownStatus({
+    override: service.statusOverride,
+    incidents: service.incidents.map(({ status }) => status),
+    monitors,
+    underMaintenance: service.maintenances.length > 0,
+  })
+  return {
+    shown,
+    status: toServiceStatus(shown),
+    unknownSince: unknownSinceOf(monitors),
+    watched: monitors.length > 0,
+    basis: service.statusOverride === null ? knowledgeOf(monitors) : 'OWNER',
+  }
+}
+
+/** The overall status of a page, in Statuspage's terms. */
+export const indicators = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL', 'MAINTENANCE'] as const
+
+export type Indicator = (typeof indicators)[number]
+
+export interface PageStatus {
+  readonly indicator: Indicator
+  /** The indicator in a few words, or a note that monitoring is silent. */
+  readonly description: string
+  readonly shown: ShownStatus
+  /** When monitoring became silent; null: it is not, first checks are pending, or a worse status is known. */
+  readonly unknownSince: Date | null
+}
+
+const pageStatuses = {
+  OPERATIONAL: { indicator: 'NONE', description: 'All systems operational' },
+  UNDER_MAINTENANCE: { indicator: 'MAINTENANCE', description: 'Service under maintenance' },
+  DEGRADED_PERFORMANCE: { indicator: 'MINOR', description: 'Partially degraded service' },
+  PARTIAL_OUTAGE: { indicator: 'MAJOR', description: 'Partial system outage' },
+  MAJOR_OUTAGE: { indicator: 'CRITICAL', description: 'Major system outage' },
+} as const satisfies Record<ServiceStatus, Pick<PageStatus, 'indicator' | 'description'>>
+
+/** The page status for the impact of an incident, which need not name services. */
+const statusOfImpact = {
+  NONE: 'OPERATIONAL',
+  MINOR: 'DEGRADED_PERFORMANCE',
+  MAJOR: 'PARTIAL_OUTAGE',
+  CRITICAL: 'MAJOR_OUTAGE',
+} as const satisfies Record<IncidentImpact, ServiceStatus>
+
+type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
+
+/**
+ * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual
+ * incidents, which need not name services.
+ */
+export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
+  const shown = worstStatus<ShownStatus>([
+    ...services.map((service) => service.shown),
+    ...openImpacts.map((impact) => statusOfImpact[impact]),
+  ])
+  if (shown !== 'UNKNOWN') return { ...pageStatuses[shown], shown, unknownSince: null }
+  const silence = summarizeUnknown(services)
+  if (silence.since === null)
+    return { indicator: 'MINOR', description: 'Waiting for first result', shown, unknownSince: null }
+  const of = silence.everywhere ? '' : ` of ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
+  const description = `Monitoring${of} has been silent since ${formatMinute(silence.since)}`
+  return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
+}
+
+/** Returns how many services are silent, whether all monitored ones are, and since when; null: their first checks are pending. */
+export function summarizeUnknown(services: readonly PageService[]) {
+  const silent = services.filter(({ shown, unknownSince }) => shown === 'UNKNOWN' && unknownSince !== null)
+  const since = silent.flatMap(({ unknownSince }) => unknownSince ?? [])
+  return {
+    count: silent.length,
+    everywhere: services.every((service) => silent.includes(service) || !service.watched),
+    since: since.length === 0 ? null : latest(since),
+  }
+}

@@ -1,0 +1,41 @@
+import type { Database } from '../../core/context.ts'
+import { plainRows } from '../../database/sql-transaction.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { ActorKind } from '../../generated/prisma/enums.ts'
+
+/** Who posted an update. */
+export interface Author {
+  readonly kind: ActorKind
+  /** The name of the person or of the API key; null: neither, or it was deleted. */
+  readonly name: string | null
+}
+
+interface Row extends Author {
+  readonly updateId: string
+}
+
+/**
+ * Reads who posted updates of incidents or maintenance, by the id of the update: the actor of the first event that announces it.
+ * @param subjectIds the incidents or maintenances of these updates.
+ */
+export async function readAuthors(
+  db: Database,
+  organizationId: string,
+  subjectIds: readonly string[],
+  updateIds: readonly string[],
+): Promise<ReadonlyMap<string, Author>> {
+  if (updateIds.length === 0) return new Map()
+  const rows = await plainRows<Row>(
+    db,
+    Prisma.sql`
+      SELECT DISTINCT ON (event."updateId") event."updateId", event."actorKind" AS kind,
+        coalesce(person.name, key.name) AS name
+      FROM "Event" AS event
+      LEFT JOIN "User" AS person ON person.id = event."actorUserId"
+      LEFT JOIN "ApiKey" AS key ON key.id = event."actorKeyId"
+      WHERE event."organizationId" = ${organizationId} AND event."subjectId" = ANY(${[...subjectIds]}::text[])
+        AND event."updateId" = ANY(${[...updateIds]}::text[])
+      ORDER BY event."updateId", event.seq`,
+  )
+  return new Map(rows.map(({ updateId, kind, name }) => [updateId, { kind, name }]))
+}

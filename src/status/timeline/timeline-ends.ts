@@ -1,0 +1,31 @@
+import type { SqlDatabase } from '../../core/context.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
+
+/** A table of updates, and its column with the id of the incident or maintenance. */
+export interface TimelineTable {
+  readonly table: 'IncidentUpdate' | 'MaintenanceUpdate'
+  readonly parent: 'incidentId' | 'maintenanceId'
+}
+
+/** An update of a timeline. */
+export interface UpdateReference {
+  /** The id of the incident or maintenance. */
+  readonly parent: string
+  readonly id: string
+}
+
+/** Returns the first or last updates of each timeline, in this order, with one statement. @param take how many of each. */
+export function readTimelineEnds(
+  db: SqlDatabase,
+  { table, parent }: TimelineTable,
+  parentIds: readonly string[],
+  { take, newestFirst }: { readonly take: number; readonly newestFirst: boolean },
+): Promise<UpdateReference[]> {
+  const direction = Prisma.raw(newestFirst ? 'DESC' : 'ASC')
+  return db.$queryRaw<UpdateReference[]>`
+    SELECT timeline.id AS parent, entry.id FROM unnest(${[...parentIds]}::text[]) AS timeline (id)
+    CROSS JOIN LATERAL (
+      SELECT id, "createdAt" FROM ${Prisma.raw(`"${table}"`)} WHERE ${Prisma.raw(`"${parent}"`)} = timeline.id
+      ORDER BY "createdAt" ${direction}, id ${direction} LIMIT ${take}
+    ) AS entry ORDER BY timeline.id, entry."createdAt" ${direction}, entry.id ${direction}`
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Conflict } from '../../core/errors.ts'
+import { lineText, proseText } from '../../core/validation.ts'
+
+/** The maximum length of an update's message, in characters. */
+export const MAX_MESSAGE_LENGTH = 10_000
+
+/** The title of an incident or a maintenance. */
+export const titleText = lineText(200)
+
+/** A message in markdown; empty for an update that only changes the status. */
+export const optionalMessage = proseText(MAX_MESSAGE_LENGTH)
+
+/** A message that a person writes. */
+export const message = optionalMessage.min(1, 'must not be blank')
+
+/** The maximum number of updates in a timeline: more than anybody writes, and few enough for one page. */
+export const MAX_UPDATES = 500
+
+/**
+ * Requires room in a timeline. The update that closes it may exceed the limit.
+ * @throws Conflict `TIMELINE_FULL` when the timeline is full.
+ */
+export function requireRoomForUpdate(entries: number): void {
+  if (entries < MAX_UPDATES) return
+  throw new Conflict(
+    `The timeline has ${MAX_UPDATES} updates. Only an update that closes it can be added.`,
+    'TIMELINE_FULL',
+  )
+}
+
+/** @throws Conflict when the update to delete is the only one. */
+export function requireOtherUpdates(entries: number, what: 'incident' | 'maintenance'): void {
+  if (entries > 1) return
+  throw new Conflict(`This is the only update. Edit it, or delete the ${what}.`)
+}
+
+/** Whether subscribers are notified of what is created. */
+export const tellSubscribers = z
+  .boolean()
+  .nullish()
+  .transform((given) => given ?? true)

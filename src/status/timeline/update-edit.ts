@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { Context } from '../../core/context.ts'
+import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
+import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { validate } from '../../core/validation.ts'
+import type { IncidentUpdate } from '../../generated/prisma/client.ts'
+import { firstFreeTime, requireNotInFuture } from '../incident/incident-corrections.ts'
+import { changedMessages, messageChanges, translations } from '../translations.ts'
+import { message } from './timeline-limits.ts'
+
+const updateEdit = z.object({
+  id: z.string(),
+  message: message.nullish(),
+  createdAt: z.date().nullish(),
+  translations: translations.messages,
+  version: versionInput,
+})
+
+type Editable = Pick<IncidentUpdate, 'id' | 'message' | 'createdAt' | 'translations' | 'version'>
+
+/**
+ * Validates an edit of an update and renders its messages, which is done before the transaction. `dataOf`, called in it, returns
+ * the columns to write; null: the edit changes nothing.
+ * @throws Invalid, from `dataOf` also Conflict when the update was edited after the given version.
+ */
+export async function prepareUpdateEdit(ctx: Context, organizationId: string, input: unknown) {
+  const { id, message, createdAt, version, ...given } = validate(updateEdit, input)
+  const own = message ? { message, ...(await renderMessage(ctx, organizationId, message)) } : {}
+  const others = await messageChanges(ctx, organizationId, given.translations)
+
+  async function dataOf(
+    tx: Context,
+    before: Editable,
+    readTimeline: () => Promise<Pick<Editable, 'id' | 'createdAt'>[]>,
+  ) {
+    requireVersion(before, version)
+    requireNotInFuture('createdAt', createdAt, tx.now())
+    const rendered = { ...own, ...changedMessages(before.translations, others) }
+    const { translations } = rendered
+    if (!hasChanges(before, { message: message ?? undefined, createdAt: createdAt ?? undefined, translations }))
+      return null
+    const neighbours = createdAt ? (await readTimeline()).filter((each) => each.id !== id) : []
+    const taken = neighbours.map((each) => each.createdAt)
+    const moved = createdAt ? { createdAt: firstFreeTime(createdAt, taken) } : {}
+    return { ...rendered, ...moved, editedAt: tx.now(), version: { increment: 1 } }
+  }
+
+  return { id, createdAt, dataOf }
+}

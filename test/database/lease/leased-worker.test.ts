@@ -1,0 +1,143 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { earliestOf } from '../../../src/database/lease/agenda.ts'
+import { type Claim, createLeasedWorker } from '../../../src/database/lease/leased-worker.ts'
+import { Prisma } from '../../../src/generated/prisma/client.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { silent } from '../../support/scratch.ts'
+
+const { prisma, pool } = await testDatabase()
+await pool.query('CREATE TABLE "Work" (id text PRIMARY KEY, "dueAt" timestamptz)')
+afterAll(() => pool.query('DROP TABLE "Work"'))
+
+const LEASE_MS = 60_000
+const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
+
+interface Work {
+  readonly id: string
+  readonly dueAt: Date
+}
+
+beforeEach(async () => {
+  await pool.query('DELETE FROM "Work"')
+})
+
+async function due(rows: Readonly<Record<string, Date | null>>): Promise<void> {
+  for (const [id, dueAt] of Object.entries(rows)) await pool.query('INSERT INTO "Work" VALUES ($1, $2)', [id, dueAt])
+}
+
+async function dueTimes(): Promise<Record<string, Date | null>> {
+  const { rows } = await pool.query<{ id: string; dueAt: Date | null }>('SELECT * FROM "Work" ORDER BY id')
+  return Object.fromEntries(rows.map(({ id, dueAt }) => [id, dueAt]))
+}
+
+/** A worker that polls on demand; the test begins and ends the work. */
+function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}) {
+  const clock = { now: noon }
+  const accepted: Claim<Work>[] = []
+  const ended: string[] = []
+  const worker = createLeasedWorker<Work>({
+    ctx: { db: prisma, now: () => clock.now, log: silent },
+    table: 'Work',
+    dueColumn: 'dueAt',
+    where: () => Prisma.sql`TRUE`,
+    leaseMs: LEASE_MS,
+    maxClaimed,
+    batch,
+    async read(ids) {
+      await beforeRead()
+      return (await pool.query<Work>('SELECT * FROM "Work" WHERE id = ANY ($1)', [ids])).rows
+    },
+    accept: (claims) => void accepted.push(...claims),
+    earliest: earliestOf('Work'),
+    onEnd: () => void ended.push('one'),
+    pauses: { noRoom: 1, full: 2, partial: 3, soonest: 4, wake: 5 },
+    name: { room: 'test', rows: 'work' },
+  })
+  /** Begins the work on an accepted row; gives what ends it. */
+  const begin = (id: string) => {
+    let end = (_isFinished: boolean) => {}
+    const result = new Promise<boolean>((resolve) => {
+      end = resolve
+    })
+    const row = accepted.find((claim) => claim.row.id === id)?.row
+    if (row) worker.run(row, () => result)
+    return end
+  }
+  return { worker, accepted, ended, clock, begin }
+}
+
+const idsOf = (claims: readonly Claim<Work>[]) => claims.map(({ row }) => row.id)
+
+test('claims what is due, the longest due first, and as much as there is room for', async () => {
+  await due({ a: minutes(-1), b: minutes(-3), c: minutes(-2), later: minutes(1) })
+  const { worker, accepted, begin } = setUp({ maxClaimed: 2, batch: 1 })
+  expect(await worker.poll()).toBe(2)
+  expect(await worker.poll()).toBe(2)
+  expect(await worker.poll(), 'no room').toBe(1)
+  expect(accepted.map(({ row, dueAt }) => [row.id, dueAt])).toEqual([
+    ['b', minutes(-3)],
+    ['c', minutes(-2)],
+  ])
+  begin('b')(true)
+  await worker.idle()
+  expect(await worker.poll()).toBe(2)
+  expect(idsOf(accepted)).toEqual(['b', 'c', 'a'])
+})
+
+test('pauses until the next row is due', async () => {
+  await due({ never: null, later: minutes(0.005) })
+  expect(await setUp().worker.poll()).toBe(300)
+})
+
+test('leaves alone what was changed after the claim', async () => {
+  await due({ a: minutes(-1), b: minutes(-1) })
+  const { worker, accepted } = setUp({
+    beforeRead: async () => void (await pool.query(`UPDATE "Work" SET "dueAt" = now() WHERE id = 'a'`)),
+  })
+  expect(await worker.poll()).toBe(3)
+  expect(idsOf(accepted)).toEqual(['b'])
+})
+
+test('does not accept again what still runs when its lease has expired', async () => {
+  await due({ a: minutes(-1) })
+  const { worker, accepted, clock, begin } = setUp()
+  await worker.poll()
+  const end = begin('a')
+  clock.now = minutes(2)
+  await worker.poll()
+  expect(idsOf(accepted)).toEqual(['a'])
+  end(true)
+  await worker.idle()
+})
+
+test('work that fails ends, and leaves its lease to expire', async () => {
+  await due({ a: minutes(-1) })
+  const { worker, accepted, ended } = setUp()
+  await worker.poll()
+  const [claim] = accepted
+  if (claim) worker.run(claim.row, () => Promise.reject(new Error('broken')))
+  await worker.idle()
+  expect([worker.running, ended]).toEqual([0, ['one']])
+  await worker.close()
+  expect(await dueTimes()).toEqual({ a: new Date(noon.getTime() + LEASE_MS) })
+})
+
+test('releases what has not begun or was not finished when it is closed, and waits for the rest', async () => {
+  await due({ finished: minutes(-1), stopped: minutes(-1), waiting: minutes(-1) })
+  const { worker, begin } = setUp()
+  await worker.poll()
+  const [finish, stop] = [begin('finished'), begin('stopped')]
+  let isClosed = false
+  const closed = worker.close().then(() => {
+    isClosed = true
+  })
+  expect(worker.isClosing).toBe(true)
+  finish(true)
+  while ((await dueTimes())['waiting']?.getTime() !== noon.getTime());
+  expect(isClosed).toBe(false)
+  stop(false)
+  await closed
+  const leased = new Date(noon.getTime() + LEASE_MS)
+  expect(await dueTimes()).toEqual({ finished: leased, stopped: noon, waiting: noon })
+})

@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { type BsonDocument, writeDocument } from '../../src/monitoring/probe/bson.ts'
+import type { HostileCase } from './case.ts'
+import { watch } from './probes.ts'
+import { registries, trusted } from './registry.ts'
+
+const MIB = 2 ** 20
+
+/** Answers a client: what it sends first is the argument. */
+type Talk = (socket: Socket, first: Buffer) => void
+
+/** A case of a server that a monitor connects to. `speaksFirst`: it does not wait for the client. */
+function serving(
+  name: string,
+  options: (port: number) => object,
+  talk: Talk,
+  { speaksFirst = false, tls = false } = {},
+): HostileCase {
+  return {
+    name: `a monitor connects to ${name}`,
+    statuses: [200],
+    waits: true,
+    async send(target) {
+      const sockets = new Set<Socket>()
+      const serve = (socket: Socket) => {
+        sockets.add(socket)
+        socket.on('error', () => {})
+        if (speaksFirst) talk(socket, Buffer.alloc(0))
+        else socket.once('data', (first: Buffer) => talk(socket, first))
+      }
+      const server = tls ? createTlsServer(trusted, serve) : createServer(serve)
+      server.on('connection', (socket: Socket) => void sockets.add(socket))
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      try {
+        return await watch(target, options((server.address() as AddressInfo).port))
+      } finally {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      }
+    },
+  }
+}
+
+const to =
+  (kind: string, more: object = {}) =>
+  (port: number) => ({
+    [kind]: { host: '127.0.0.1', port, ...more },
+  })
+
+/** Sends a piece again and again, as fast as it is read, until the client hangs up. */
+function flood(socket: Socket, piece: Buffer): void {
+  const send = () => {
+    while (!socket.destroyed && socket.write(piece));
+  }
+  socket.on('drain', send)
+  send()
+}
+
+const times = (bytes: readonly number[], count: number) =>
+  Buffer.concat(Array.from({ length: count }, () => Buffer.from(bytes)))
+
+const frame = (type: number, flags: number, stream: number, payload: Buffer) => {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+const [HEADERS, SETTINGS, PING, CONTINUATION] = [1, 4, 6, 9]
+const settings = frame(SETTINGS, 0, 0, Buffer.alloc(0))
+/** A header that is not indexed, in HPACK: `x: ` and a hundred letters. */
+const header = Buffer.concat([Buffer.from([0, 1, 0x78, 100]), Buffer.alloc(100, 'x')])
+
+/** Answers the opening of a WebSocket, then sends frames. */
+function webSocket(frames: (socket: Socket) => void): Talk {
+  return (socket, request) => {
+    const [, key = ''] = /sec-websocket-key: (\S+)/i.exec(request.toString()) ?? []
+    const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+    const head = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}`
+    socket.write(`${head}\r\n\r\n`)
+    frames(socket)
+  }
+}
+
+/** A greeting of MySQL, and the end of a sign-in. */
+const greeting = Buffer.concat([
+  Buffer.from([77, 0, 0, 0]),
+  Buffer.from(`\n8.0\0${'1234'}12345678\0${'\0'.repeat(2 + 1 + 2 + 2 + 1 + 10)}abcdefghijkl\0mysql_native_password\0`),
+])
+greeting.writeUIntLE(greeting.length - 4, 0, 3)
+
+const mysql = (rest: (socket: Socket) => void): Talk => {
+  return (socket) => {
+    socket.write(greeting)
+    socket.once('data', () => {
+      socket.write(Buffer.from([7, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]))
+      socket.once('data', () => rest(socket))
+    })
+  }
+}
+
+/** What PostgreSQL says once the user is in. */
+const signedIn = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
+
+const proxied = (scheme: string) => (port: number) => ({
+  http: { url: 'https://127.0.0.1/', proxy: { url: `${scheme}://127.0.0.1:${port}` } },
+})
+
+const dns = (scheme: string) => (port: number) => ({
+  dns: { name: 'example.com', recordType: 'TXT', resolver: `${scheme}://127.0.0.1:${port}` },
+})
+
+/** A reply of DNS with as many records as there is room for, each an alias of a pointer into the one before. */
+function dnsReply(query: Buffer): Buffer {
+  const count = 5000
+  const head = Buffer.from(query)
+  head.writeUInt16BE(0x8180, 2)
+  head.writeUInt16BE(count, 6)
+  head.writeUInt16BE(0, 10)
+  const question = head.subarray(0, head.indexOf(0, 12) + 5)
+  const record = Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, 0, 1, 0])
+  return Buffer.concat([question, ...Array.from({ length: count }, () => record)])
+}
+
+let domains = 0
+
+/** The protocols that monitors speak, with servers of an attacker. */
+export const servers: readonly HostileCase[] = [
+  serving('SSH that never says its version', to('ssh'), (socket) => flood(socket, Buffer.from('x\r\n'.repeat(5000))), {
+    speaksFirst: true,
+  }),
+  serving('Redis that answers with a line without an end', to('redis'), (socket) =>
+    flood(socket, Buffer.alloc(60_000, 'x')),
+  ),
+  serving('MQTT that sends messages without end', to('mqtt', { topic: '#', expect: 'none' }), (socket) => {
+    socket.write(Buffer.from([0x20, 2, 0, 0]))
+    socket.once('data', () => {
+      socket.write(Buffer.from([0x90, 3, 0, 1, 0]))
+      flood(socket, times([0x30, 3, 0, 1, 0x78], 2000))
+    })
+  }),
+  serving(
+    'MySQL that sends rows without end',
+    to('mysql', { password: 'x', query: 'SELECT 1' }),
+    mysql((socket) => {
+      const columns = Buffer.from([1, 0, 0, 1, 1, 1, 0, 0, 2, 1, 5, 0, 0, 3, 0xfe, 0, 0, 2, 0])
+      socket.write(columns)
+      flood(socket, times([1, 0, 0, 4, 1], 2000))
+    }),
+    { speaksFirst: true },
+  ),
+  serving('MySQL that greets with 16 MB', to('mysql'), (socket) => flood(socket, Buffer.alloc(MIB, 0xff)), {
+    speaksFirst: true,
+  }),
+  serving('PostgreSQL that sends rows without end', to('postgresql'), (socket) => {
+    socket.write(signedIn)
+    socket.once('data', () => flood(socket, times([0x44, 0, 0, 0, 6, 0, 0], 2000)))
+  }),
+  serving('PostgreSQL that sends notices without end', to('postgresql'), (socket) => {
+    flood(socket, times([0x4e, 0, 0, 0, 5, 0], 2000))
+  }),
+  serving('PostgreSQL that asks for two billion iterations', to('postgresql', { password: 'x' }), (socket) => {
+    const sasl = Buffer.from('SCRAM-SHA-256\0\0')
+    socket.write(Buffer.concat([Buffer.from([0x52, 0, 0, 0, 8 + sasl.length, 0, 0, 0, 10]), sasl]))
+    socket.once('data', (answer: Buffer) => {
+      const [, nonce = ''] = /r=([^,]+)/.exec(answer.toString('latin1')) ?? []
+      const challenge = Buffer.from(`r=${nonce}x,s=c2FsdA==,i=2000000000`)
+      socket.write(Buffer.concat([Buffer.from([0x52, 0, 0, 0, 8 + challenge.length, 0, 0, 0, 11]), challenge]))
+    })
+  }),
+  serving('MongoDB that asks for a billion iterations', to('mongodb', { user: 'a', password: 'x' }), (socket) => {
+    const answer = (id: number, document: BsonDocument) => {
+      const body = writeDocument(document)
+      const head = Buffer.alloc(21)
+      head.writeInt32LE(head.length + body.length)
+      head.writeInt32LE(id, 8)
+      head.writeInt32LE(2013, 12)
+      socket.write(Buffer.concat([head, body]))
+    }
+    answer(1, { isWritablePrimary: true, ok: 1 })
+    socket.once('data', (start: Buffer) => {
+      const [, nonce = ''] = /r=([^\0]+)/.exec(start.toString('latin1')) ?? []
+      const payload = Buffer.from(`r=${nonce.slice(0, 24)}x,s=c2FsdA==,i=999999999`)
+      answer(2, { conversationId: 1, payload, done: false, ok: 1 })
+    })
+  }),
+  serving('MongoDB that answers with 48 MB', to('mongodb'), (socket) => flood(socket, Buffer.alloc(MIB, 2))),
+  serving('gRPC that continues its headers without end', to('grpc'), (socket) => {
+    socket.write(Buffer.concat([settings, frame(HEADERS, 0, 1, Buffer.from([0x88]))]))
+    flood(socket, frame(CONTINUATION, 0, 1, Buffer.concat(Array.from({ length: 100 }, () => header))))
+  }),
+  serving('gRPC that pings without end', to('grpc'), (socket) => {
+    socket.write(settings)
+    flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => frame(PING, 0, 0, Buffer.alloc(8)))))
+  }),
+  serving('gRPC that changes its settings without end', to('grpc'), (socket) => {
+    flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => settings)))
+  }),
+  serving(
+    'a WebSocket that sends empty messages without end',
+    to('websocket', { tls: false, expect: 'none' }),
+    webSocket((socket) => flood(socket, times([0x81, 0], 20_000))),
+  ),
+  serving(
+    'a WebSocket that pings without end',
+    to('websocket', { tls: false, expect: 'none' }),
+    webSocket((socket) => flood(socket, times([0x89, 0], 20_000))),
+  ),
+  serving(
+    'a WebSocket that sends a message in pieces without end',
+    to('websocket', { tls: false, expect: 'none' }),
+    webSocket((socket) => {
+      socket.write(Buffer.from([0x01, 1, 0x78]))
+      flood(socket, times([0x00, 1, 0x78], 20_000))
+    }),
+  ),
+  serving('a proxy whose headers have no end', proxied('http'), (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nx: ')
+    flood(socket, Buffer.alloc(60_000, 'x'))
+  }),
+  serving('a proxy that connects, and floods', proxied('http'), (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    flood(socket, Buffer.alloc(60_000, 'x'))
+  }),
+  serving(
+    'a proxy that forwards, and floods',
+    (port) => ({ http: { url: 'http://127.0.0.1/', proxy: { url: `http://127.0.0.1:${port}` } } }),
+    (socket) => flood(socket, Buffer.alloc(60_000, 'x')),
+  ),
+  serving('a proxy of SOCKS that floods', proxied('socks5'), (socket) => {
+    socket.write(Buffer.from([5, 0]))
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+      flood(socket, Buffer.alloc(60_000, 5))
+    })
+  }),
+  serving(
+    'a resolver over TLS that answers with as many records as there is room for',
+    dns('tls'),
+    (socket, query) => {
+      const reply = dnsReply(query.subarray(2))
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(Math.min(65_535, reply.length))
+      socket.write(Buffer.concat([length, reply]))
+    },
+    { tls: true },
+  ),
+  serving('a resolver over TLS that floods', dns('tls'), (socket) => flood(socket, Buffer.alloc(60_000, 0xff)), {
+    tls: true,
+  }),
+  serving(
+    'a resolver over HTTPS that answers with as many records as there is room for',
+    dns('https'),
+    (socket, request) => {
+      const reply = dnsReply(request.subarray(request.indexOf('\r\n\r\n') + 4))
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: application/dns-message\r\ncontent-length: ${reply.length}\r\n\r\n`
+      socket.end(Buffer.concat([Buffer.from(head), reply]))
+    },
+    { tls: true },
+  ),
+  ...(['[', '{"a":'] as const).map(
+    (piece): HostileCase => ({
+      name: `a monitor gets a token of 64 kB of ${piece}`,
+      statuses: [200],
+      async send(target) {
+        const tokenUrl = await target.serve(piece.repeat(64_000 / piece.length), {})
+        const oauth = { tokenUrl, clientId: `c${Math.random()}`, clientSecret: 'x' }
+        return watch(target, { http: { url: tokenUrl, oauth } })
+      },
+    }),
+  ),
+  ...registries.map(
+    ({ label, name }): HostileCase => ({
+      name: `a monitor asks a registry that answers with ${name}`,
+      statuses: [200],
+      waits: true,
+      send: (target) => watch(target, { domain: { domain: `hostile-${process.pid}-${++domains}.${label}` } }),
+    }),
+  ),
+  {
+    name: 'a monitor sends a datagram, and a hundred thousand come back',
+    statuses: [200],
+    waits: true,
+    async send(target) {
+      const socket = createSocket('udp4')
+      socket.on('error', () => {})
+      socket.on('message', (_message, { port, address }) => {
+        for (let n = 0; n < 100_000; n++) socket.send(Buffer.alloc(100, 'x'), port, address, () => {})
+      })
+      socket.bind(0, '127.0.0.1')
+      await once(socket, 'listening')
+      try {
+        return await watch(target, { udp: { host: '127.0.0.1', port: socket.address().port, send: 'x', expect: 'y' } })
+      } finally {
+        socket.close()
+      }
+    },
+  },
+]

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../../src/core/config.ts'
+import { MINUTE } from '../../../src/core/time.ts'
+import { cronProblem, nextRun } from '../../../src/monitoring/heartbeat/cron.ts'
+import { readOptions } from '../../../src/monitoring/monitor/options.ts'
+
+const config = readConfig({})
+
+/** Returns the next dates of a schedule after a time, in minutes. */
+function dates(expression: string, timeZone: string, after: string, count: number): string[] {
+  const found: string[] = []
+  let last = new Date(`${after}:00Z`)
+  while (found.length < count) {
+    last = nextRun({ expression, timeZone }, last) ?? new Date(Number.NaN)
+    found.push(last.toISOString().slice(0, 16))
+  }
+  return found
+}
+
+describe('a schedule', () => {
+  test.each([
+    ['Europe/Berlin', '30 2 * * *', '2026-03-28T00:00', ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30']],
+    ['Europe/Berlin', '30 2 * * *', '2026-10-24T00:00', ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30']],
+    [
+      'America/New_York',
+      '30 2 * * *',
+      '2026-03-07T00:00',
+      ['2026-03-07T07:30', '2026-03-08T07:00', '2026-03-09T06:30'],
+    ],
+    [
+      'America/New_York',
+      '30 1 * * *',
+      '2026-10-31T00:00',
+      ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30'],
+    ],
+    [
+      'Australia/Lord_Howe',
+      '0 12 * * *',
+      '2026-10-03T00:00',
+      ['2026-10-03T01:30', '2026-10-04T01:00', '2026-10-05T01:00'],
+    ],
+  ])('of a time of day in %s comes once a day when clocks change: %s', (zone, expression, after, expected) => {
+    expect(dates(expression, zone, after, 3)).toEqual(expected)
+  })
+
+  test.each([
+    ['Europe/Berlin', '2026-03-28T22:00'],
+    ['Europe/Berlin', '2026-10-24T22:00'],
+    ['America/New_York', '2026-03-08T04:00'],
+    ['America/New_York', '2026-11-01T03:00'],
+  ])('of minutes goes on in %s when clocks change after %s', (zone, after) => {
+    const begun = Date.parse(`${after}:00Z`)
+    const expected = Array.from({ length: 24 }, (_, index) =>
+      new Date(begun + (index + 1) * 30 * MINUTE).toISOString().slice(0, 16),
+    )
+    expect(dates('*/30 * * * *', zone, after, 24)).toEqual(expected)
+  })
+
+  test('counts a time that clocks show twice once, also after the second', () => {
+    const schedule = { expression: '30 1 * * *', timeZone: 'America/New_York' }
+    for (const after of ['05:30', '06:10', '06:45'])
+      expect(nextRun(schedule, new Date(`2026-11-01T${after}:00Z`))).toEqual(new Date('2026-11-02T06:30:00Z'))
+  })
+
+  test.each(['30 2 * * 1-5', '@daily', '*/5 8-18 * * MON-FRI', '0 0 L * *', '0 0 * * 7', '5,10 1-5/2 1 JAN *'])(
+    'can be %s',
+    (expression) => expect(cronProblem(expression)).toBeNull(),
+  )
+
+  test.each([
+    '',
+    'x',
+    '* * * *',
+    '* * * * * *',
+    '61 * * * *',
+    '@reboot',
+    '2026-01-01T00:00:00',
+    '* * * * * * 2026',
+    '0 0 31 2 *',
+    '0 0 29 2 *',
+  ])('cannot be "%s"', (expression) => expect(cronProblem(expression)).not.toBeNull())
+
+  test('is read with its time zone, and refused by its field', () => {
+    const read = (heartbeat: object) => () => readOptions({ config }, { heartbeat })
+    expect(read({ schedule: ' 0 3 * * * ', timeZone: 'Asia/Tokyo' })().options).toMatchObject({ schedule: '0 3 * * *' })
+    expect(read({ schedule: '61 * * * *' })).toThrow('heartbeat.schedule: must be a cron expression')
+    expect(read({ schedule: '@daily', timeZone: 'Mars/Base' })).toThrow('heartbeat.timeZone')
+    expect(read({ timeZone: 'Asia/Tokyo' })).toThrow('heartbeat.timeZone: must come with a schedule')
+    expect(read({ schedule: `0 ${'0,'.repeat(100)}0 * * *` })).toThrow('heartbeat.schedule')
+  })
+})

@@ -1,0 +1,266 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { MINUTE } from '../../../src/core/time.ts'
+import { missedHeartbeat } from '../../../src/monitoring/heartbeat/heartbeat.ts'
+import type { RecentOutcome, WatchMemory } from '../../../src/monitoring/state/judge.ts'
+import { stable } from '../../../src/monitoring/state/stability.ts'
+import { scheduleOf } from '../../../src/monitoring/state/staleness.ts'
+import { testApp } from '../../support/app.ts'
+import { noon } from '../../support/context.ts'
+import { startDnsServer } from '../../support/dns-server.ts'
+import { mutate, succeed } from '../../support/filled-organization.ts'
+import { freePort } from '../../support/free-port.ts'
+import { newOrganization, post } from '../../support/graphql-client.ts'
+import { scriptedLists } from '../../support/scripted-lists.ts'
+
+let now = noon
+const port = await freePort()
+const address = `http://127.0.0.1:${port}`
+const dns = await startDnsServer(scriptedLists())
+const settings = { ROLE: 'web', BASE_URL: 'https://allclear.example/', DEFAULT_TIER: 'team', PORT: String(port) }
+const { baseUrl } = await testApp({ dns, settings, now: () => now })
+const { key } = await newOrganization(address)
+
+const pass = (milliseconds: number) => {
+  now = new Date(now.getTime() + milliseconds)
+}
+
+interface Job {
+  readonly id: string
+  readonly token: string
+}
+
+/** Makes a monitor of a job that reports every five minutes, with a minute of grace. */
+async function newJob(options: object = {}): Promise<Job> {
+  const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
+  const own = await mutate<{ id: string; heartbeat: { url: string } }>(
+    address,
+    key,
+    'createMonitor',
+    'Monitor',
+    input,
+    'id heartbeat { url }',
+  )
+  const prefix = `${baseUrl}/api/v1/heartbeats/`
+  expect(own.heartbeat.url.startsWith(prefix)).toBe(true)
+  return { id: own.id, token: own.heartbeat.url.slice(prefix.length) }
+}
+const call = (path: string, init: RequestInit = {}) => fetch(`${address}/api/v1/heartbeats/${path}`, init)
+const body = async (response: Response) => [response.status, await response.json()]
+
+interface Found {
+  readonly state: string
+  readonly stateSince: string
+  readonly regions: readonly { readonly nextProbeAt: string | null }[]
+  readonly results: {
+    readonly edges: readonly {
+      readonly node: { outcome: string; message: string; latencyMs: number | null; detail: object | null }
+    }[]
+  }
+}
+
+/** What is known of a job's monitor; results newest first. */
+async function found({ id }: Job) {
+  const fields = `state stateSince regions { nextProbeAt }
+    results { edges { node { outcome message latencyMs detail { output } } } }`
+  const query = `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`
+  const { state, stateSince, regions, results } = await succeed<Found>(address, key, query, { id })
+  return { state, stateSince, due: regions[0]?.nextProbeAt, results: results.edges.map(({ node }) => node) }
+}
+
+/** When something lies so many seconds ahead. */
+const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
+
+describe('a job that calls its URL', () => {
+  test.each(['GET', 'POST', 'PUT', 'HEAD'])(
+    'by %s is up, and late when interval and grace have passed',
+    async (method) => {
+      const job = await newJob()
+      expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
+      pass(MINUTE)
+      const response = await call(job.token, { method })
+      expect([response.status, await response.text()]).toEqual([200, method === 'HEAD' ? '' : '{"ok":true}'])
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      await expectSoon(job, {
+        state: 'UP',
+        due: inSeconds(360),
+        results: [{ outcome: 'UP', message: 'The job reported success.', latencyMs: null, detail: null }],
+      })
+    },
+  )
+
+  test.each([
+    ['fail', 'DOWN', 'The job reported failure.'],
+    ['1', 'DOWN', 'The job ended with exit code 1.'],
+    ['255', 'DOWN', 'The job ended with exit code 255.'],
+    ['0', 'UP', 'The job reported success.'],
+  ])('with /%s is %s', async (word, outcome, message) => {
+    const job = await newJob()
+    expect(await body(await call(`${job.token}/${word}`))).toEqual([200, { ok: true }])
+    await expectSoon(job, { state: outcome, due: inSeconds(360), results: [{ outcome, message }] })
+  })
+
+  test('can send text: the first line is kept, for the organization only', async () => {
+    const job = await newJob()
+    const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
+    await call(`${job.token}/fail`, { method: 'POST', body: long })
+    const { results } = await found(job)
+    const output = ` <b>disk  full</b> ${'é'.repeat(300)}`.trim()
+    expect(results).toMatchObject([{ message: 'The job reported failure.', detail: { output: output.slice(0, 200) } }])
+  })
+
+  test('can send all of its output, however long', async () => {
+    const job = await newJob()
+    expect((await call(job.token, { method: 'POST', body: `Done\n${'x'.repeat(2_000_000)}` })).status).toBe(200)
+    await expectSoon(job, { state: 'UP', results: [{ detail: { output: 'Done' } }] })
+  })
+
+  test('with /start has its duration measured, which is no success yet', async () => {
+    const job = await newJob()
+    expect((await call(`${job.token}/start`)).status).toBe(200)
+    expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
+    pass(90_000)
+    await call(job.token)
+    await expectSoon(job, { state: 'UP', results: [{ latencyMs: 90_000 }] })
+    pass(MINUTE)
+    await call(job.token)
+    await expectSoon(job, { results: [{ latencyMs: null }, { latencyMs: 90_000 }] })
+  })
+
+  test('by a schedule is late after the grace of its next date, in its time zone', async () => {
+    // Noon is 21:00 in Tokyo.
+    const job = await newJob({ schedule: '30 21 * * *', timeZone: 'Asia/Tokyo' })
+    now = noon
+    await call(job.token)
+    await expectSoon(job, { state: 'UP', due: inSeconds(30 * 60 + 60) })
+    pass(31 * MINUTE)
+    await call(job.token)
+    await expectSoon(job, { due: '2026-11-21T12:31:00.000Z' })
+  })
+
+  test('with a limited run is late when the run lasts too long, and not by its schedule meanwhile', async () => {
+    const job = await newJob({ maxRunSeconds: 3600 })
+    await call(`${job.token}/start`)
+    expect(await found(job)).toMatchObject({ state: 'PENDING', due: inSeconds(3600) })
+    pass(MINUTE)
+    await call(job.token)
+    await expectSoon(job, { state: 'UP', due: inSeconds(360), results: [{ latencyMs: MINUTE }] })
+    pass(MINUTE)
+    await call(`${job.token}/start`)
+    expect(await found(job)).toMatchObject({ due: inSeconds(3600) })
+    pass(MINUTE)
+    await call(`${job.token}/3`)
+    await expectSoon(job, { state: 'DOWN', due: inSeconds(360), results: [{ outcome: 'DOWN', latencyMs: MINUTE }, {}] })
+  })
+
+  test('twice within a second counts once, unless the signals differ', async () => {
+    const job = await newJob()
+    for (let count = 0; count < 3; count += 1) expect((await call(job.token)).status).toBe(200)
+    pass(400)
+    await call(`${job.token}/fail`)
+    await expectSoon(job, { state: 'DOWN', results: [{ outcome: 'DOWN' }, { outcome: 'UP' }] })
+    pass(1000)
+    await call(`${job.token}/fail`)
+    await expectSoon(job, { results: [{ outcome: 'DOWN' }, { outcome: 'DOWN' }, { outcome: 'UP' }] })
+  })
+
+  test('many times at once counts once per different signal', async () => {
+    const job = await newJob()
+    const all = await Promise.all(Array.from({ length: 20 }, () => call(job.token)))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(await found(job)).toMatchObject({ state: 'UP', due: inSeconds(360) })
+  })
+
+  test('while its monitor is paused is answered, and changes nothing', async () => {
+    const job = await newJob()
+    const paused = 'mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { state } } }'
+    await succeed(address, key, paused, { id: job.id })
+    for (const path of ['', '/start', '/fail']) expect((await call(job.token + path)).status).toBe(200)
+    expect(await found(job)).toMatchObject({ state: 'PAUSED', results: [] })
+  })
+})
+
+describe('an invalid URL', () => {
+  test.each(['x', '0'.repeat(32), '0'.repeat(10_000), '%00', 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
+    for (const path of [token, `${token}/fail`]) {
+      const [status, error] = await body(await call(path))
+      expect([status, error.error.code]).toEqual([404, 'NOT_FOUND'])
+    }
+  })
+
+  test.each(['256', '-1', '01', '1.0', 'stop', 'start/x', ''])('of a token with /%s is not found', async (word) => {
+    const job = await newJob()
+    expect((await call(`${job.token}/${word}`)).status).toBe(404)
+    expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
+  })
+
+  test('was one before its token was rotated', async () => {
+    const job = await newJob()
+    const rotate = 'mutation ($id: ID!) { rotateHeartbeatToken(id: $id) { ... on Monitor { heartbeat { url } } } }'
+    const { heartbeat } = await succeed<{ heartbeat: { url: string } }>(address, key, rotate, {
+      id: job.id,
+    })
+    expect((await call(job.token)).status).toBe(404)
+    expect((await fetch(heartbeat.url.replace(baseUrl, address))).status).toBe(200)
+  })
+
+  test.each(['DELETE', 'OPTIONS', 'PATCH'])('by %s is refused', async (method) => {
+    const response = await call('x', { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, PUT, HEAD'])
+  })
+})
+
+test('an invalid API key does not matter', async () => {
+  const job = await newJob()
+  expect((await call(job.token, { headers: { authorization: 'Bearer ac_nothing' } })).status).toBe(200)
+  expect((await post(address, { query: '{ organization { id } }', key })).errors).toBeUndefined()
+})
+
+/** Waits until recorded results are reconciled, which happens after the response. */
+async function expectSoon(job: Job, expected: object): Promise<void> {
+  await expect.poll(() => found(job)).toMatchObject(expected)
+}
+
+describe('a heartbeat that is missed', () => {
+  const memory = (...recent: RecentOutcome[]) => ({
+    memory: { state: 'UP', stateSince: noon, recent, stability: stable } satisfies WatchMemory,
+    schedule: scheduleOf({ intervalSeconds: 300, timeoutMs: 0, options: { maxRunSeconds: 3600 } }, 'TEAM'),
+    startedAt: null,
+  })
+  const success = noon.getTime() - 360_000
+
+  test('is down, since its last success', () => {
+    expect(missedHeartbeat(memory(['UP', success]), noon, noon)).toMatchObject({
+      outcome: 'DOWN',
+      message: 'No successful heartbeat since 2026-11-20 11:54:00 UTC.',
+      suspect: null,
+    })
+    const failed = memory(['UP', success], ['DOWN', success + 1000], ['DOWN', success + 2000])
+    expect(missedHeartbeat(failed, noon, new Date(noon.getTime() + MINUTE))).toEqual(
+      missedHeartbeat(memory(['UP', success]), noon, noon),
+    )
+    expect(missedHeartbeat(memory(), noon, noon).message).toBe('No heartbeat.')
+  })
+
+  test('is down when its run lasts too long, which a late worker cannot know', () => {
+    const running = { ...memory(['UP', success]), startedAt: new Date(noon.getTime() - 3_600_000) }
+    const message = 'The job started at 2026-11-20 11:00:00 UTC and has not ended within 1 hour.'
+    expect(missedHeartbeat(running, noon, noon)).toMatchObject({ outcome: 'DOWN', message })
+    expect(missedHeartbeat(running, noon, new Date(noon.getTime() + MINUTE + 1)).outcome).toBe('UNKNOWN')
+  })
+
+  test('is UNKNOWN when no worker was running', () => {
+    const late = new Date(noon.getTime() + MINUTE + 1)
+    expect(missedHeartbeat(memory(['UP', success]), noon, late)).toMatchObject({ outcome: 'UNKNOWN' })
+  })
+
+  test('never claims too much, whatever the clock does', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1e9, max: 1e9 }), (late) => {
+        const { outcome } = missedHeartbeat(memory(['UP', success]), noon, new Date(noon.getTime() + late))
+        expect(outcome).toBe(late > MINUTE ? 'UNKNOWN' : 'DOWN')
+      }),
+    )
+  })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { Invalid } from '../../../src/core/errors.ts'
+import { parseWatchTarget } from '../../../src/monitoring/schedule/watch-target.ts'
+
+test.each([
+  ['example.com', 'example.com', { http: { url: 'https://example.com' } }],
+  [' https://example.com/login?a=b ', 'example.com', { http: { url: 'https://example.com/login?a=b' } }],
+  ['HTTP://EXAMPLE.com', 'example.com', { http: { url: 'HTTP://EXAMPLE.com' } }],
+  ['example.com:8443', 'example.com:8443', { http: { url: 'https://example.com:8443' } }],
+  ['http://localhost:3000/health', 'localhost:3000', { http: { url: 'http://localhost:3000/health' } }],
+  ['mail.example.com:25', 'mail.example.com:25', { tcp: { host: 'mail.example.com', port: 25 } }],
+  ['tcp://db.example.com:5432', 'db.example.com:5432', { tcp: { host: 'db.example.com', port: 5432 } }],
+  ['[2001:db8::1]:22', '[2001:db8::1]:22', { tcp: { host: '2001:db8::1', port: 22 } }],
+])('%s is watched as %s', (text, name, options) => {
+  expect(parseWatchTarget(text, 'target')).toEqual({ name, options })
+})
+
+test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused beside its field', (text) => {
+  const error = expect.objectContaining({ issues: [expect.objectContaining({ path: ['target'] })] })
+  expect(() => parseWatchTarget(text, 'target')).toThrow(Invalid)
+  expect(() => parseWatchTarget(text, 'target')).toThrow(error)
+})

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { Unavailable } from '../../../src/core/errors.ts'
+import { hashPassword, verifyPassword } from '../../../src/people/credential/password.ts'
+import { PASSWORD_COST as ownCost } from '../../../src/people/credential/password-cost.ts'
+
+test.each([
+  ['of the service', ownCost, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
+  ['of the tests', undefined, /^scrypt\$1024\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
+])('at the cost %s, a password matches its hash, and no other does', async (_, cost, format) => {
+  const hash = await hashPassword('correct horse battery', cost)
+  expect(hash).toMatch(format)
+  expect(await verifyPassword('correct horse battery', hash, cost)).toBe(true)
+  expect(await verifyPassword('correct horse batterz', hash, cost)).toBe(false)
+})
+
+test('the same password has another hash each time', async () => {
+  expect(await hashPassword('the same again')).not.toBe(await hashPassword('the same again'))
+})
+
+test('characters typed in two ways are the same password', async () => {
+  expect(await verifyPassword('cafe\u0301 au lait', await hashPassword('café au lait'))).toBe(true)
+})
+
+test('no one’s password never matches, not even an empty one', async () => {
+  for (const password of ['', 'anything']) expect(await verifyPassword(password, null)).toBe(false)
+})
+
+test('callers beyond those that may wait are refused, and the others served', async () => {
+  const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => verifyPassword('x', null)))
+  const refused = attempts.filter(({ status }) => status === 'rejected')
+  expect(refused).toHaveLength(2)
+  for (const attempt of refused) expect(attempt).toMatchObject({ reason: expect.any(Unavailable) })
+})

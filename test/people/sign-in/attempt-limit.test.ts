@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { RateLimited } from '../../../src/core/errors.ts'
+import { limitAttempts } from '../../../src/people/sign-in/attempt-limit.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { peopleContext } from '../setup.ts'
+
+const { prisma } = await testDatabase()
+let made = 0
+
+/** An instance of the service, as a client at an address sees it; each address is new unless given. */
+function instance({ from = `2001:db8:${(++made).toString(16)}::1`, at = noon } = {}) {
+  return peopleContext(prisma, { clientAddress: from, now: () => at })
+}
+
+const stranger = (account: string) => ({ account, browser: null })
+const wrong = async () => null
+const right = async () => 'proven'
+const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
+
+test('an account has thirty wrong answers in a quarter of an hour, over all instances and addresses', async () => {
+  const account = stranger('a@example.com')
+  const answers = await Promise.allSettled(Array.from({ length: 34 }, () => limitAttempts(instance(), account, wrong)))
+  expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(4)
+  await expect(limitAttempts(instance(), account, right)).rejects.toThrow(RateLimited)
+  expect(await limitAttempts(instance({ at: minutes(15) }), account, right)).toBe('proven')
+})
+
+test('one network has ten of them, and keeps no one else out', async () => {
+  const account = stranger('d@example.com')
+  const from = '2001:db8:ffff:3::1'
+  for (let count = 0; count < 10; count++) expect(await limitAttempts(instance({ from }), account, wrong)).toBeNull()
+  for (let count = 0; count < 30; count++) {
+    await expect(limitAttempts(instance({ from }), account, right)).rejects.toThrow(RateLimited)
+  }
+  expect(await limitAttempts(instance(), account, right)).toBe('proven')
+})
+
+test('a browser in which the person has signed in has ten of its own, whatever strangers do', async () => {
+  const account = 'e@example.com'
+  const from = '2001:db8:ffff:4::1'
+  const known = { account, browser: 'device 1' }
+  await Promise.allSettled(Array.from({ length: 40 }, () => limitAttempts(instance(), stranger(account), wrong)))
+  await Promise.allSettled(Array.from({ length: 40 }, () => limitAttempts(instance({ from }), stranger('x'), wrong)))
+  for (let count = 0; count < 10; count++) {
+    expect(await limitAttempts(instance({ from }), known, right)).toBe('proven')
+    expect(await limitAttempts(instance({ from }), known, wrong)).toBeNull()
+  }
+  await expect(limitAttempts(instance({ from }), known, right)).rejects.toThrow(RateLimited)
+  expect(await limitAttempts(instance({ from }), { account, browser: 'device 2' }, right)).toBe('proven')
+})
+
+test('a network has thirty, also when each is about another account', async () => {
+  const guess = (index: number) =>
+    limitAttempts(instance({ from: `2001:db8:ffff:1::${index}` }), stranger(`guess-${index}@example.com`), wrong)
+  for (let index = 1; index <= 30; index++) expect(await guess(index)).toBeNull()
+  await expect(guess(31)).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAt: minutes(15) })
+})
+
+test('right answers do not count', async () => {
+  const from = '2001:db8:ffff:2::1'
+  for (let count = 0; count < 40; count++) {
+    expect(await limitAttempts(instance({ from }), stranger('b@example.com'), right)).toBe('proven')
+  }
+})
+
+test('an attempt counts before it is decided', async () => {
+  const account = stranger('c@example.com')
+  for (let count = 0; count < 29; count++) await limitAttempts(instance(), account, wrong)
+  let decide = (_answer: null) => {}
+  let thirtieth: Promise<null> | undefined
+  await new Promise<void>((begun) => {
+    const undecided = () => {
+      begun()
+      return new Promise<null>((resolve) => {
+        decide = resolve
+      })
+    }
+    thirtieth = limitAttempts(instance(), account, undecided)
+  })
+  await expect(limitAttempts(instance(), account, right)).rejects.toThrow(RateLimited)
+  decide(null)
+  expect(await thirtieth).toBeNull()
+})

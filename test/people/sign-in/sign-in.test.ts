@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { PeopleContext } from '../../../src/people/context.ts'
+import { hashPassword } from '../../../src/people/credential/password.ts'
+import { startSession, userOfSession } from '../../../src/people/sign-in/session.ts'
+import { confirmByPassword, signInByPassword } from '../../../src/people/sign-in/sign-in.ts'
+import { insertUser } from '../../../src/people/user.ts'
+import { testContext } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { peopleContext } from '../setup.ts'
+
+const { prisma } = await testDatabase()
+const passwordHash = await hashPassword('the right password')
+
+let made = 0
+
+/** An instance of the service, as a client at an address sees it. */
+function instance(clientAddress: string): PeopleContext {
+  return peopleContext(prisma, { clientAddress })
+}
+
+async function person() {
+  made += 1
+  const email = `signer-${made}@example.com`
+  return insertUser(testContext(prisma), { email, name: 'S', passwordHash })
+}
+
+/** An address that no other test has. */
+const address = () => `198.51.100.${++made}`
+
+describe('signing in by password', () => {
+  test('starts a session, whatever the case and the blanks of the address', async () => {
+    const { id, email } = await person()
+    const ctx = instance(address())
+    const signIn = await signInByPassword(
+      ctx,
+      { email: ` ${email.toUpperCase()} `, password: 'the right password' },
+      'b',
+    )
+    expect(signIn).toMatchObject({ kind: 'signedIn' })
+    const token = signIn?.kind === 'signedIn' ? signIn.sessionToken : ''
+    expect(await userOfSession(ctx, token)).toMatchObject({ userId: id })
+  })
+
+  test('is refused alike for a wrong password and for no one', async () => {
+    const { email } = await person()
+    const ctx = instance(address())
+    expect(await signInByPassword(ctx, { email, password: 'wrong' }, 'b')).toBeNull()
+    expect(await signInByPassword(ctx, { email: 'nobody@example.com', password: 'wrong' }, 'b')).toBeNull()
+    expect(await signInByPassword(ctx, { email: 'no address', password: '' }, 'b')).toBeNull()
+  })
+
+  test('asks for the second factor where there is one', async () => {
+    const { id, email } = await person()
+    await prisma.user.update({ where: { id }, data: { totpEnabled: true } })
+    const signIn = await signInByPassword(instance(address()), { email, password: 'the right password' }, 'b')
+    expect(signIn).toMatchObject({ kind: 'secondFactor' })
+    expect(await prisma.session.count({ where: { userId: id } })).toBe(0)
+  })
+})
+
+test('a signed-in person confirms by password, within the same limits', async () => {
+  const { id } = await person()
+  const ctx = instance(address())
+  const actor = await userOfSession(ctx, await startSession(ctx, id, 'b'))
+  if (actor === null) throw new Error('No one is signed in.')
+  expect(await confirmByPassword({ ...ctx, actor }, 'wrong')).toBe(false)
+  expect(await confirmByPassword({ ...ctx, actor }, 'the right password')).toBe(true)
+})

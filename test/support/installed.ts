@@ -1,0 +1,11 @@
+import { execFileSync } from 'node:child_process'
+
+/** Returns whether a program is installed. @param version the argument with which it prints its version and exits with 0. */
+export function isInstalled(program: string, version = '--version'): boolean {
+  try {
+    execFileSync(program, [version], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
