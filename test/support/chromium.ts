@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { beforeAll, beforeEach } from 'vitest'
+import { beforeAll, beforeEach, onTestFailed } from 'vitest'
 
 /** Debian's, the one without a window first: it opens a tab in a quarter of the processor time. */
 const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
@@ -53,6 +53,12 @@ export function useChromium() {
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('request', (request) => {
       if (!ours(request.url())) complaints.push(`asked ${request.url()}`)
+    })
+    const unanswered: string[] = []
+    page.on('requestfailed', (request) => unanswered.push(`${request.url()}: ${request.failure()?.errorText}`))
+    // What a failed test does not say itself.
+    onTestFailed(() => {
+      process.stderr.write(`${page.url()}\n${[...complaints, ...unanswered].join('\n')}\n`)
     })
     return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
   }

@@ -119,7 +119,7 @@ function checkPage(
     description: `DNS blacklist report for ${name}.`,
     path: checkPath(name),
     indexed: false,
-    scripts: ['check.js'],
+    earlyScripts: ['check.js'],
     sources: geoSources,
   })
   const head = <PendingReport target={check.target} lists={lists[check.target.kind]} />

@@ -20,8 +20,10 @@ export interface PageProps {
   readonly path: string | null
   /** Whether search engines may index the page. */
   readonly indexed: boolean
-  /** Logical names of the page's scripts. */
+  /** Logical names of the page's scripts, which run once the page has been parsed. */
   readonly scripts?: readonly string[]
+  /** Logical names of scripts that run while the page is still loading. They may run before anything of it exists. */
+  readonly earlyScripts?: readonly string[]
   /** Paths of style sheets after the common one. */
   readonly sheets?: readonly string[]
   /** Content between the header and the main content, such as a menu. */
@@ -93,7 +95,8 @@ export function sendWholePage(
 }
 
 /** The properties of every document, in our own layout or a page owner's. */
-export interface DocumentProps extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts' | 'sheets'> {
+export interface DocumentProps
+  extends Pick<PageProps, 'title' | 'description' | 'indexed' | 'scripts' | 'earlyScripts' | 'sheets'> {
   /** The canonical URL; null for pages without an address of their own. */
   readonly canonical: string | null
   /** Further elements of the head. */
@@ -126,7 +129,9 @@ export function Document({ assets, children, ...page }: DocumentProps & { assets
           <link rel="stylesheet" href={href} />
         ))}
         {(page.scripts ?? []).map((name) => (
-          // Not deferred: the script runs while the page is still loading.
+          <script defer src={assets.url(name)} />
+        ))}
+        {(page.earlyScripts ?? []).map((name) => (
           <script async src={assets.url(name)} />
         ))}
       </head>

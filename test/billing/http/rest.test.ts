@@ -163,7 +163,7 @@ describe('returning from the provider', () => {
     const waiting = await (await get('/success', { cookie })).text()
     expect(waiting).toContain('<h1>Thank you for your payment</h1>')
     expect(waiting).toContain('The organization is currently on Free')
-    expect(waiting).toMatch(/<script async="" src="\/assets\/success\.\w+\.js"><\/script>/)
+    expect(waiting).toMatch(/<script defer="" src="\/assets\/success\.\w+\.js"><\/script>/)
     expect(nestingFaults(waiting)).toEqual([])
     const after = /data-after="(\w+)"/.exec(waiting)?.[1]
     const live = bodyReader(await get(`/success/live?after=${after}`, { cookie }))

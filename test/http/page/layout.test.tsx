@@ -69,7 +69,12 @@ describe('every page', () => {
   test('has nothing inline that the policy forbids', async () => {
     const { html } = await render({ scripts: ['check.js'] })
     expect(html).not.toMatch(/ style="| on[a-z]+="|<style|<script>|javascript:/)
-    expect(html).toContain(`<script async="" src="${site.assets.url('check.js')}"></script>`)
+  })
+
+  test('runs its scripts once it is parsed, except those that must run earlier', async () => {
+    const script = (mode: string) => `<script ${mode}="" src="${site.assets.url('check.js')}"></script>`
+    expect((await render({ scripts: ['check.js'] })).html).toContain(script('defer'))
+    expect((await render({ earlyScripts: ['check.js'] })).html).toContain(script('async'))
   })
 
   test('marks the current page in the navigation', async () => {
