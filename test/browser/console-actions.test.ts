@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
-import { casesAt } from '../support/runs.ts'
+import { casesAt, sample } from '../support/runs.ts'
 
 const { app, database, organization } = await testConsole()
 const acme = await organization('acme')
@@ -123,7 +123,7 @@ const names = Object.keys(ways)
 
 describe.each(Object.entries(ways))('%s', (name, way) => {
   const number = names.indexOf(name) + 1
-  test.each(casesAt(name, actions(number), names))(
+  test.each(casesAt(name, sample(actions(number)), names))(
     '%s does its work',
     async (screen, fields, button, shownAt, text) => {
       await using tab = await openTab((url) => url.startsWith(app.baseUrl), way.options)

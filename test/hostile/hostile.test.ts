@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDnsServer } from '../support/dns-server.ts'
 import { type ServiceProcess, startService } from '../support/process.ts'
+import { sample } from '../support/runs.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { testData } from '../support/service-data.ts'
 import type { HostileCase, Target } from './case.ts'
@@ -69,7 +70,7 @@ function grouped(cases: readonly HostileCase[]): ReadonlyMap<HostileCase, Group>
 }
 
 describe('hostile requests of one caller delay nobody', () => {
-  const sent = corpus.filter(({ awaits }) => awaits === undefined)
+  const sent = sample(corpus.filter(({ awaits }) => awaits === undefined))
   const groups = grouped(sent.filter(({ waits }) => waits))
   test.each(sent.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {
     const isHarmless = ({ stalledMs, grownBy }: Measured) => stalledMs < LONGEST_STALL && grownBy < MOST_MEMORY

@@ -11,6 +11,22 @@ export function runs(few: number, many: number): { readonly numRuns: number } {
   return { numRuns: isThorough ? many : few }
 }
 
+/** One of so many cases is tried where all of them are not. */
+const SAMPLE = 3
+
+/**
+ * Which of the cases a test tries of which each takes long: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones the
+ * next day.
+ */
+export function sample<Case>(cases: readonly Case[]): Case[] {
+  return cases.filter((_, index) => isInSample(index))
+}
+
+/** As `sample`, for the case with this number: cases that are found one after the other. */
+export function isInSample(index: number): boolean {
+  return isThorough || (index + today()) % SAMPLE === 0
+}
+
 /**
  * Which of all combinations of cases and doors a test tries: with `THOROUGH_TESTS` each case at every door, otherwise each at one,
  * and at another one the next day.
@@ -25,10 +41,12 @@ export function doorsOf<Case, Door>(
 
 /** As `doorsOf`, for the case with this number: cases that are found one after the other. */
 export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
-  const today = Math.floor(Date.now() / DAY)
-  const door = doors[(index + today) % doors.length]
+  const door = doors[(index + today()) % doors.length]
   return isThorough || door === undefined ? doors : [door]
 }
+
+/** The number of the day. */
+const today = () => Math.floor(Date.now() / DAY)
 
 /** Which of the cases of `doorsOf` a test tries at one of the doors. */
 export function casesAt<Case, Door>(door: Door, cases: readonly Case[], doors: readonly Door[]): Case[] {
