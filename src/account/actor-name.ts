@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
 
-/** Returns who acts, in words: the name of the person or of the API key. */
+/** Returns the name of the actor: of the person or the API key. */
 export async function actorName({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string> {
   const userId = 'userId' in actor ? actor.userId : undefined
   if (userId !== undefined) return (await db.user.findUniqueOrThrow({ where: { id: userId } })).name
@@ -9,13 +9,13 @@ export async function actorName({ db, actor }: Pick<Context, 'db' | 'actor'>): P
   return `API key ${key.name}`
 }
 
-/** Who acted, as a row records it. */
+/** The actor of a change, as stored in its row. */
 export interface RecordedActor {
   readonly actorUserId: string | null
   readonly actorKeyId: string | null
 }
 
-/** Returns the name of the person or the API key that acted; null: neither, or it no longer exists. */
+/** Returns the name of the person or the API key that acted; null: it was neither, or it no longer exists. */
 export async function recordedActorName(
   { db }: Pick<Context, 'db'>,
   { actorUserId, actorKeyId }: RecordedActor,
@@ -26,7 +26,7 @@ export async function recordedActorName(
   return (await db.apiKey.findUnique({ where: { id: actorKeyId }, select }))?.name ?? null
 }
 
-/** Returns the names of the people and the API keys that acted in an organization, by id. Runs two statements. */
+/** Returns the names of the people and API keys that acted in an organization, by id. Runs two statements. */
 export async function recordedActorNames(
   { db }: Pick<Context, 'db'>,
   organizationId: string,

@@ -7,7 +7,7 @@ import type { CreatedApiKey } from './api-key/api-key.ts'
 
 type Dependencies = Pick<Context, 'db'> & { readonly seal: SecretBox }
 
-/** Stores a created key for repeated requests, with its secret sealed. */
+/** Stores a created key for repeated requests. Its secret is sealed. */
 export function keySerializer({ db, seal }: Dependencies): AnswerSerializer<CreatedApiKey> {
   return {
     serialize: (created) => storedKey(seal, created),
@@ -34,7 +34,7 @@ function storedKey(seal: SecretBox, { secret, apiKey: { id } }: CreatedApiKey): 
 }
 
 async function restoreKey(db: Database, seal: SecretBox, kept: Prisma.JsonValue): Promise<CreatedApiKey> {
-  // Only `keptKey` has written it.
+  // Only `keptKey` writes it.
   const { id, secret } = kept as { readonly id: string; readonly secret: string }
   return { secret: seal.open(secret, sealContext(id)), apiKey: await requireRow<ApiKey>(db, id) }
 }

@@ -1,20 +1,20 @@
 import type { CheckPlan, Tier } from '../generated/prisma/enums.ts'
 
-/** Checks per UTC day: free per client address, pro per organization (specification §8). */
+/** Checks per UTC day: for FREE per client address, for PRO per organization (specification §8). */
 export const checksPerDay = { FREE: 100, PRO: 1000 } as const satisfies Record<CheckPlan, number>
 
-/** What a status-page tier allows (contract §4). */
+/** The limits of a status-page tier (contract §4). */
 export interface TierLimits {
   readonly monitors: number
   readonly services: number
-  /** Status pages, the first one included. */
+  /** The number of status pages, including the first. */
   readonly pages: number
   readonly minIntervalSeconds: number
   readonly subscribers: number
   readonly historyDays: number
-  /** How many days single probe results are kept; the history derived from them stays. */
+  /** How many days individual probe results are kept. The history derived from them is kept longer. */
   readonly resultDays: number
-  /** The maximum size of all files in the timelines of its incidents, in bytes. */
+  /** The maximum total size of the files in its incidents' timelines, in bytes. */
   readonly fileBytes: number
 }
 
@@ -53,10 +53,10 @@ export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
   },
 }
 
-/** The most pages of an organization: as many as the highest tier allows. */
+/** The maximum number of pages of an organization: the limit of the highest tier. */
 export const MAX_PAGES = tierLimits.TEAM.pages
 
-/** Returns the check plan of an organization at a time, after which a paid plan may have ended. */
+/** Returns the check plan of an organization at a given time, at which a paid plan may have ended. */
 export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {
   const { checkPlan, checkPlanUntil } = organization
   return checkPlanUntil === null || at < checkPlanUntil ? checkPlan : 'FREE'

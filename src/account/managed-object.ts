@@ -7,7 +7,7 @@ import { memberName } from './member-name.ts'
 
 declare module '../core/context.ts' {
   interface Context {
-    /** Whether a configuration file is applied, which no lock stops. */
+    /** Whether a configuration file is being applied. Locks do not stop it. */
     readonly appliesFile?: true | undefined
   }
 }
@@ -18,15 +18,15 @@ export interface ManagedObject {
   readonly file: string
   readonly section: string
   readonly key: string
-  /** The members that the file gives, as it names them. */
+  /** The members that the file sets, by their names in the file. */
   readonly members: readonly string[]
   /** Whether applying the file locks those members. */
   readonly locksMembers: boolean
-  /** When someone unlocked them; null: not since the file was applied. */
+  /** When someone unlocked the members; null: not since the file was last applied. */
   readonly unlockedAt: Date | null
 }
 
-/** Reads what a file manages of an object; null: none does. */
+/** Returns how a file manages an object; null: no file manages it. */
 export async function readManagedObject(
   { db }: Pick<Context, 'db'>,
   organizationId: string,
@@ -43,8 +43,8 @@ export const isLocked = ({ locksMembers, unlockedAt }: Pick<ManagedObject, 'lock
   locksMembers && unlockedAt === null
 
 /**
- * Requires that no file has locked what an edit changes. Call it in the change that edits.
- * @param changed the members, as an input or a file names them. @throws ManagedByFile.
+ * Requires that no file has locked the members that an edit changes. Call it in the transaction of the edit.
+ * @param changed the members, by their names in inputs or in files. @throws ManagedByFile.
  */
 export async function requireUnlocked(
   tx: Context,
@@ -67,14 +67,14 @@ export async function requireDeletable(tx: Context, organizationId: string, id: 
 }
 
 /**
- * Lets everybody change an object that a file manages, until the file is applied again. Needs a key with scope WRITE.
- * @throws NotFound when no file manages it.
+ * Lets everyone change an object that a file manages, until the file is applied again. Needs a key with scope WRITE.
+ * @throws NotFound when no file manages the object.
  */
 export function unlockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_UNLOCKED')
 }
 
-/** Ends what `unlockManagedObject` has begun. Needs a key with scope WRITE. @throws NotFound when no file manages the object. */
+/** Reverts `unlockManagedObject`. Needs a key with scope WRITE. @throws NotFound when no file manages the object. */
 export function lockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_LOCKED')
 }

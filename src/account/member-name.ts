@@ -1,4 +1,4 @@
-/** How the members that refer to others are named in the inputs of operations, by their names in files. */
+/** The names that references to other objects have in inputs of operations, by their names in files. */
 export const inputNames: Readonly<Record<string, string>> = {
   group: 'groupId',
   service: 'serviceId',

@@ -5,9 +5,9 @@ import { typeOfId } from '../core/id.ts'
 import { slugText } from './page/page-settings.ts'
 
 /**
- * Returns the caller acting for an organization, given its id or slug: the operator for any, a person for those it is a member of,
- * or as the operator. Other callers stay as they are.
- * @throws NotFound for an unknown organization, or another one's.
+ * Returns the caller as acting for an organization, given its id or slug. The operator may act for any organization, a person for
+ * those that they are a member of, or for any if they are the operator. Other callers stay the same.
+ * @throws NotFound for an unknown organization, or one that the caller may not act for.
  */
 export async function actorFor(db: Database, actor: Actor, name: string): Promise<Actor> {
   if (actor.kind !== 'operator' && actor.kind !== 'user') return actor
@@ -19,14 +19,14 @@ export async function actorFor(db: Database, actor: Actor, name: string): Promis
   return acting
 }
 
-/** Returns the caller acting for an organization; null: the person may not. */
+/** Returns the caller as acting for an organization; null: the person may not act for it. */
 export function actingFor(actor: Extract<Actor, { kind: 'operator' | 'user' }>, organizationId: string): Actor | null {
   if (actor.kind === 'operator' || actor.memberships.has(organizationId)) return { ...actor, organizationId }
   const { userId, confirmedAt } = actor
   return actor.isOperator ? { kind: 'operator', userId, confirmedAt, organizationId } : null
 }
 
-/** Returns the organization of the first id in arguments, organization ids before others; null: none. */
+/** Returns the organization of the first id in the arguments. Ids of organizations take precedence. Null: no id. */
 export async function organizationIn(db: Database, args: unknown): Promise<string | null> {
   const ids = [...stringsIn(args)].filter((text) => typeOfId(text) !== null)
   const own = ids.find((id) => typeOfId(id) === 'Organization')

@@ -3,10 +3,10 @@ import type { Context } from '../core/context.ts'
 import { randomText } from '../core/id.ts'
 import { hashSecret } from './api-key/secret.ts'
 
-/** The only row, with the token of the first start. */
+/** The id of the only row, which has the token of the first start. */
 const ONLY_ROW = 1
 
-/** Returns whether a text is the operator's token: the one of the settings, or else of the first start. */
+/** Returns whether a text is the operator's token, which comes from the settings or else from the first start. */
 export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token: string): Promise<boolean> {
   const { ADMIN_TOKEN } = ctx.config
   const expected = ADMIN_TOKEN === undefined ? await storedHash(ctx) : hashSecret(ADMIN_TOKEN)
@@ -14,7 +14,7 @@ export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token
 }
 
 /**
- * Creates the operator's token on an empty database. Returns the token, to print it once; null if there is one already, in the
+ * Creates the operator's token in an empty database. Returns the token, to be printed once; null when there is one already: in the
  * settings, from an earlier start, or from another instance that starts at the same time.
  */
 export async function createOperatorToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {

@@ -11,7 +11,7 @@ import { DAY, HOUR, nextUtcDay, utcDay } from '../core/time.ts'
 import type { CheckPlan } from '../generated/prisma/enums.ts'
 import { checksPerDay } from './limits.ts'
 
-/** The remaining checks of a caller today. */
+/** A caller's remaining checks today. */
 export interface Allowance {
   readonly plan: CheckPlan
   /** Checks per UTC day. */
@@ -21,23 +21,23 @@ export interface Allowance {
   readonly resetsAt: Date
 }
 
-/** Daily quotas, shared by everything in this process that counts. */
+/** Daily quotas, shared by all parts of this process. */
 export interface Quota {
-  /** Consumes one of the subject's daily quota; `granted` is false, and nothing consumed, when `limit` is reached. */
+  /** Consumes one unit of the subject's daily quota. When `limit` is reached, consumes nothing and `granted` is false. */
   consume(subject: string, day: Date, limit: number): Promise<Consumption>
-  /** Returns whether `consume` has found the quota used up, without a database query. */
+  /** Returns whether `consume` has already found the quota used up. Runs no database query. */
   isUsedUp(subject: string, day: Date, limit: number): boolean
 }
 
 interface Consumption {
   readonly granted: boolean
-  /** The subject's consumption that day, including this one. */
+  /** The subject's consumption that day, including this unit. */
   readonly count: number
 }
 
 /**
- * Consumes one check of the caller's plan: of a pro key's organization, else of the client address.
- * @throws LimitExceeded when today's checks are used up; consumes nothing then.
+ * Consumes one check: from the quota of the key's organization if it has the PRO plan, else from that of the client address.
+ * @throws LimitExceeded when today's checks are used up; it then consumes nothing.
  */
 export async function consumeCheck(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
   const { plan, subject } = quotaSubject(ctx)
@@ -50,15 +50,15 @@ export async function consumeCheck(ctx: Context & { readonly usage: Quota }): Pr
   throw new LimitExceeded(`All ${limit} checks of ${whose} for today (UTC) are used up.`, limit, resetsAt)
 }
 
-/** Consumes one of a subject's quota for this hour (UTC); returns false, and consumes nothing, when it is used up. */
+/** Consumes one unit of a subject's quota for this UTC hour. Returns false, and consumes nothing, when it is used up. */
 export async function consumeHourly(usage: Quota, subject: string, now: Date, limit: number): Promise<boolean> {
   const hour = Math.floor((now.getTime() - utcDay(now).getTime()) / HOUR)
   return (await usage.consume(`${subject} hour ${hour}`, utcDay(now), limit)).granted
 }
 
 /**
- * Consumes `amount` of a subject's daily quota, or nothing and returns false when less is left. Runs in the caller's
- * transaction: a rollback undoes it.
+ * Consumes `amount` of a subject's daily quota. Returns false, and consumes nothing, when less is left. Runs in the caller's
+ * transaction, so that a rollback undoes it.
  */
 export async function consumeMany(
   { db }: Pick<Context, 'db'>,
@@ -74,7 +74,7 @@ export async function consumeMany(
   return taken > 0
 }
 
-/** Returns how much of their daily quotas subjects have consumed; absent: nothing. */
+/** Returns how much of their daily quotas subjects have consumed. Subjects that have consumed nothing are absent. */
 export async function consumedBy(
   { db }: Pick<Context, 'db'>,
   subjects: readonly string[],
@@ -84,7 +84,7 @@ export async function consumedBy(
   return new Map(counters.map(({ subject, count }) => [subject, count]))
 }
 
-/** Consumes daily quotas of many subjects that have as much left, in the caller's transaction. */
+/** Consumes daily quotas of many subjects in the caller's transaction. The caller has checked that each has enough left. */
 export async function consumeAll(
   { db }: Pick<Context, 'db'>,
   amounts: ReadonlyMap<string, number>,
@@ -98,7 +98,7 @@ export async function consumeAll(
     ON CONFLICT (subject, day) DO UPDATE SET count = counter.count + EXCLUDED.count, "lastGrant" = EXCLUDED.count`
 }
 
-/** Returns the remaining checks of the caller today; consumes nothing. */
+/** Returns the caller's remaining checks today. Consumes nothing. */
 export async function allowanceOf(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
   const { plan, subject } = quotaSubject(ctx)
   const limit = checksPerDay[plan]
@@ -108,14 +108,14 @@ export async function allowanceOf(ctx: Context & { readonly usage: Quota }): Pro
   return { plan, limit, remaining: Math.max(0, limit - used), resetsAt: nextUtcDay(now) }
 }
 
-/** Returns the checks of an organization's pro plan on the current UTC day. */
+/** Returns the number of checks that an organization has used of its PRO plan today (UTC). */
 export function organizationChecks(ctx: Context, organizationId: string): Promise<number> {
   return checksOn(ctx.db, organizationSubject(organizationId), utcDay(ctx.now()))
 }
 
 /**
- * Deletes a batch of counters of days before yesterday: they are no longer needed, and addresses are personal data. Returns whether
- * there may be more.
+ * Deletes a batch of counters from before yesterday, which are no longer needed and contain addresses, which are personal data.
+ * Returns whether there may be more.
  */
 export async function deleteOldUsage(
   { db, now }: Pick<Context, 'db' | 'now'>,
@@ -129,7 +129,7 @@ export async function deleteOldUsage(
   return deleted >= DELETE_BATCH
 }
 
-/** Returns the plan and subject that a check counts against: free checks count by client address. */
+/** Returns the plan and the subject of a check's quota. Checks of the FREE plan count by client address. */
 function quotaSubject({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
   const payer = proOrganizationOf(actor)
   if (payer !== null) return { plan: 'PRO', subject: organizationSubject(payer) }
@@ -143,17 +143,17 @@ async function checksOn(db: Database, subject: string, day: Date): Promise<numbe
   return counter?.count ?? 0
 }
 
-/** The pool of the counter statement, without Prisma, which would cost most. */
+/** The pool for the counter statement. Prisma would be the most expensive part of it. */
 type Queryable = Pick<pg.Pool, 'query'>
 
-/** How long requests are gathered after a statement, in milliseconds, unless a batch is full before. */
+/** How long requests are gathered after a statement, in milliseconds, unless a batch is full earlier. */
 const GATHER_MS = 2
-/** Enough requests to outweigh the cost of their statement, and few enough to serve others meanwhile. */
+/** Enough requests to be worth a statement, and few enough that other work does not wait long. */
 const BATCH_SIZE = 24
-/** The number of used-up quotas in the cache. */
+/** The maximum number of used-up quotas in the cache. */
 const CACHE_SIZE = 10_000
 
-/** A request that waits for its result. */
+/** A request waiting for its result. */
 interface PendingRequest {
   readonly subject: string
   readonly day: Date
@@ -162,7 +162,7 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void
 }
 
-/** Requests of one day and limit, in order, by subject. */
+/** The requests for one day and limit, in order, by subject. */
 interface RequestBatch {
   readonly day: Date
   readonly limit: number
@@ -170,17 +170,17 @@ interface RequestBatch {
 }
 
 /**
- * Creates quotas in the database. Requests during a statement, or just after one, share the next statement, so that each costs a
- * fraction of a round trip and counts stay exact across processes. A statement costs as much as several requests, so small
- * batches are gathered a little longer; a request while nothing runs does not wait. Counts only grow, so a used-up quota is
- * cached.
+ * Creates quotas in the database. Requests that arrive during a statement, or just after one, share the next statement. Each then
+ * costs a fraction of a round trip, and counts are exact across processes. A statement costs as much as several requests, so
+ * small batches are gathered a little longer; a request that arrives while nothing runs does not wait. Counts only grow, so
+ * used-up quotas are cached.
  */
 export function createQuota(pool: Queryable): Quota {
   const usedUp = new LRUCache<string, Consumption>({ max: CACHE_SIZE })
   const requests = createBatchWriter<PendingRequest>({
     full: BATCH_SIZE,
     gatherMs: GATHER_MS,
-    // The other requests of this turn of the event loop.
+    // Gathers the other requests of this turn of the event loop.
     firstGatherMs: null,
     take: (waiting) => waiting.splice(0),
     async write(batch) {
@@ -225,8 +225,8 @@ function byLimit(requests: readonly PendingRequest[]): Iterable<RequestBatch> {
 const keyOf = (subject: string, day: Date, limit: number) => `${day.getTime()} ${limit} ${subject}`
 
 /**
- * Adds requests ($1) to each subject's count of a day ($2) as far as the limit ($3) allows, and returns the grants. Ordered by
- * subject, so that two processes lock rows in the same order. Uses JSON, which costs this process less than as many rows.
+ * Adds requests ($1) to each subject's count for a day ($2) up to the limit ($3), and returns the grants. Ordered by subject, so
+ * that two processes lock rows in the same order. Uses JSON, which costs this process less than as many rows.
  */
 const COUNT = `
   WITH counted AS (
@@ -241,10 +241,10 @@ const COUNT = `
   )
   SELECT json_object_agg("subject", json_build_array("count", "lastGrant")) AS counted FROM counted`
 
-/** By subject: the count of the day, and how many of it were granted just now. */
+/** By subject: the count of the day, and how many units were just granted. */
 type Counted = Readonly<Record<string, readonly [count: number, lastGrant: number]>>
 
-/** Counts a batch with one statement and resolves its requests: the first of each subject are granted up to the limit. */
+/** Counts a batch with one statement and resolves its requests. The first requests of each subject are granted up to the limit. */
 async function count(pool: Queryable, { day, limit, waiting }: RequestBatch): Promise<void> {
   const asked = Object.fromEntries([...waiting].map(([subject, { length }]) => [subject, length]))
   try {
@@ -255,7 +255,7 @@ async function count(pool: Queryable, { day, limit, waiting }: RequestBatch): Pr
       values: [JSON.stringify(asked), day.toISOString(), limit],
     })
     const counted = Object.entries(rows[0]?.counted ?? {})
-    // Deferred, so that the next statement runs while these requests are answered.
+    // Deferred, so that the next statement runs while these requests are being answered.
     setImmediate(() => {
       for (const [subject, [count, lastGrant]] of counted) {
         for (const [index, { resolve }] of (waiting.get(subject) ?? []).entries()) {

@@ -2,7 +2,7 @@ import type { Context } from '../core/context.ts'
 import { readOnce } from '../event-log/change.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 
-/** An organization's tier; read once in a change that does not alter it. */
+/** Returns an organization's tier. Reads it once per change, so the change must not alter the tier. */
 export function tierOf(ctx: Context, organizationId: string): Promise<Tier> {
   return readOnce(ctx, `tier ${organizationId}`, async () => {
     const { tier } = await ctx.db.organization.findUniqueOrThrow({

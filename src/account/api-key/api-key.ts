@@ -8,7 +8,7 @@ import { change } from '../../event-log/change.ts'
 import type { ApiKey, Scope } from '../../generated/prisma/client.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 
-/** A new key. `secret` is the whole key, which is not stored, so it can be shown only now. */
+/** A new key. `secret` is the whole key. It is not stored, so it can only be shown now. */
 export interface CreatedApiKey {
   readonly secret: string
   readonly apiKey: ApiKey
@@ -41,12 +41,12 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
 }
 
 /**
- * The database channel that announces revoked keys by their id, and by the organization's id that its keys have another check
- * plan.
+ * The database channel that announces revoked keys, by their id, and organizations whose keys have a new check plan, by the
+ * organization's id.
  */
 export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
 
-/** Announces a revoked key, or that an organization's keys have another check plan, at the commit. */
+/** Announces, when the transaction commits, that a key was revoked or that an organization's keys have a new check plan. */
 export async function announceKeys(db: Database, id: string): Promise<void> {
   await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
 }
@@ -88,7 +88,7 @@ async function isLastAdmin(
   return (await db.apiKey.findFirst({ where: usable, select: { id: true } })) === null
 }
 
-/** Returns the newest keys of an organization, revoked ones included. The caller checks permissions. */
+/** Returns the newest keys of an organization, including revoked ones. The caller checks permissions. */
 export function listApiKeys({ db }: Pick<Context, 'db'>, organizationId: string, limit: number): Promise<ApiKey[]> {
   return db.apiKey.findMany({
     where: { organizationId },
@@ -97,7 +97,7 @@ export function listApiKeys({ db }: Pick<Context, 'db'>, organizationId: string,
   })
 }
 
-/** Returns a key of an organization. The caller checks permissions. @throws NotFound when it has no such key. */
+/** Returns a key of an organization. The caller checks permissions. @throws NotFound when the organization has no such key. */
 export async function findApiKey({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<ApiKey> {
   const key = typeOfId(id) === 'ApiKey' ? await db.apiKey.findUnique({ where: { id, organizationId } }) : null
   if (key === null) throw new NotFound('API key not found.')

@@ -7,7 +7,7 @@ import type { KnownKey, KnownKeys } from './known-keys.ts'
 import { hashSecret, KEY_PREFIX } from './secret.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
-/** No credential is longer; a longer text is refused without hashing. */
+/** The maximum length of a credential. A longer text is refused without being hashed. */
 const MAX_CREDENTIAL_LENGTH = 256
 /** `lastUsedAt` has a resolution of a minute, so that a busy key costs one write per minute. */
 const LAST_USE_RESOLUTION = 1 * MINUTE
@@ -19,10 +19,10 @@ type AuthenticationContext = Pick<Context, 'db' | 'now' | 'config' | 'log'> & {
 }
 
 /**
- * Returns the actor of a credential, the text of a bearer token or key header. Keys that worked are cached for moments, and
- * forgotten on every instance when they are revoked.
- * @throws Unauthenticated `INVALID_API_KEY` when it is unknown, revoked or expired, or of a deleted organization.
- * @throws RateLimited after too many wrong keys from the address.
+ * Returns the actor of a credential, the text of a bearer token or key header. Valid keys are cached for two seconds, and every
+ * instance forgets them when they are revoked.
+ * @throws Unauthenticated `INVALID_API_KEY` for a key that is unknown, revoked or expired, or whose organization is deleted.
+ * @throws RateLimited after too many wrong keys from the client's address.
  */
 export async function authenticate(
   ctx: AuthenticationContext,
@@ -34,12 +34,12 @@ export async function authenticate(
   const hash = hashSecret(credential)
   const lookup = () => actorOf(ctx, credential, hash)
   const actor = ctx.wrongKeys ? await ctx.wrongKeys.check(clientAddress, hash, lookup) : await lookup()
-  // A deleted organization's key is not cached as wrong: it works again once the organization is restored.
+  // The key of a deleted organization is not cached as wrong, because it works again once the organization is restored.
   if (actor === null || actor === 'deleted') throw wrong
   return actor
 }
 
-/** Returns the actor of a credential; null: unknown. `deleted`: its organization is deleted. */
+/** Returns the actor of a credential; null: unknown credential; `deleted`: its organization is deleted. */
 async function actorOf(
   ctx: AuthenticationContext,
   credential: string,
@@ -71,7 +71,7 @@ async function readKey({ db }: Pick<Context, 'db'>, hash: string): Promise<Known
   return key ?? null
 }
 
-/** Records the use of a key. Not awaited, so that the caller does not wait. */
+/** Records the use of a key. Nobody waits for it. */
 function recordUse(ctx: Pick<Context, 'db' | 'log'>, id: string, now: Date): void {
   ctx.db.apiKey
     .updateMany({ where: { id }, data: { lastUsedAt: now } })

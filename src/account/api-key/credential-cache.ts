@@ -3,21 +3,21 @@ import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
-/** A cache of credentials that worked: keys, or sessions. */
+/** A cache of valid credentials: API keys or sessions. */
 export interface CredentialCache<T> {
-  /** Returns the credential with this hash, cached or loaded, or null. Only usable credentials are cached. */
+  /** Returns the credential with this hash from the cache, or loads it; null: there is none. Caches only usable credentials. */
   get(hash: string, load: () => Promise<T | null>): Promise<T | null>
-  /** Forgets credentials at once, and those that are being loaded: one by its id, or all of an organization. */
+  /** Forgets credentials at once, including those being loaded: one by its id, or all of an organization by its id. */
   forget(id: string): void
   close(): Promise<void>
 }
 
-/** How long a credential is cached: an instance whose connection for notifications is silent accepts a revoked one that long. */
+/** How long a credential is cached: without notifications, an instance accepts a revoked credential for this long. */
 const MAX_AGE_MS = 2 * SECOND
-/** The number of cached credentials. */
+/** The maximum number of cached credentials. */
 const CACHE_SIZE = 10_000
 
-/** Creates a cache. Notifications of revoked credentials empty it. @throws when `LISTEN` fails. */
+/** Creates a cache that forgets revoked credentials when it is notified of them. @throws when `LISTEN` fails. */
 export async function createCredentialCache<T>({
   database,
   clock = () => performance.now(),
@@ -52,7 +52,7 @@ export async function createCredentialCache<T>({
       const before = changes
       const until = clock() + MAX_AGE_MS
       const credential = await load()
-      // A credential that was revoked meanwhile may have been read before that.
+      // A credential that was revoked in the meantime may have been read before its revocation.
       if (credential !== null && isUsable(credential) && changes === before) known.set(hash, { credential, until })
       else known.delete(hash)
       return credential

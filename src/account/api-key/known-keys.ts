@@ -3,7 +3,7 @@ import type { ApiKey, Organization } from '../../generated/prisma/client.ts'
 import type { CredentialCache } from './credential-cache.ts'
 import { createCredentialCache } from './credential-cache.ts'
 
-/** A key, and what its organization lets it do. */
+/** An API key with its organization's plan. */
 export interface KnownKey
   extends Readonly<Pick<ApiKey, 'id' | 'organizationId' | 'scope' | 'expiresAt' | 'revokedAt'>>,
     Readonly<Pick<Organization, 'checkPlan' | 'checkPlanUntil' | 'deletedAt'>> {
@@ -11,17 +11,17 @@ export interface KnownKey
   lastUsedAt: Date | null
 }
 
-/** A cache of keys that worked. */
+/** A cache of valid API keys. */
 export type KnownKeys = CredentialCache<KnownKey>
 
 declare module '../../core/context.ts' {
   interface Context {
-    /** The cache of keys; absent: this process has none. */
+    /** The cache of keys; absent: this process does not cache keys. */
     readonly knownKeys?: KnownKeys | undefined
   }
 }
 
-/** Creates the cache. Notifications of revoked keys empty it. @throws when `LISTEN` fails. */
+/** Creates a cache that forgets revoked keys when it is notified of them. @throws when `LISTEN` fails. */
 export function createKnownKeys(options: {
   readonly database: Pick<DatabaseHandle, 'listen'>
   /** Monotonic milliseconds. */

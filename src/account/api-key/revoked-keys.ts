@@ -4,16 +4,16 @@ import type { DatabaseHandle } from '../../database/client.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 
 /**
- * Ends connections of keys and sessions that are revoked, or whose organization is deleted, and of readers who may no longer read a
- * page, on any instance.
+ * Ends connections, on every instance, when their key or session is revoked, when their organization is deleted, or when their
+ * reader loses access to a page.
  */
 export interface RevokedKeys {
-  /** Calls `end` once, as soon as the key or session is revoked, or its roles change. Returns a function that cancels this. */
+  /** Calls `end` once, when the key or session is revoked or its roles change. Returns a function that cancels this. */
   hold(keyId: string, end: () => void): () => void
   close(): Promise<void>
 }
 
-/** How often held keys are checked, in case a notification is lost: they end two seconds after the revocation at most. */
+/** How often held keys are checked in case a notification is lost: connections end at most two seconds after a revocation. */
 const POLL_INTERVAL = 1.5 * SECOND
 
 /** Watches for revoked keys. @throws when `LISTEN` fails. */
@@ -49,7 +49,7 @@ export async function watchRevokedKeys(parts: {
     for (const end of ends ?? []) end()
   }
 
-  /** Checks all held keys, because a notification may have been missed. */
+  /** Checks all held keys, in case a notification was missed. */
   async function findRevoked(): Promise<void> {
     const held = [...holders.keys()]
     const keys = await database.prisma.$queryRaw<{ id: string }[]>`

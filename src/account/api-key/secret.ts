@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** What every API key begins with. */
+/** The prefix of every API key. */
 export const KEY_PREFIX = 'ac_'
 
-/** The SHA-256 of a secret in hex: all that is kept of it. Secrets are random and long, so no slow hash is needed. */
+/** Returns the SHA-256 of a secret in hex, which is all that we store. Secrets are long and random, so they need no slow hash. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

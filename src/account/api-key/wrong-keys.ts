@@ -5,33 +5,33 @@ import { RateLimited } from '../../core/errors.ts'
 import { clientSubject } from '../../core/ip-address.ts'
 import { MINUTE } from '../../core/time.ts'
 
-/** Protects against guessing keys: known wrong keys, and too many from one address, cost no database query. */
+/** Protects against key guessing: known wrong keys, and too many wrong keys from one address, cost no database query. */
 export interface WrongKeys {
   /**
-   * Looks up a key, unless it was wrong recently. At most as many lookups of one address run at once as it may send wrong
-   * keys; the others wait. Keys that worked before neither wait nor count.
+   * Looks up a key, unless it was wrong recently. One address can have only as many lookups running at once as it may send wrong
+   * keys; the others wait. Keys that have worked before neither wait nor count.
    * @param hash the hash of the key.
-   * @param lookup returns what the key is; null: it is wrong.
-   * @returns null: the key is wrong.
+   * @param lookup returns the key's data; null: the key is wrong.
+   * @returns null when the key is wrong.
    * @throws RateLimited after too many wrong keys from the address.
    */
   check<T>(clientAddress: string | null, hash: string, lookup: () => Promise<T | null>): Promise<T | null>
 }
 
-/** Distinct wrong keys per address (IPv6: /64) and window. A repeated key counts once. */
+/** The number of distinct wrong keys per address (IPv6: /64) and window. A repeated key counts once. */
 const MAX_WRONG_KEYS = 20
 const WINDOW = 1 * MINUTE
-/** The number of cached keys. */
+/** The maximum number of cached wrong keys. */
 const CACHE_SIZE = 10_000
 
-/** The unproven keys of one address that are being looked up, or wait for it. */
+/** The lookups of one address: those running and those waiting. */
 interface Lookups {
   present: number
   running: number
   readonly waiting: (() => void)[]
 }
 
-/** Caches wrong keys by hash in this process. The database decides which are wrong. */
+/** Caches wrong keys by hash in this process. The database decides which keys are wrong. */
 export function createWrongKeys(now: () => Date): WrongKeys {
   const wrongUntil = new LRUCache<string, number>({ max: CACHE_SIZE })
   const held = new LRUCache<string, true>({ max: CACHE_SIZE })
@@ -39,7 +39,7 @@ export function createWrongKeys(now: () => Date): WrongKeys {
   const lookupsByAddress = new Map<string, Lookups>()
   const isWrong = (hash: string) => now().getTime() < (wrongUntil.get(hash) ?? 0)
 
-  /** Records what a lookup found, and returns it. */
+  /** Records the result of a lookup, and returns it. */
   function recorded<T>(subject: string, hash: string, found: T | null): T | null {
     if (found !== null) {
       held.set(hash, true)
@@ -51,7 +51,7 @@ export function createWrongKeys(now: () => Date): WrongKeys {
     return null
   }
 
-  /** Waits until a lookup may begin, and counts it as running. Returns whether the key is still to be looked up. */
+  /** Waits until a lookup may start, and counts it as running. Returns whether the key still needs a lookup. */
   async function admit(subject: string, hash: string, lookups: Lookups): Promise<boolean> {
     for (;;) {
       if (isWrong(hash)) return false
@@ -62,12 +62,12 @@ export function createWrongKeys(now: () => Date): WrongKeys {
         return true
       }
       await new Promise<void>((resolve) => lookups.waiting.push(resolve))
-      // What follows, mostly a refusal, takes longer than to be resumed.
+      // Resuming is quick; the work that follows, mostly a refusal, takes longer.
       await nextTimeSlice(subject)
     }
   }
 
-  /** Resumes as many as may run; at least one, which resumes the next if it does not need to run. */
+  /** Resumes as many waiting lookups as may run. Resumes at least one, which resumes the next if it need not run. */
   function resume(subject: string, { running, waiting }: Lookups): void {
     const free = Math.max(1, attempts.left(subject, now()) - running)
     for (const next of waiting.splice(0, free)) next()

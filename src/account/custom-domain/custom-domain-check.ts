@@ -23,7 +23,7 @@ export interface VerificationTools {
 const LEASE = MINUTE
 const BATCH = 10
 const FETCH_TIMEOUT = 10 * SECOND
-/** A challenge file is never larger. */
+/** The maximum size of a challenge file. */
 const MAX_BYTES = 1024
 
 /**
@@ -58,14 +58,14 @@ async function checkDomain(ctx: Context, tools: VerificationTools, id: string, l
   try {
     await saveResult(ctx, domain, lease, found)
   } catch (error) {
-    // Another page proved it first.
+    // Another page has proven it first.
     const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
     if (!taken) throw error
     await saveResult(ctx, domain, lease, 'NONE')
   }
 }
 
-/** Looks for the proof of a domain: the DNS record first, which is stronger. */
+/** Looks for the proof of a domain. It tries the DNS record first, because that is the stronger proof. */
 async function findProof(
   { config }: Pick<Context, 'config'>,
   { dns, outbound }: VerificationTools,
@@ -80,7 +80,7 @@ async function findProof(
     { timeoutMs: FETCH_TIMEOUT },
   )
   if (fetched.kind === 'answer') {
-    // After a redirect to another host, the file would prove that host.
+    // After a redirect to another host, the file would be a proof of that host.
     const isOwn = new URL(fetched.url).hostname === domain.name
     return isOwn && fetched.status === 200 && fetched.body.toString('utf8').trim() === file.content
       ? 'PATH'
@@ -89,15 +89,15 @@ async function findProof(
   return fetched.fault === 'ours' ? 'UNKNOWN' : unproven(answer)
 }
 
-/** Returns `NONE` when the DNS answers, also with SERVFAIL: broken name servers prove nothing. */
+/** Returns `NONE` when the DNS answers, even with SERVFAIL, because broken name servers prove nothing. */
 function unproven(answer: DnsResult): ProofResult {
   return answer.kind === 'failed' && answer.reason !== 'servfail' ? 'UNKNOWN' : 'NONE'
 }
 
-/** Compares a TXT value; some DNS panels add quotes to it. */
+/** Compares a TXT value with the token. Some DNS panels add quotes. */
 const matchesToken = (value: string, token: string) => value.trim().replace(/^"(.*)"$/, '$1') === token
 
-/** Returns whether the domain is free of other pages, and takes it from one of another organization with a weaker proof. */
+/** Returns whether no other page holds the domain. Takes it from a page of another organization that has a weaker proof. */
 async function claimFromOthers(
   ctx: Context,
   { name, organizationId, pageId }: CustomDomain,
@@ -107,7 +107,7 @@ async function claimFromOthers(
     where: { name, state: 'PROVEN', pageId: { not: pageId } },
   })
   if (holder === null) return true
-  // Both have the same owner, who has to decide.
+  // Both pages have the same owner, who must decide.
   if (holder.organizationId === organizationId) return false
   if (!outweighs(found, holder.provenBy)) return false
   await change(ctx, holder.organizationId, async (tx) => {
@@ -120,7 +120,7 @@ async function claimFromOthers(
   return true
 }
 
-/** Saves the result of a check, unless the domain was requested again or deleted meanwhile. */
+/** Saves the result of a check, unless the domain was requested again or deleted in the meantime. */
 async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
   const { id, organizationId, name } = domain
   await change(ctx, organizationId, async (tx) => {
@@ -138,7 +138,7 @@ async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found
   })
 }
 
-/** Sets the domain, or (null) none, under which a page is served. Returns the event. */
+/** Sets the domain that serves a page; null: none. Returns the event. */
 async function setServedDomain(
   { db }: Context,
   { organizationId, pageId }: Pick<CustomDomain, 'organizationId' | 'pageId'>,

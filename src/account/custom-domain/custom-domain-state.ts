@@ -2,35 +2,35 @@ import { DAY, HOUR, MINUTE } from '../../core/time.ts'
 import type { DomainProof, DomainState } from '../../generated/prisma/enums.ts'
 
 /**
- * The result of a domain check: the proof found; NONE: no proof; UNKNOWN: the check failed; FORBIDDEN: the domain cannot be
- * used.
+ * The result of a domain check: the proof that was found, or NONE: there is no proof; UNKNOWN: the check failed; FORBIDDEN: the
+ * domain cannot be used.
  */
 export type ProofResult = DomainProof | 'NONE' | 'UNKNOWN' | 'FORBIDDEN'
 
 /** The verification state of a domain. */
 export interface DomainProgress {
   readonly state: DomainState
-  /** The last proof; null: never proven. */
+  /** The kind of the last proof; null: never proven. */
   readonly provenBy: DomainProof | null
-  /** Since when the proof of a proven domain is missing; null: it is present. */
+  /** Since when the proof of a proven domain has been missing; null: it is there. */
   readonly failingSince: Date | null
-  /** The time of the next check; null: not until it is requested again. */
+  /** The time of the next check; null: none until the domain is requested again. */
   readonly dueAt: Date | null
 }
 
-/** How long a proven domain is served without its proof: name servers and web servers have outages. */
+/** How long a proven domain is served without its proof, because name servers and web servers have outages. */
 export const GRACE = 3 * DAY
-/** The check intervals of proven domains, and of those whose proof is missing. */
+/** The check intervals of proven domains, and of proven domains whose proof is missing. */
 const PROVEN_INTERVAL = 6 * HOUR
 const UNPROVEN_INTERVAL = HOUR
 /** The check interval after an unknown result. */
 const UNKNOWN_INTERVAL = 10 * MINUTE
-/** How long a domain without proof is checked after it was requested or lost. */
+/** How long we look for the proof of a domain after it was requested or lost. */
 const PROOF_TIMEOUT = 7 * DAY
 
 /**
  * Returns the state of a domain after a check.
- * @param since when it was requested or lost.
+ * @param since when the domain was requested or lost.
  */
 export function afterCheck(before: DomainProgress, found: ProofResult, since: Date, now: Date): DomainProgress {
   const after = (milliseconds: number) => new Date(now.getTime() + milliseconds)
@@ -46,7 +46,7 @@ export function afterCheck(before: DomainProgress, found: ProofResult, since: Da
     : { ...before, failingSince, dueAt: after(UNPROVEN_INTERVAL) }
 }
 
-/** Returns the next check, later the longer it has waited; null: no more checks. */
+/** Returns the time of the next check; the longer the domain has waited, the later it is. Null: no more checks. */
 function nextCheck(since: Date, now: Date): Date | null {
   const waited = now.getTime() - since.getTime()
   if (waited >= PROOF_TIMEOUT) return null
@@ -54,8 +54,8 @@ function nextCheck(since: Date, now: Date): Date | null {
 }
 
 /**
- * Returns whether a proof takes a domain from another organization: only a DNS record beats a file, which may be left over from
- * before the domain changed hands.
+ * Returns whether a proof takes a domain from another organization. Only a DNS record beats a file, which may be left over from a
+ * previous owner of the domain.
  */
 export function outweighs(challenger: DomainProof, holder: DomainProof | null): boolean {
   return challenger === 'TXT' && holder === 'PATH'

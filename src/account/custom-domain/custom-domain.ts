@@ -17,7 +17,7 @@ export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
 const TOKEN_LENGTH = 32
 const ID_LENGTH = 24
 
-/** The challenge that proves a domain: one of the two. */
+/** The challenge that proves a domain; either of the two is enough. */
 export interface DomainChallenge {
   readonly record: { readonly name: string; readonly value: string }
   readonly file: { readonly url: string; readonly content: string }
@@ -27,7 +27,7 @@ export interface DomainChallenge {
 export function challengeOf({ name, token }: Pick<CustomDomain, 'name' | 'token'>): DomainChallenge {
   return {
     record: { name: `_allclear-challenge.${name}`, value: token },
-    // More than the path, because some servers echo the path.
+    // The file contains more than its path, because some servers echo the path.
     file: { url: `http://${name}${CHALLENGE_PATH}/${token}`, content: challengeContent(token) },
   }
 }
@@ -38,8 +38,8 @@ export const CERTIFICATE_PATH = '/.well-known/allclear-certificate'
 const challengeContent = (token: string) => `allclear-challenge ${token}`
 
 /**
- * Returns our answer at a domain's challenge path. Only for a proven domain: otherwise a name that points here, perhaps by a
- * forgotten DNS record, would prove itself for any organization.
+ * Returns our answer at the challenge path of a domain. We answer only for a proven domain; otherwise a name that points here,
+ * perhaps by a forgotten DNS record, would prove itself for any organization.
  */
 export async function challengeResponse(db: Database, host: string, token: string): Promise<string | null> {
   const domain = await db.customDomain.findFirst({
@@ -53,8 +53,9 @@ const request = z.object({ pageId: z.string(), domain: hostName, version: versio
 const removal = request.omit({ domain: true })
 
 /**
- * Requests a custom domain for a page, replacing the previous one. It is served once proven. Requesting it again checks it
- * again soon, with the same challenge. Needs a key with scope ADMIN; a person confirms it.
+ * Requests a custom domain for a page, in place of its previous one. The page is served there once the domain is proven. Another
+ * request of the same domain has it checked again soon, with the same challenge. Needs a key with scope ADMIN; a person must
+ * confirm it.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  * @throws Conflict when the page has changed since the given version.
  */
@@ -74,7 +75,7 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
 }
 
 /**
- * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN; a person confirms it.
+ * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN; a person must confirm it.
  * @throws NotFound when the organization has no such page. @throws Conflict when it has changed since the given version.
  */
 export async function removeDomain(ctx: Context, input: unknown): Promise<Page> {
@@ -123,17 +124,17 @@ export async function setRequestedDomain(
   })
 }
 
-/** Returns the domain that was requested for a page, served or not; null: none. */
+/** Returns the domain requested for a page, whether or not it is served; null: none. */
 export function domainOfPage({ db }: Pick<Context, 'db'>, pageId: string): Promise<CustomDomain | null> {
   return db.customDomain.findUnique({ where: { pageId } })
 }
 
-/** Returns the domains that were requested for the pages of an organization, served or not. */
+/** Returns the domains requested for an organization's pages, whether or not they are served. */
 export function listDomains({ db }: Pick<Context, 'db'>, organizationId: string): Promise<CustomDomain[]> {
   return db.customDomain.findMany({ where: { organizationId } })
 }
 
-/** Deletes the domain of a page and stops serving it. Returns how many it had. */
+/** Deletes the domain of a page and stops serving it. Returns the number of deleted domains. */
 export async function deleteDomain(db: Database, pageId: string): Promise<number> {
   const { count } = await db.customDomain.deleteMany({ where: { pageId } })
   await db.page.updateMany({ where: { id: pageId, customDomain: { not: null } }, data: { customDomain: null } })
@@ -152,7 +153,7 @@ export async function pageOfHost(
   })
 }
 
-/** Returns whether a certificate may be fetched for a host name: it is that of this service, or a proven domain. */
+/** Returns whether a certificate may be fetched for a host name, which is that of this service or a proven domain. */
 export async function isServedHost(
   parts: { readonly db: Database; readonly site: { readonly baseUrl: string } },
   host: string,

@@ -1,7 +1,7 @@
 import { parse } from 'tldts'
 import { z } from 'zod'
 
-/** A host name: RFC 1123 labels, the last not all digits, so that it is no IP address. */
+/** A host name of RFC 1123 labels. The last label is not all digits, which would make it an IP address. */
 export const hostName = z
   .string()
   .trim()
@@ -15,10 +15,10 @@ export const hostName = z
 const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const
 
 /**
- * Returns why a page cannot be served under a name, in words that follow the field name; null: it can. Refuses the name of this
- * service and all of its registrable domain, because such a page would pass for the service and get its cookies; refuses all
- * names while the public name of the service is unknown.
- * @param baseUrl the public URL of this service: at `localhost` unless BASE_URL is set.
+ * Returns why a page cannot be served under a name, as text that follows the field name; null: it can. Refuses this service's own
+ * name and its whole registrable domain, because a page there could pose as the service and would get its cookies. Refuses every
+ * name while the public name of the service is unknown.
+ * @param baseUrl the public URL of this service; it is at `localhost` unless BASE_URL is set.
  */
 export function domainProblem(baseUrl: string, name: string): string | null {
   const own = new URL(baseUrl).hostname

@@ -71,7 +71,7 @@ builder.enumType(Scope, {
   }),
 })
 
-/** Granted to the creator: a visitor who signs up can read the new organization before having its key. */
+/** Granted to the creator, so that a visitor who signs up can read the new organization before getting its key. */
 const CREATOR = 'maker'
 
 const keysNewestFirst = orderOf('ApiKey', { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
@@ -186,7 +186,7 @@ const ApiKey = builder.prismaNode('ApiKey', {
   }),
 })
 
-/** A key just made. `id` is the key's, so that a script needs one level only. */
+/** A new key. `id` is the key's id, so that a script needs only one level. */
 const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayload').implement({
   description: 'A key just made: the only time its secret is shown.',
   fields: (t) => ({

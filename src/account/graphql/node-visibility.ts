@@ -12,7 +12,7 @@ import { deletedAmong } from '../organization/deletion.ts'
 import type { GuardedPage, PageName } from '../page/page-guard.ts'
 import { pageShowing, publicUpdateIds, requirePage, requireThing } from '../page/page-guard.ts'
 
-/** Answers `node` and `nodes` with null for what the caller may not see. */
+/** Makes `node` and `nodes` return null for objects that the caller may not see. */
 export function hideNodes(schema: GraphQLSchema): GraphQLSchema {
   const { node, nodes } = schema.getQueryType()?.getFields() ?? {}
   if (node?.resolve) node.resolve = visibleOnly(node.resolve)
@@ -31,20 +31,20 @@ function visibleOnly(resolve: Resolve): Resolve {
   }
 }
 
-/** A node, with whose it is: an organization's own id (a page is read as its organization), or the id of the one it belongs to. */
+/** A node and its owner: it is an organization (a page is loaded as its organization), or it has the id of its organization. */
 interface Owned {
   readonly id: string
   readonly organizationId?: string
-  /** Of an incident: who sees it. */
+  /** Of an incident: who can see it. */
   readonly visibility?: IncidentVisibility
 }
 
 const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
   canReadOrganization(actor, organizationId ?? id)
-/** What pages show to who may read them; the fields that they do not show are guarded one by one (graphql/schema/owner-only.ts). */
+/** Marks types that pages show to readers. graphql/schema/owner-only.ts guards those of their fields that pages do not show. */
 const readersSee = 'readers'
 
-/** Who may see a node that is asked for by its id, by type: a new type cannot go without an answer. */
+/** Who may see a node that is requested by its id, for every type: a new type does not compile without a rule. */
 const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typeof readersSee> = {
   Organization: organizationSees,
   StatusPage: readersSee,
@@ -65,14 +65,14 @@ const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typ
   UptimeCorrection: organizationSees,
 }
 
-/** What the caller may not see is answered as what does not exist. */
+/** Returns a node, or null if the caller may not see it, as if it did not exist. */
 async function visible(ctx: GraphContext, id: string, node: unknown): Promise<unknown> {
   if (!isOwned(node) || isHidden(ctx, node)) return null
   const type = typeOfId(id)
   const sees = type === null ? null : seenBy[type]
   if (sees === null || (sees !== readersSee && !sees(ctx, node))) return null
   const owner = node.organizationId ?? node.id
-  // The caller's own organization was there a moment ago.
+  // The caller's own organization existed when the caller was authenticated.
   if (canReadOrganization(ctx.actor, owner)) return node
   if (sees === readersSee) {
     await requireReader(ctx, node)
@@ -86,13 +86,13 @@ const isDeleted = batchPerOperation<string, boolean>(async (ctx, ids) => {
   return ids.map((id) => deleted.has(id))
 })
 
-/** Returns whether a page shows a thing that is asked for by its id. */
+/** Returns whether a page shows an object that is requested by its id. */
 async function isOnPage(ctx: GraphContext, node: Owned): Promise<boolean> {
   if (typeOfId(node.id) === 'IncidentUpdate' && !(await isOfPublicIncident(ctx, node.id))) return false
   return (await pageOf(ctx, node)) !== null
 }
 
-/** Returns whether a thing is seen by its organization only, and the caller is not of it. */
+/** Returns whether only its organization can see an object, and the caller does not belong to it. */
 const isHidden = ({ actor }: GraphContext, { organizationId, visibility = 'PUBLIC' }: Owned) =>
   visibility !== 'PUBLIC' && !canReadOrganization(actor, organizationId ?? '')
 
@@ -106,15 +106,15 @@ function isOwned(node: unknown): node is Owned {
   return typeof node === 'object' && node !== null && 'id' in node && typeof node.id === 'string'
 }
 
-/** The root fields that take the name of a page. Those of subscriptions are guarded where they follow its log. */
+/** The root fields that take the name of a page. Root fields of subscriptions are guarded where they follow the page's log. */
 const rootDoors: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => PageName>> = {
   statusPage: ({ slug }) => ({ slug: String(slug) }),
   subscribe: ({ input, slug }) => ({ slug: String(Object(input).slug ?? slug) }),
 }
 
 /**
- * Guards what pages show: every field of each type whose things `readersSee`, whatever way leads there, and the root fields that
- * take the name of a page.
+ * Guards what pages show: the root fields that take the name of a page, and every field of the types that are `readersSee` above,
+ * whatever path leads to them.
  */
 export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   for (const [name, sees] of Object.entries(seenBy)) {
@@ -137,7 +137,7 @@ export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** The things that a caller was found to read during one operation. */
+/** The objects that the caller was found to have access to during an operation. */
 const readable = new WeakMap<GraphContext, Set<string>>()
 
 function readersOnly(
@@ -145,7 +145,7 @@ function readersOnly(
 ): GraphQLFieldResolver<unknown, GraphContext> {
   return (source, args, ctx, info) => {
     const go = () => resolve(source, args, ctx, info)
-    // Without one it is our own object, made of what was guarded.
+    // An object without an owner is our own, made from guarded objects.
     if (!isOwned(source)) return go()
     if (readable.get(ctx)?.has(source.id) || canReadOrganization(ctx.actor, source.organizationId ?? source.id))
       return go()
@@ -156,9 +156,9 @@ function readersOnly(
 /** @throws Unauthenticated when all pages that show a thing are private to the caller. */
 async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
   const { organizationId, ...thing } = node
-  // No way leads there; this is for ways to come.
+  // Nothing leads to a hidden object today; this protects later changes.
   if (isHidden(ctx, node)) throw new NotFound('Incident not found.')
-  // Only organizations belong to none.
+  // Only organizations have no organizationId.
   if (organizationId === undefined) return
   const isPage = typeOfId(thing.id) === 'StatusPage'
   await marking(ctx, isPage ? requirePage(ctx, { pageId: thing.id }) : requireThing(ctx, { ...thing, organizationId }))
@@ -166,10 +166,10 @@ async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
   readable.set(ctx, known.add(thing.id))
 }
 
-/** The page on which the caller sees a thing that was asked for by its id, by operation. */
+/** The page on which the caller sees an object requested by its id, by operation. */
 const seenOn = new WeakMap<GraphContext, Map<string, Promise<GuardedPage | null>>>()
 
-/** Returns the page that narrows a thing that was asked for by its id (`pageShowing`); null: no page shows it. */
+/** Returns the page that limits an object requested by its id (`pageShowing`); null: no page shows it. */
 function pageOf(ctx: GraphContext, { organizationId = '', ...thing }: Owned): Promise<GuardedPage | null> {
   const known = seenOn.get(ctx) ?? new Map<string, Promise<GuardedPage | null>>()
   seenOn.set(ctx, known)
@@ -179,8 +179,8 @@ function pageOf(ctx: GraphContext, { organizationId = '', ...thing }: Owned): Pr
 }
 
 /**
- * Returns the services of which a caller sees a thing that was not reached from a page; null: all.
- * @throws Unauthenticated when only private pages may show it.
+ * Returns the services that a caller may see of an object that was not reached through a page; null: all.
+ * @throws Unauthenticated when only private pages show it.
  */
 export async function servicesSeenOf(ctx: GraphContext, thing: unknown): Promise<readonly string[] | null> {
   if (!isOwned(thing) || thing.organizationId === undefined) return null
@@ -189,7 +189,7 @@ export async function servicesSeenOf(ctx: GraphContext, thing: unknown): Promise
   return page === null ? [] : page.serviceIds
 }
 
-/** Notes for the cache of answers that an answer depends on who asks. */
+/** Marks the answer as one that depends on the caller, for the cache of answers. */
 async function marking(ctx: GraphContext, required: Promise<unknown>): Promise<void> {
   try {
     await required

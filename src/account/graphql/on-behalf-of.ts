@@ -3,8 +3,8 @@ import type { GraphContext } from '../../graphql/builder.ts'
 import { actingFor, organizationIn } from '../on-behalf-of.ts'
 
 /**
- * Lets the operator, and people with several organizations, act for the organization that the ids in a mutation's or subscription's
- * arguments belong to, where the request names none.
+ * Lets the operator, and people with several organizations, act for an organization without naming it in the request. It is the
+ * organization to which the ids in the arguments of the mutation or subscription belong.
  */
 export function letOperatorAct(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {

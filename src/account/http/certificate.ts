@@ -5,20 +5,20 @@ import { SECOND } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { CERTIFICATE_PATH, isServedHost } from '../custom-domain/custom-domain.ts'
 
-/** How long an answer is remembered, and how many are. */
+/** How long answers are cached, and how many. */
 const REMEMBERED = { ttl: 10 * SECOND, max: 10_000 } as const
-/** Questions about other names that reach the database, from all callers together: proxies ask once per new host. */
+/** The limit of database lookups for uncached names, for all callers together. Proxies ask once per new host. */
 const LOOKUPS = { limit: 600, windowMs: 60 * SECOND, burst: 100 } as const
 
 /**
  * Answers a reverse proxy that asks, in `?domain=`, whether it may fetch a certificate for a host, as Caddy does on demand
- * (https://caddyserver.com/docs/automatic-https#on-demand-tls: 200 permits, anything else refuses). The answer says nothing about
- * whose the host is.
+ * (https://caddyserver.com/docs/automatic-https#on-demand-tls: 200 permits, anything else refuses). The answer does not reveal who
+ * owns the host.
  */
 export function certificateRoutes(parts: {
   readonly db: PrismaClient
   readonly site: { readonly baseUrl: string }
-  /** In milliseconds; only tests give one. */
+  /** In milliseconds; only tests pass one. */
   readonly clock?: () => number
 }): Hono {
   const bucket = createTokenBucket(LOOKUPS, parts.clock)
@@ -30,7 +30,7 @@ export function certificateRoutes(parts: {
     if (isServed === undefined) {
       if (!bucket.take()) return c.body(null, 429, { 'retry-after': '1' })
       isServed = await isServedHost(parts, host)
-      // Other texts can be long.
+      // Longer texts are no host names and would fill the memory.
       if (host.length <= 253) known.set(host, isServed)
     }
     return c.body(null, isServed ? 200 : 404)

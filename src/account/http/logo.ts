@@ -6,10 +6,10 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { LogoContent } from '../page/logo.ts'
 import { LOGO_PATH, logoTypes, readLogoContent } from '../page/logo.ts'
 
-/** The maximum size of the cached logos in bytes. */
+/** The maximum total size of cached logos in bytes. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Creates the cache of uploaded logos by their files. A replaced logo leaves the cache with the next event of the log. */
+/** Creates a cache of uploaded logos by file name. A replaced logo leaves the cache with the next event of the log. */
 export function createLogoCache(now: Clock): LogCache<LogoContent> {
   return createLogCache({
     ...{ now, maxSize: MAX_BYTES },
@@ -18,7 +18,7 @@ export function createLogoCache(now: Clock): LogCache<LogoContent> {
   })
 }
 
-/** Serves uploaded logos on every host. Browsers keep them for ever: another content has another name. */
+/** Serves uploaded logos on every host. Browsers cache them forever, because new content gets a new name. */
 export function logoRoutes({
   db,
   logos,
@@ -35,7 +35,7 @@ export function logoRoutes({
   })
 }
 
-/** Any site may show a logo. Opened alone, it cannot run scripts, even if it is a disguised page. */
+/** Any site may show a logo. A logo that is opened alone cannot run scripts, even if the file is really a page. */
 const headers = {
   'cache-control': 'public, max-age=31536000, immutable',
   'access-control-allow-origin': '*',

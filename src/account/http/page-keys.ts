@@ -13,7 +13,7 @@ interface Site {
   readonly baseUrl: string
 }
 
-/** `__Host-` binds the cookie to this host and to https, as that of sessions. */
+/** `__Host-` binds the cookie to this host and to https, like the cookie of sessions. */
 const prefixFor = ({ baseUrl }: Site) => (isSecure({ baseUrl }) ? '__Host-allclear_' : 'allclear_')
 const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')
 
@@ -30,7 +30,7 @@ function cookiesIn(header: string | undefined, site: Site): PageKeys['cookies'] 
   )
 }
 
-/** Returns what a request of a page or document shows: a read token in its address or header, and cookies of opened pages. */
+/** Returns the keys in a request of a page or document: a read token in its address or header, and cookies of opened pages. */
 export function pageKeysOf(c: HttpContext, site: Site): PageKeys {
   const from = c.req.header('sec-fetch-site')
   const isForeign = from === 'cross-site' && c.req.header('sec-fetch-mode') !== 'navigate'
@@ -39,8 +39,8 @@ export function pageKeysOf(c: HttpContext, site: Site): PageKeys {
 }
 
 /**
- * Returns what a GraphQL request or websocket shows: cookies only of our own pages, and not of GET, which other sites can cause.
- * The read token is the caller's credential.
+ * Returns the keys in a GraphQL request or websocket. It ignores cookies of requests from other sites' pages, and of GET requests,
+ * which other sites can cause. The read token is the caller's credential.
  */
 export function pageKeysOfGraphql(request: IncomingMessage, site: Site): Omit<PageKeys, 'token'> {
   const { method, headers } = request

@@ -14,22 +14,22 @@ import { tierLimits } from '../limits.ts'
 /** How long a deleted organization can be restored. */
 const GRACE = 7 * DAY
 
-/** A condition on rows with an `organizationId`: their organization is not deleted. The subquery is nearly always empty. */
+/** A condition on rows with an `organizationId`: their organization is not deleted. The subquery rarely returns a row. */
 export const notDeleted = Prisma.sql`"organizationId" NOT IN (SELECT id FROM "Organization" WHERE "erasureDueAt" IS NOT NULL)`
 
-/** Returns a filter of the organizations visible to a caller: all for the operator, else those not deleted. */
+/** Returns a filter of the organizations that a caller can see: the operator sees all, others those not deleted. */
 export function visibleTo(actor: Actor): { readonly deletedAt?: null } {
   return actor.kind === 'operator' ? {} : { deletedAt: null }
 }
 
-/** Returns the deleted ones of some organizations. */
+/** Returns which of these organizations are deleted. */
 export async function deletedAmong({ db }: Pick<Context, 'db'>, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const where = { id: { in: [...new Set(ids)] }, deletedAt: { not: null } }
   const found = await db.organization.findMany({ where, select: { id: true } })
   return new Set(found.map(({ id }) => id))
 }
 
-/** Returns when a deleted organization is erased and can no longer be restored; null: not deleted. */
+/** Returns when a deleted organization is erased and can no longer be restored; null: it is not deleted. */
 export function deletionAt({ deletedAt }: Pick<Organization, 'deletedAt'>): Date | null {
   return deletedAt && new Date(deletedAt.getTime() + GRACE)
 }
@@ -37,8 +37,8 @@ export function deletionAt({ deletedAt }: Pick<Organization, 'deletedAt'>): Date
 const deletionInput = z.object({ id: z.string(), slug: z.string() })
 
 /**
- * Deletes the caller's organization: it is no longer found and its keys stop working; the operator can restore it for seven
- * days. Deleting it twice changes nothing. Needs a key with scope ADMIN, or the operator.
+ * Deletes the caller's organization. It is no longer found, and its keys stop working; the operator can restore it for seven days.
+ * Deleting it twice changes nothing. Needs a key with scope ADMIN, or the operator.
  * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
  */
 export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {
@@ -62,8 +62,8 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
 }
 
 /**
- * Restores a deleted organization. Subscribers are not notified of events in between, and that time does not count for uptime.
- * Restoring an organization that is not deleted changes nothing. Operator only.
+ * Restores a deleted organization. Subscribers are not notified of events while it was deleted, and that time does not count
+ * towards uptime. Restoring an organization that is not deleted changes nothing. Operator only.
  * @throws NotFound for an unknown organization. @throws Conflict when the restore period is over.
  */
 export async function restoreOrganization(ctx: Context, id: string): Promise<Organization> {
@@ -81,14 +81,14 @@ export async function restoreOrganization(ctx: Context, id: string): Promise<Org
   })
 }
 
-/** Stops all probes; paused monitors stay paused. Results of running probes are ignored. */
+/** Stops all probes; paused monitors stay paused. Results of probes that are still running are ignored. */
 async function stopMonitoring(db: Database, organizationId: string): Promise<void> {
   await db.watch.updateMany({ where: { monitor: { organizationId } }, data: { dueAt: null } })
 }
 
 /**
- * Resumes probes at once; a heartbeat that reported before gets its interval and grace for the next report;
- * of one with a schedule, the scheduler finds out when that is.
+ * Resumes probes at once. A heartbeat monitor that has reported before gets its interval and grace period until the next report;
+ * for a heartbeat with a schedule, the scheduler computes when that is due.
  */
 async function resumeMonitoring(db: Database, { id, tier }: Organization, now: Date): Promise<void> {
   const shortest = tierLimits[tier].minIntervalSeconds
@@ -102,8 +102,8 @@ async function resumeMonitoring(db: Database, { id, tier }: Organization, now: D
 }
 
 /**
- * Skips undispatched events and cancels pending deliveries. Does not wait for locked deliveries, which are not sent because
- * their organization is deleted.
+ * Skips undispatched events and cancels pending deliveries. Does not wait for locked deliveries: they are not sent, because their
+ * organization is deleted.
  */
 async function stopNotifying(db: Database, { id, lastSeq }: Organization, at: Date): Promise<void> {
   await db.dispatch.updateMany({ where: { organizationId: id }, data: { seq: lastSeq } })

@@ -4,15 +4,15 @@ import { withLongDeadline } from '../../database/connection/statement-deadline.t
 import { claimDue } from '../../database/lease/lease.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** A batch takes seconds; if its worker dies, another continues after this time. */
+/** A batch takes seconds. If its worker dies, another worker continues after this time. */
 const LEASE = 15 * MINUTE
-/** The maximum number of rows per statement, so that no other statement waits long. */
+/** The maximum number of rows per statement, so that other statements do not wait long. */
 const BATCH = 5000
 
 const ofOrganization = (id: string) => Prisma.sql`"organizationId" = ${id}`
 const ofMonitors = (id: string) => Prisma.sql`"monitorId" IN (SELECT id FROM "Monitor" WHERE "organizationId" = ${id})`
 
-/** Tables that can be very large for an organization, or are not deleted by cascade, in the order of erasure. */
+/** Tables that can be very large for an organization or are not deleted by cascade, in the order of erasure. */
 const erasedTables = [
   ['ProbeResult', ofMonitors],
   ['MonitorHour', ofMonitors],
@@ -35,9 +35,9 @@ const erasedTables = [
 ] as const
 
 /**
- * Erases a batch of a deleted organization after its restore period: its rows, and at last the organization with all that is
- * left. After a crash, continues when the lease ends. Returns whether there may be more: pause before the next batch, so that
- * other work gets its turn.
+ * Erases a batch of a deleted organization after its restore period: first its rows, finally the organization with everything left.
+ * After a crash, another worker continues when the lease ends. Returns whether there may be more; pause before the next batch, so
+ * that other work gets its turn.
  */
 export async function eraseDeleted(ctx: Context): Promise<boolean> {
   const lease = { table: 'Organization', dueColumn: 'erasureDueAt', limit: 1, leaseMs: LEASE }
@@ -45,7 +45,7 @@ export async function eraseDeleted(ctx: Context): Promise<boolean> {
   if (taken === undefined) return false
   const isOver = await withLongDeadline(ctx, (tx) => eraseBatch(tx, taken.id))
   if (isOver) ctx.log.info({ organization: taken.id }, 'account: erased a deleted organization')
-  // Due again at once, with its original time first, so that organizations are erased one by one.
+  // Due again at once. It keeps its original due time and stays first, so that organizations are erased one by one.
   else await ctx.db.organization.updateMany({ where: { id: taken.id }, data: { erasureDueAt: taken.dueAt } })
   return true
 }

@@ -6,24 +6,24 @@ import type { Organization } from '../../generated/prisma/client.ts'
 
 type Db = Pick<Context, 'db'>
 
-/** Returns the organization with an id that is known to exist, also a deleted one. */
+/** Returns the organization with an id that is known to exist, even if it is deleted. */
 export function readOrganization({ db }: Db, id: string): Promise<Organization> {
   return db.organization.findUniqueOrThrow({ where: { id } })
 }
 
-/** Returns the organization with an id that a caller gave, also a deleted one. @throws NotFound */
+/** Returns the organization with an id that came from a caller, even if it is deleted. @throws NotFound */
 export async function findOrganization({ db }: Db, id: string): Promise<Organization> {
   const found = typeOfId(id) === 'Organization' ? await db.organization.findUnique({ where: { id } }) : null
   if (found === null) throw new NotFound('Organization not found.')
   return found
 }
 
-/** Returns the organization with a slug, also a deleted one; null: none has it. */
+/** Returns the organization with a slug, even if it is deleted; null: none. */
 export function organizationBySlug({ db }: Db, slug: string): Promise<Organization | null> {
   return db.organization.findUnique({ where: { slug } })
 }
 
-/** Returns the id of the only organization that is not deleted; null: there are none or several. */
+/** Returns the id of the only organization that is not deleted; null: there is none, or more than one. */
 export async function onlyOrganizationId({ db }: Db): Promise<string | null> {
   const [only, ...others] = await db.organization.findMany({
     where: { deletedAt: null },
@@ -35,14 +35,14 @@ export async function onlyOrganizationId({ db }: Db): Promise<string | null> {
 
 /** Which organizations `listOrganizations` returns. */
 export interface OrganizationSearch {
-  /** Part of the name, the slug or the contact address; empty: all. */
+  /** Part of the name, the slug or the contact address; empty: all organizations. */
   readonly text: string
-  /** The slug after which the list starts; null: at the first. */
+  /** The list starts after this slug; null: at the first. */
   readonly after: string | null
   readonly limit: number
 }
 
-/** Returns organizations by slug, deleted ones included. The caller checks permissions. */
+/** Returns organizations by slug, including deleted ones. The caller checks permissions. */
 export function listOrganizations({ db }: Db, { text, after, limit }: OrganizationSearch): Promise<Organization[]> {
   const part = containsText(text)
   return db.organization.findMany({
@@ -55,7 +55,7 @@ export function listOrganizations({ db }: Db, { text, after, limit }: Organizati
   })
 }
 
-/** How much of an organization is deleted with it. */
+/** The number of objects that are deleted with an organization. */
 export interface OrganizationContents {
   readonly services: number
   readonly monitors: number
@@ -63,7 +63,7 @@ export interface OrganizationContents {
   readonly subscribers: number
 }
 
-/** Counts what is deleted with an organization. */
+/** Counts the objects that are deleted with an organization. */
 export async function countContents({ db }: Db, organizationId: string): Promise<OrganizationContents> {
   const where = { organizationId }
   const [services, monitors, incidents, subscribers] = await Promise.all([

@@ -31,8 +31,8 @@ import { consumeSignUpQuota } from './sign-up.ts'
 const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailText })
 
 /**
- * Creates an organization with its first key (scope ADMIN). Operator only, unless sign-up is open.
- * @throws Invalid for an invalid field. @throws Conflict when the slug is taken. @throws RateLimited for too many sign-ups from
+ * Creates an organization and its first key (scope ADMIN). Operator only, unless sign-up is open.
+ * @throws Invalid for an invalid field. @throws Conflict when the slug is taken. @throws RateLimited after too many sign-ups from
  * the caller's network, or in total.
  */
 export async function createOrganization(
@@ -71,17 +71,17 @@ export async function insertFirstKey(tx: Context, organizationId: string): Promi
   return created
 }
 
-/** Returns the tier of an organization without a paid one. */
+/** Returns the tier of an organization that does not pay for one. */
 export function defaultTier({ DEFAULT_TIER }: Config): Tier {
   return ({ free: 'FREE', pro: 'PRO', team: 'TEAM' } as const)[DEFAULT_TIER]
 }
 
 /**
- * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once proven.
+ * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once it is proven.
  * Needs a key with scope ADMIN.
- * @param upload becomes the logo; absent: the logo is what the input says.
- * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, the organization has changed since the given
- * version, or a file manages what changes (ManagedByFile).
+ * @param upload becomes the logo; absent: the logo comes from the input.
+ * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, when the organization has changed since the given
+ * version, or when a file manages a changed member (ManagedByFile).
  */
 export async function updateOrganization(ctx: Context, input: unknown, upload?: LogoFile): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
@@ -104,7 +104,7 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     await requireUnlocked(tx, id, before.pageId, changed)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     if (organization.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
-    // The day boundaries change, so uptime days are recomputed.
+    // Days now have other boundaries, so uptime days are computed again.
     if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
     return [organization, eventOf('PAGE_UPDATED', organization)]
   })
@@ -119,7 +119,7 @@ const planChange = z.object({
 })
 
 /**
- * Sets the check plan of an organization, until a time or (null) without an end. Operator only.
+ * Sets the check plan of an organization, until a given time; null: without an end. Operator only.
  * @throws NotFound for an unknown organization. @throws Conflict when it has changed since the given version.
  */
 export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organization> {
@@ -140,7 +140,7 @@ export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organi
 
 const eventOf = (kind: NewEvent['kind'], { id, name }: Organization) => ({ kind, subjectId: id, subjectName: name })
 
-/** Converts a unique violation of a new or changed organization to a Conflict about the slug. @throws always. */
+/** Converts a unique violation of a new or changed organization to a Conflict about its slug. @throws always. */
 export function refuseTaken(error: unknown): never {
   const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
   if (!taken) throw error

@@ -18,13 +18,13 @@ export const SIGN_UPS_PER_NETWORK: SignUpLimits = { hour: 5, day: 10 }
 export const SIGN_UPS_IN_TOTAL: SignUpLimits = { hour: 200, day: 1000 }
 
 /**
- * Counts a sign-up in the transaction that creates the organization: a rollback undoes it.
- * @throws RateLimited for too many from the caller's network, or in total.
+ * Counts a sign-up in the transaction that creates the organization, so that a rollback undoes it.
+ * @throws RateLimited after too many sign-ups from the caller's network, or in total.
  */
 export async function consumeSignUpQuota(tx: Context): Promise<void> {
   const subject = `sign-up ${clientSubject(tx.clientAddress)}`
   await consumeQuota(tx, subject, SIGN_UPS_PER_NETWORK, 'from one network')
-  // Last, so that a refused network does not lock the shared row.
+  // Comes last, so that a refused network does not lock the shared row.
   await consumeQuota(tx, 'sign-up', SIGN_UPS_IN_TOTAL, 'by all networks together')
 }
 

@@ -8,14 +8,14 @@ import { change } from '../../event-log/change.ts'
 import type { Page } from './page.ts'
 import { countEdit, findPage, pageUpdated } from './page.ts'
 
-/** The sites that may embed a page's status line, at most. */
+/** The maximum number of sites that may embed a page's status line. */
 export const MAX_EMBED_ORIGINS = 20
 
 const MAX_ORIGIN_LENGTH = 300
 
 /**
- * Returns the origin of a site in the form of a policy's `frame-ancestors`; null: the text is none. A host may have `;`, `,` and `*` in an
- * address, which would mean something else there, and IPv6 addresses have no form there.
+ * Returns the origin of a site as written in the policy's `frame-ancestors`; null: the text is not an origin. Hosts with `;`, `,`
+ * or `*` are refused, because these have another meaning there, and so are IPv6 addresses, which cannot be written there.
  */
 export function originOf(text: string): string | null {
   const trimmed = text.trim()
@@ -44,9 +44,10 @@ const embedding = z.object({
 })
 
 /**
- * Sets which sites may embed the status line of a page. Requires a key with scope ADMIN.
+ * Sets which sites may embed the status line of a page. Needs a key with scope ADMIN.
  * @param input `pageId`, or the id of the organization for its first page; and `origins`, which replace the list.
- * @throws Invalid for what is no origin, NotFound for an unknown page, Conflict when it has changed since the given version.
+ * @throws Invalid for a text that is not an origin, NotFound for an unknown page, Conflict when the page has changed since the
+ * given version.
  */
 export async function updatePageEmbedding(ctx: Context, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')

@@ -8,12 +8,12 @@ import { isLogoAddress } from './page-settings.ts'
 
 /** The maximum size of a logo in bytes. */
 export const MAX_LOGO_BYTES = 256 * 1024
-/** The maximum width and height of a logo in pixels: a page shows 40 of them. */
+/** The maximum width and height of a logo in pixels. A page shows only 40 of them. */
 export const MAX_LOGO_PIXELS = 2000
 /** The path below which uploaded logos are served. */
 export const LOGO_PATH = '/logos'
 
-/** The media types of logos by the extension of their file. */
+/** The media types of logos by file extension. */
 export const logoTypes = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -22,13 +22,13 @@ export const logoTypes = {
 } as const
 type Format = keyof typeof logoTypes
 
-/** A logo that was checked. Its file names its content, so that it can be cached for ever. */
+/** A checked logo. Its file name is derived from its content, so that it can be cached forever. */
 export interface LogoFile {
   readonly file: string
   readonly content: Uint8Array<ArrayBuffer>
 }
 
-/** Checks an uploaded logo by its content, whatever its name says. @throws Invalid for a picture that pages may not show. */
+/** Checks an uploaded logo by its content, regardless of its name. @throws Invalid for an image that pages may not show. */
 export function readLogo(content: Uint8Array<ArrayBuffer>): LogoFile {
   if (content.length > MAX_LOGO_BYTES) throw wrong(`must be a file of at most ${MAX_LOGO_BYTES / 1024} kB`)
   const format = formatOf(content)
@@ -38,7 +38,7 @@ export function readLogo(content: Uint8Array<ArrayBuffer>): LogoFile {
 
 const wrong = (message: string) => invalid([{ path: ['logo'], message }])
 
-/** Returns the format of a picture; null: unknown or broken. @throws Invalid when it is too large. */
+/** Returns the format of an image; null: unknown or broken. @throws Invalid when it is too large. */
 function formatOf(content: Uint8Array): Format | null {
   const picture = pictureSize(content)
   if (picture === null) return isSvg(content) ? 'svg' : null
@@ -49,8 +49,8 @@ function formatOf(content: Uint8Array): Format | null {
 }
 
 /**
- * Returns whether a file is SVG. What it contains matters little: browsers run no script of a picture, and it is served so that
- * it cannot run one when it is opened alone. Entities, which could make it grow without bound, are refused.
+ * Returns whether a file is SVG. Scripts in it do no harm: browsers do not run scripts of images, and our headers stop them when
+ * the file is opened alone. Entities are refused, because they could make the file grow without bound.
  */
 function isSvg(content: Uint8Array): boolean {
   if (!isUtf8(content)) return false
@@ -59,29 +59,29 @@ function isSvg(content: Uint8Array): boolean {
   return text.includes('<svg') && text.includes('http://www.w3.org/2000/svg') && !text.includes('<!ENTITY')
 }
 
-/** Returns the address of a logo that holds its content, for a page that shows it before it is stored. */
+/** Returns a data URL of a logo, for a page that shows it before it is stored. */
 export function dataUrl({ file, content }: LogoFile): string {
   const type = logoTypes[file.slice(file.indexOf('.') + 1) as Format]
   return `data:${type};base64,${Buffer.from(content).toString('base64')}`
 }
 
-/** Returns whether a stored logo is an uploaded one. */
+/** Returns whether a stored logo was uploaded. */
 export function isUploaded(logo: string): boolean {
   return logo.startsWith(`${LOGO_PATH}/`)
 }
 
-/** Returns the stored logo as pages load it: a path of this service or an https URL; null: none. */
+/** Returns the address of a stored logo on pages: a path of this service or an https URL; null: no logo. */
 export function shownLogo(logo: string | null): string | null {
   return logo !== null && (isUploaded(logo) || isLogoAddress(logo)) ? logo : null
 }
 
-/** Returns the URL of a stored logo; null: none. @param origin the public address that the path of an uploaded one is added to. */
+/** Returns the URL of a stored logo; null: no logo. @param origin the public address that precedes the path of an uploaded logo. */
 export function logoUrlAt(origin: string, logo: string | null): string | null {
   return logo !== null && isUploaded(logo) ? origin + logo : logo || null
 }
 
 /**
- * Returns what becomes the stored logo; undefined: it stays. The URL of an uploaded logo, as the API gives it, keeps that one.
+ * Returns the new value of the stored logo; undefined: unchanged. The URL of the uploaded logo, as returned by the API, keeps it.
  * @param logoUrl of the input.
  */
 export function changedLogo(
@@ -93,7 +93,7 @@ export function changedLogo(
   return before !== null && isUploaded(before) && logoUrl?.endsWith(before) ? undefined : logoUrl
 }
 
-/** Stores the uploaded logo of a page in the place of the last one; undefined: it has none any more. */
+/** Stores the uploaded logo of a page in place of the previous one; undefined: deletes it. */
 export async function storeLogo(
   db: Database,
   { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
@@ -103,13 +103,13 @@ export async function storeLogo(
   if (upload) await db.logo.create({ data: { pageId, organizationId, ...upload } })
 }
 
-/** The content of an uploaded logo; null: no page has it, so that it belongs to no organization. */
+/** The content of an uploaded logo; null: no page has it, so it belongs to no organization. */
 export interface LogoContent {
   readonly organizationId: string | null
   readonly content: Uint8Array<ArrayBuffer> | null
 }
 
-/** Reads an uploaded logo by the name of its file. */
+/** Reads an uploaded logo by file name. */
 export async function readLogoContent(db: Database, file: string): Promise<LogoContent> {
   const where = { file, organization: { deletedAt: null } }
   const found = await db.logo.findFirst({ where, select: { content: true, organizationId: true } })

@@ -15,13 +15,13 @@ import type { EventKind } from '../../generated/prisma/enums.ts'
 import { announceKeys } from '../api-key/api-key.ts'
 import { hashSecret } from '../api-key/secret.ts'
 
-/** What every read token of a page begins with; 256 random bits follow. */
+/** The prefix of every read token of a page; 256 random bits follow. */
 export const PAGE_TOKEN_PREFIX = 'acp_'
 
-/** How long an opened page stays open in a browser. */
+/** How long a browser keeps access to an opened page. */
 export const PAGE_COOKIE_LIFETIME = 30 * DAY
 
-/** A page, and who may read it. */
+/** A page, and who can read it. */
 export interface GuardedPage
   extends Readonly<Pick<PageAccess, 'pageId' | 'organizationId' | 'kind' | 'passwordHash' | 'generation'>> {
   readonly slug: string
@@ -30,54 +30,54 @@ export interface GuardedPage
   readonly tokens: readonly { readonly id: string; readonly hash: string }[]
   /** The services that it shows; null: all. */
   readonly serviceIds: readonly string[] | null
-  /** The languages that it offers, by name; none: all. */
+  /** The languages that it offers, by name; empty: all. */
   readonly languages: readonly string[]
   readonly defaultLanguage: string
 }
 
-/** What names a page; an organization names all of its pages. */
+/** Identifies a page, or all pages of an organization. */
 export type PageName =
   | { readonly slug: string }
   | { readonly host: string }
   | { readonly pageId: string }
   | { readonly organizationId: string }
 
-/** What a caller shows in order to read private pages. */
+/** The keys to private pages that a caller presents. */
 export interface PageKeys {
   /** The read token; null: none. */
   readonly token: string | null
-  /** The cookies of opened pages, by the id of the page. */
+  /** The cookies of opened pages, by page id. */
   readonly cookies: ReadonlyMap<string, string>
-  /** Whether a page of another site makes the browser call: its network opens nothing then. */
+  /** Whether a page of another site caused the request. The browser's network then opens no page. */
   readonly isCrossSite: boolean
 }
 
-/** Who asks for a page. */
+/** The caller who wants to read a page. */
 export type PageReader = Pick<Context, 'actor' | 'clientAddress' | 'pageKeys'>
 
 /** The right to read a page. */
 export interface PagePass {
   readonly page: GuardedPage
-  /** What the right depends on: `PageGuard.hold` says when it ends. */
+  /** The credentials that the right depends on. `PageGuard.hold` reports when they end. */
   readonly holds: readonly string[]
 }
 
-/** Knows who may read which page, so that a request of a public page costs no query. */
+/** Knows who can read which page, so that a request of a public page costs no query. */
 export interface PageGuard {
   /** Returns the pages with this name. */
   pages(name: PageName): Promise<readonly GuardedPage[]>
-  /** Returns them if that takes no query. */
+  /** Returns them if that takes no query, otherwise null. */
   known(name: PageName): readonly GuardedPage[] | null
   /** Calls `cut` when a right to read a page ends, on any instance. Returns a function that cancels this. */
   hold(id: string, cut: () => void): () => void
-  /** Returns the content of the cookie of an opened page. */
+  /** Returns the cookie's value for an opened page. */
   sign(page: GuardedPage): string
-  /** Returns whether a cookie still opens a page. */
+  /** Returns whether a cookie still gives access to a page. */
   isSigned(page: GuardedPage, cookie: string): boolean
-  /** Records the use of a read token, once a minute. */
+  /** Records the use of a read token, at most once a minute. */
   noteUse(tokenId: string): void
   /**
-   * Marks an organization's pages as stale after its log moved, unless the events leave them as they are; null: all pages.
+   * Marks an organization's pages as stale after its log has moved, unless the events do not change them; null: all pages.
    * @param events absent or empty: unknown.
    */
   invalidate(organizationId: string | null, events?: readonly { readonly kind: EventKind }[]): void
@@ -85,14 +85,14 @@ export interface PageGuard {
 
 declare module '../../core/context.ts' {
   interface Context {
-    /** Absent: who may read a page is read from the database each time. */
+    /** Absent: access to pages is read from the database each time. */
     readonly pageGuard?: PageGuard | undefined
-    /** Absent: none. */
+    /** Absent: the caller presents none. */
     readonly pageKeys?: PageKeys | undefined
   }
 }
 
-/** The number of cached names of pages. */
+/** The maximum number of cached page names. */
 const MAX_NAMES = 20_000
 
 /** Creates the guard. @param options.hold reports revoked credentials (`watchRevokedKeys`). */
@@ -147,10 +147,10 @@ export function createPageGuard(
   }
 }
 
-/** The kinds of frequent events that change neither a page nor a right to read one. */
+/** The kinds of frequent events that change neither a page nor the access to it. */
 const leavesPages = /^(INCIDENT|MAINTENANCE|MONITOR)_|^SERVICE_(STATUS_CHANGED|UNKNOWN|KNOWN)$/
 
-/** Reads the pages with a name, and who may read each. A page without a row is public. */
+/** Reads the pages with a name, and who can read each. A page without a row of access is public. */
 async function readPages(db: Database, name: PageName): Promise<readonly GuardedPage[]> {
   const [column, value] =
     'slug' in name
@@ -160,7 +160,7 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
         : 'pageId' in name
           ? ['id', name.pageId]
           : ['organizationId', name.organizationId]
-  // Other text must not reach the database.
+  // Anything else must not reach the database.
   if (!/^[\w.-]{1,253}$/.test(value)) return []
   return db.$queryRaw<GuardedPage[]>`
     SELECT page.id AS "pageId", page."organizationId", page.slug, owner.languages, owner."defaultLanguage", coalesce(access.kind, 'PUBLIC')::text AS kind,
@@ -181,7 +181,7 @@ export function pagesNamed({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'>,
   return pageGuard?.pages(name) ?? readPages(db, name)
 }
 
-/** The one place that decides who may read a page. Returns null for callers who may not. */
+/** Decides who can read a page; nothing else does. Returns null for callers without access. */
 export function passOf(guard: PageGuard | undefined, page: GuardedPage, reader: PageReader): PagePass | null {
   const { kind, pageId, organizationId, generation } = page
   const open = { page, holds: [`${pageId}#${generation}`] }
@@ -208,8 +208,8 @@ export function passOf(guard: PageGuard | undefined, page: GuardedPage, reader: 
 }
 
 /**
- * Requires that the caller may read a page with this name, or one of an organization's. Returns null when none exists.
- * @throws Unauthenticated when each is private to the caller.
+ * Requires that the caller can read the page with this name, or a page of the organization. Returns null when none exists.
+ * @throws Unauthenticated when all of them are private to the caller.
  */
 export async function requirePage(
   ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
@@ -224,18 +224,18 @@ export async function requirePage(
   return null
 }
 
-/** A thing that pages show, by its id, and the organization that it belongs to. */
+/** An object that pages show, by its id, and its organization. */
 export interface PageThing {
   readonly id: string
   readonly organizationId: string
-  /** Of an update: what it belongs to. */
+  /** Of an update: its incident. */
   readonly incidentId?: string
   readonly maintenanceId?: string
 }
 
 /**
- * Requires that the caller may read a page that shows a thing: an incident or maintenance without services is on every page.
- * Returns null when the organization has no page. @throws Unauthenticated when all that show it are private to the caller.
+ * Requires that the caller can read a page that shows an object. Every page shows incidents and maintenance without services.
+ * Returns null when the organization has no page. @throws Unauthenticated when all pages that show it are private to the caller.
  */
 export async function requireThing(
   ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
@@ -251,8 +251,9 @@ export async function requireThing(
 }
 
 /**
- * Returns the page that shows a thing that is asked for by its id: one that shows all services, otherwise the first that shows
- * it, of those that the caller may read; null: no page shows it. @throws Unauthenticated when only private ones may.
+ * Returns the page on which the caller sees an object that is requested by its id: of the pages that the caller can read, one that
+ * shows all services, otherwise the first that shows the object; null: no page shows it. @throws Unauthenticated when all pages
+ * that show it are private to the caller.
  */
 export async function pageShowing(
   ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
@@ -267,7 +268,7 @@ export async function pageShowing(
   return shown
 }
 
-/** Returns the first pass of a page that shows a thing; null: none. */
+/** Returns the first pass for a page that shows an object; null: none. */
 async function passShowing(db: Database, passes: readonly PagePass[], thing: PageThing): Promise<PagePass | null> {
   if (passes.length === 0) return null
   const concerned = await servicesOf(db, thing)
@@ -275,7 +276,7 @@ async function passShowing(db: Database, passes: readonly PagePass[], thing: Pag
   return passes.find(isShown) ?? null
 }
 
-/** Returns the services that a thing is about; null: every page shows it. */
+/** Returns the services that an object concerns; null: every page shows it. */
 async function servicesOf(
   db: Database,
   { id, incidentId, maintenanceId }: PageThing,
@@ -293,13 +294,13 @@ async function servicesOf(
   return links.length === 0 ? null : links.map(({ serviceId }) => serviceId)
 }
 
-/** Returns those of ids that are updates of public incidents. */
+/** Returns the ids that belong to updates of public incidents. */
 export async function publicUpdateIds(db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const where = { id: { in: [...ids] }, incident: { visibility: 'PUBLIC' as const } }
   return new Set((await db.incidentUpdate.findMany({ where, select: { id: true } })).map(({ id }) => id))
 }
 
-/** Creates the error for callers who may not read a page. It reveals nothing about the page. */
+/** Creates the error for callers without access to a page. It reveals nothing about the page. */
 function pageIsPrivate(): Unauthenticated {
   return new Unauthenticated(
     'UNAUTHENTICATED',
@@ -307,9 +308,9 @@ function pageIsPrivate(): Unauthenticated {
   )
 }
 
-/** A follower of a page. It ends when the right to read the page does. */
+/** Follows the log of a page, until the right to read the page ends. */
 export interface PageFollower extends Follower {
-  /** Whether it has ended because the right to read the page has. */
+  /** Whether it has ended because the right to read the page has ended. */
   readonly isCut: boolean
 }
 
@@ -340,7 +341,7 @@ export function followWithPass(guard: PageGuard | undefined, pass: PagePass, fol
   }
 }
 
-/** Announces at the commit that what was opened in a generation of a page is closed, or that a read token is revoked. */
+/** Announces, when the transaction commits, that access given in a generation of a page has ended or a read token is revoked. */
 export function announcePage(db: Database, hold: string): Promise<void> {
   return announceKeys(db, hold)
 }

@@ -7,7 +7,7 @@ import { UptimeSource } from '../../generated/prisma/enums.ts'
 import { languages } from '../../language/catalogue.ts'
 import { hostName } from '../custom-domain/domain-name.ts'
 
-/** A link on the public page to somewhere else. */
+/** A link on the public page to another site. */
 export interface PageLink {
   readonly label: string
   readonly url: string
@@ -15,18 +15,18 @@ export interface PageLink {
 
 /** The links of a page. */
 export function linksOf({ links }: Pick<Organization, 'links'>): readonly PageLink[] {
-  // The column is JSON, and only the schemas of this file write it.
+  // The column is JSON, and only values that passed the schemas of this file are written to it.
   return links as unknown as PageLink[]
 }
 
-/** An organization's name in addresses. */
+/** A slug: the name of an organization or a page in addresses. */
 export const slugText = z
   .string()
   .min(2, 'must have at least 2 characters')
   .max(63, 'must have at most 63 characters')
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, in parts joined by single hyphens')
 
-/** An email address of at most 254 characters, the most that mail can carry (RFC 5321 §4.5.3.1.3). */
+/** An email address of at most 254 characters, which is the limit of email (RFC 5321 §4.5.3.1.3). */
 export const emailText = z.email('must be an email address').max(254, 'must have at most 254 characters')
 
 const webAddress = z
@@ -34,12 +34,12 @@ const webAddress = z
   .max(2000, 'must have at most 2000 characters')
   .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
 
-/** An IANA zone name that this machine knows: offsets such as +01:00 are none, for they know no summer time. */
+/** An IANA zone name that this machine knows. Offsets such as +01:00 are refused, because they ignore daylight saving time. */
 export const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
 
 /**
- * Whether an address may be that of a logo. Its host is named to browsers in the page's policy, where a `;` or `*`, which the
- * host of an address may have, would mean something else.
+ * Returns whether an address can be that of a logo. Its host goes into the page's security policy, where `;` and `*`, which can
+ * occur in the host of an address, have another meaning.
  */
 export function isLogoAddress(text: string): boolean {
   const url = parseUrl(text)
@@ -55,10 +55,10 @@ const logoText = z
 const LOGO_RULE = 'must begin with https:// and a host name, such as cdn.example.com'
 const logoAddress = logoText.refine(isLogoAddress, LOGO_RULE)
 
-/** The logo of a page. Empty: none, even if its organization has one. */
+/** The logo of a page. Empty: no logo, even if its organization has one. */
 export const pageLogo = logoText.refine((text) => text === '' || isLogoAddress(text), LOGO_RULE)
 
-/** What an organization may change about itself and its page; what is left out stays as it is. */
+/** The settings of an organization and its page that an edit can change. Absent members stay the same. */
 export const settingsEdit = z.object({
   name: nameText.optional(),
   slug: slugText.optional(),
@@ -87,7 +87,7 @@ export const settingsEdit = z.object({
   version: versionInput,
 })
 
-/** Returns the valid ones among changes: what a preview shows while someone types. */
+/** Returns the changes that are valid, for the preview that is shown while someone types. */
 export function validSettings(input: Readonly<Record<string, unknown>>): Partial<z.infer<typeof settingsEdit>> {
   const valid = Object.entries(settingsEdit.shape).flatMap(([name, schema]) => {
     const { success, data } = schema.safeParse(input[name])

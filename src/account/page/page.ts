@@ -6,7 +6,7 @@ import type { NewEvent } from '../../event-log/event.ts'
 import type { Organization, Page as PageRow } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** What `pageSettings` selects: the organization's settings, unless the page overrides them. */
+/** The columns of `pageSettings`: the organization's settings, unless the page overrides them. */
 export type PageSettings = Pick<PageRow, 'slug' | 'customDomain' | 'embedOrigins' | 'publishesReports'> &
   Pick<
     Organization,
@@ -28,11 +28,11 @@ export interface Page
   extends PageSettings,
     Pick<PageRow, 'id' | 'organizationId' | 'isFirst' | 'createdAt'>,
     Pick<Organization, 'version' | 'deletedAt'> {
-  /** The services that it shows, in its order; null: all, in the order of the organization. */
+  /** The services that it shows, in its order; null: all services, in the organization's order. */
   readonly serviceIds: readonly string[] | null
 }
 
-/** The settings of a page as SQL columns, where `own` is its row and `owner` that of its organization. */
+/** The settings of a page as SQL columns, where `own` is the row of the page and `owner` that of its organization. */
 export const pageSettings = Prisma.sql`own.slug, coalesce(own.name, owner.name) AS name,
   coalesce(own.description, owner.description) AS description, owner."timeZone",
   coalesce(own."accentColor", owner."accentColor") AS "accentColor", coalesce(own."logoUrl", owner."logoUrl") AS "logoUrl",
@@ -47,10 +47,10 @@ export const selectPages = Prisma.sql`
       ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = own.id ORDER BY position, "serviceId") END AS "serviceIds"
   FROM "Page" AS own JOIN "Organization" AS owner ON owner.id = own."organizationId"`
 
-/** How pages are found: by their ids or slugs, or all pages of organizations. */
+/** How to select pages: by their ids or slugs, or all pages of organizations. */
 export type PagesBy = 'id' | 'slug' | 'organizationId'
 
-/** Reads pages of organizations that are not deleted, the oldest first. Runs one statement. */
+/** Reads pages of organizations that are not deleted, oldest first. Runs one statement. */
 export async function readPages(
   db: Database,
   by: PagesBy,
@@ -66,13 +66,13 @@ export async function readPages(
   )
 }
 
-/** Reads a page of an organization that is not deleted, or null. */
+/** Reads a page of an organization that is not deleted; null: there is none. */
 export async function readPage(db: Database, by: 'id' | 'slug', value: string): Promise<Page | null> {
   const [found] = await readPages(db, by, [value])
   return found ?? null
 }
 
-/** Finds a page of an organization; the id of the organization stands for its first page. @throws NotFound. */
+/** Finds a page of an organization. The id of the organization also identifies its first page. @throws NotFound. */
 export async function findPage(db: Database, organizationId: string, id: string): Promise<Page> {
   const by = id === organizationId ? 'organizationId' : 'id'
   const isId = id === organizationId || typeOfId(id) === 'StatusPage'
@@ -81,14 +81,14 @@ export async function findPage(db: Database, organizationId: string, id: string)
   return page
 }
 
-/** Counts an edit of a page. The version of the first page is that of its organization, whose settings it has. */
+/** Increments the version after an edit. The first page shares the settings and the version of its organization. */
 export async function countEdit(db: Database, { id, organizationId, isFirst }: EditedPage): Promise<void> {
   const data = { version: { increment: 1 } }
   if (isFirst) await db.organization.update({ where: { id: organizationId }, data })
   else await db.page.update({ where: { id }, data })
 }
 
-/** Returns the event of an edit of a page: that of the first page is about its organization. */
+/** Returns the event of an edited page. The event of the first page is about its organization. */
 export function pageUpdated({ id, organizationId, isFirst, name }: EditedPage & Pick<Page, 'name'>): NewEvent {
   return { kind: 'PAGE_UPDATED', subjectId: isFirst ? organizationId : id, subjectName: name }
 }
