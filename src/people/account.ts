@@ -26,8 +26,8 @@ export async function hasPassword(ctx: PeopleContext): Promise<boolean> {
 const passwordChange = z.object({ currentPassword: z.string().default(''), password: newPassword })
 
 /**
- * Changes the password of the signed-in person and ends its other sessions. Who has none proves to be present instead of giving
- * the current one.
+ * Changes the password of the signed-in person and ends their other sessions. A person without a password must have confirmed
+ * their identity instead of entering the current password.
  * @throws Invalid for a wrong current password, or an invalid new one. @throws RateLimited after too many wrong ones.
  */
 export async function changePassword(ctx: PeopleContext, input: unknown): Promise<void> {

@@ -4,21 +4,21 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { SendAccountMail } from './mail.ts'
 import type { KnownSession } from './sign-in/session.ts'
 
-/** The context of what people do. */
+/** The context of actions of people. */
 export interface PeopleContext extends Context {
-  /** Encrypts the secrets of authenticator apps. */
+  /** Encrypts secrets of people, such as those of authenticator apps. */
   readonly seal: SecretBox
-  /** Our public address, for links in mail. */
+  /** Our public address, for links in emails. */
   readonly site: { readonly baseUrl: string }
-  /** What this browser keeps since a person signed in (`newDevice`); absent: nothing. */
+  /** The value that this browser has stored since a person signed in (`newDevice`); absent: none. */
   readonly device?: string | undefined
 }
 
 declare module '../core/context.ts' {
   interface Context {
-    /** The cache of sessions; absent: this process has none. */
+    /** The cache of sessions; absent: this process does not cache sessions. */
     readonly knownSessions?: CredentialCache<KnownSession> | undefined
-    /** Sends mail about accounts; absent: mail is not set up. */
+    /** Sends emails about accounts; absent: email is not set up. */
     readonly sendMail?: SendAccountMail | undefined
   }
 }

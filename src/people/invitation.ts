@@ -15,14 +15,14 @@ import { newSecret } from './sign-in/one-time-token.ts'
 import { requireUser, startSession } from './sign-in/session.ts'
 import { insertUser, personEmail } from './user.ts'
 
-/** How long an invitation's link works. */
+/** How long the link of an invitation works. */
 const LIFETIME = 7 * DAY
 const invitationInput = z.object({ email: personEmail, role: roleInput })
 
 /**
- * Invites one mail address to the caller's organization. Owners only. A second invitation of the address replaces the first.
- * Returns the token of the link, which only the caller gets.
- * @throws Invalid for an invalid field. @throws Conflict when the person is a member already, or for too many invitations.
+ * Invites an email address to the caller's organization. Owners only. A new invitation of the same address replaces the previous
+ * one. Returns the token of the link, which only the caller gets.
+ * @throws Invalid for an invalid field. @throws Conflict when the person is already a member, or for too many invitations.
  */
 export async function invite(ctx: Context, input: unknown): Promise<{ invitation: Invitation; token: string }> {
   const organizationId = requireOwner(ctx)
@@ -57,14 +57,14 @@ export async function invite(ctx: Context, input: unknown): Promise<{ invitation
   return { invitation, token }
 }
 
-/** Returns the open invitations of the caller's organization, newest first. Owners only. */
+/** Returns the pending invitations of the caller's organization, newest first. Owners only. */
 export function invitationsOf(ctx: Context): Promise<Invitation[]> {
   const organizationId = requireOwner(ctx)
   const where = { organizationId, expiresAt: { gt: ctx.now() } }
   return ctx.db.invitation.findMany({ where, orderBy: [{ createdAt: 'desc' }, { id: 'asc' }] })
 }
 
-/** Revokes an invitation of the caller's organization. Owners only. @throws NotFound when it is not open. */
+/** Revokes an invitation of the caller's organization. Owners only. @throws NotFound when it is not pending. */
 export async function revokeInvitation(ctx: Context, id: string): Promise<Invitation> {
   const organizationId = requireOwner(ctx)
   requireConfirmation(ctx)
@@ -76,7 +76,7 @@ export async function revokeInvitation(ctx: Context, id: string): Promise<Invita
   })
 }
 
-/** An open invitation with its organization. */
+/** A pending invitation with its organization. */
 export type OpenInvitation = Invitation & { readonly organization: Pick<Organization, 'id' | 'name' | 'slug'> }
 
 /** Returns the invitation of a link. @throws NotFound when it was used or revoked, or has expired. */
@@ -90,8 +90,8 @@ export async function findInvitation({ db, now }: Pick<Context, 'db' | 'now'>, t
 }
 
 /**
- * Makes the signed-in person a member by an invitation to its address.
- * @throws Forbidden when the invitation is for another address. @throws NotFound as `findInvitation` does.
+ * Makes the signed-in person a member, given an invitation to their address.
+ * @throws Forbidden when the invitation is for another address. @throws NotFound like `findInvitation`.
  */
 export async function acceptInvitation(ctx: Context, token: string): Promise<OpenInvitation> {
   const { userId } = requireUser(ctx)
@@ -109,8 +109,8 @@ export async function acceptInvitation(ctx: Context, token: string): Promise<Ope
 const invitedPerson = z.object({ name: nameText, password: newPassword })
 
 /**
- * Creates the invited person, whose address the link proves, makes it a member and signs it in.
- * @throws Invalid for an invalid field. @throws Conflict when the address has an account. @throws NotFound as `findInvitation` does.
+ * Creates the invited person, whose address the link proves, makes them a member and signs them in.
+ * @throws Invalid for an invalid field. @throws Conflict when the address has an account. @throws NotFound like `findInvitation`.
  */
 export async function joinByInvitation(
   ctx: Context,
@@ -131,7 +131,7 @@ export async function joinByInvitation(
 
 async function takeInvitation(tx: Context, token: string): Promise<OpenInvitation> {
   const invitation = await findInvitation(tx, token)
-  // Of two at the same time, one finds it gone.
+  // If the link is used twice at the same time, one of the requests finds the invitation gone.
   const { count } = await tx.db.invitation.deleteMany({ where: { id: invitation.id } })
   if (count === 0) throw new NotFound('This invitation was used or revoked, or has expired.')
   return invitation

@@ -1,7 +1,7 @@
 import { NotFound } from '../core/errors.ts'
 import type { PeopleContext } from './context.ts'
 
-/** A mail to a person about its account. */
+/** An email to a person about their account. */
 export interface AccountMail {
   readonly to: string
   readonly subject: string
@@ -12,22 +12,22 @@ export interface AccountMail {
   readonly reason: string
 }
 
-/** What the mail server answered. */
+/** The answer of the mail server. */
 export interface MailAnswer {
   readonly delivered: boolean
   readonly message: string
 }
 
-/** Sends a mail about an account. Never rejects: failures are logged, without the mail's link. */
+/** Sends an email about an account. Never rejects: failures are logged, without the link in the email. */
 export type SendAccountMail = (mail: AccountMail) => Promise<MailAnswer>
 
-/** Returns what sends mail. @throws NotFound when mail is not set up. */
+/** Returns the function that sends emails. @throws NotFound when email is not set up. */
 export function requireMail({ sendMail }: Pick<PeopleContext, 'sendMail'>): SendAccountMail {
   if (sendMail === undefined) throw new NotFound('Mail is not set up.')
   return sendMail
 }
 
-/** Runs work whose duration would tell who exists, after the answer. */
+/** Runs work after the answer, because its duration would reveal which addresses have an account. */
 export function afterAnswer({ log }: Pick<PeopleContext, 'log'>, work: () => Promise<void>): void {
   work().catch((error: unknown) => log.error({ err: error }, 'people: could not send a link'))
 }

@@ -17,15 +17,15 @@ export interface Member extends Pick<Membership, 'role' | 'createdAt'> {
   readonly user: Pick<User, 'id' | 'name' | 'email'>
 }
 
-/** Members and open invitations of an organization, together. */
+/** The maximum number of members and pending invitations of an organization, together. */
 export const MAX_PEOPLE = 200
 
-/** A role as input. */
+/** The input of a role. */
 export const roleInput = z.enum(Role, { error: 'must be VIEWER, EDITOR, ADMIN or OWNER' })
 
 const roleChange = z.object({ userId: z.string(), role: roleInput, previousRole: roleInput.nullish() })
 
-/** Returns the members of the caller's organization, in the order of their joining. */
+/** Returns the members of the caller's organization, in the order in which they joined. */
 export function membersOf(ctx: Context): Promise<Member[]> {
   const organizationId = requireScope(ctx, 'READ')
   return ctx.db.membership.findMany({
@@ -35,7 +35,7 @@ export function membersOf(ctx: Context): Promise<Member[]> {
   })
 }
 
-/** Returns the organizations of a person, by name, without deleted ones. */
+/** Returns a person's organizations by name, without deleted ones. */
 export function organizationsOf(
   { db }: Pick<Context, 'db'>,
   userId: string,
@@ -60,7 +60,7 @@ export async function insertMembership(
 }
 
 /**
- * Makes the person with a mail address an owner of the organization that the operator acts for, which has lost its own.
+ * Makes the person with an email address an owner of the organization that the operator acts for, in case it has no owner left.
  * Operator only.
  * @throws Invalid for an invalid address. @throws Conflict when no account has this address.
  */
@@ -88,9 +88,9 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
 }
 
 /**
- * Changes a member's role. Owners only. The member's connections are cut and come back with the new role.
- * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or the role is no longer the
- * previous one that the caller has read.
+ * Changes a member's role. Owners only. Closes the member's connections; clients reconnect with the new role.
+ * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or when the role is no longer
+ * the previous role that the caller has read.
  */
 export async function setRole(ctx: Context, input: unknown): Promise<Member> {
   const organizationId = requireOwner(ctx)
@@ -114,7 +114,7 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
 }
 
 /**
- * Removes a member. Owners only, but anybody may leave.
+ * Removes a member. Owners only, but anyone may leave.
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<Member> {

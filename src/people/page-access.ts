@@ -22,14 +22,14 @@ import { limitLinks, limitPageAttempts, limitRequests } from './sign-in/attempt-
 import { createToken, newSecret, readToken, takeToken } from './sign-in/one-time-token.ts'
 import { emailInput } from './user.ts'
 
-/** Mail domains, and networks, that may read a page. */
+/** The maximum number of email domains, and of networks, with access to a page. */
 export const MAX_DOMAINS = 50
 export const MAX_RANGES = 100
-/** Read tokens of a page. */
+/** The maximum number of read tokens of a page. */
 export const MAX_TOKENS = 50
 const LINK_LIFETIME = 15 * MINUTE
 
-/** Shorter than that of a person, because attempts are limited and many share it. */
+/** May be shorter than a person's password, because attempts are limited and many people share it. */
 const pagePassword = z.string().min(8, 'must have at least 8 characters').max(200, 'must have at most 200 characters')
 
 const range = z.string().transform((text, issues) => {
@@ -39,7 +39,7 @@ const range = z.string().transform((text, issues) => {
   return z.NEVER
 })
 
-/** Who may read a page, as an input: `kind`, and what belongs to it. What is left out stays as it is. */
+/** The input that sets who can read a page: `kind`, and the values that it needs. Absent members stay the same. */
 export const pageAccessInput = z.object({
   kind: z.enum(PageAccessKind),
   password: pagePassword.nullish(),
@@ -49,19 +49,19 @@ export const pageAccessInput = z.object({
 
 const accessChange = z.object({ pageId: z.string(), access: pageAccessInput, version: versionInput })
 
-/** Who may read a page, as its organization sees it. */
+/** Who can read a page, as its organization sees it. */
 export type ShownAccess = Pick<PageAccess, 'kind' | 'mailDomains' | 'ranges'>
 
-/** Who may read a page from now on: checked, and the password hashed. */
+/** A checked input, with the password hashed. */
 export type PreparedAccess = z.infer<typeof pageAccessInput> & { readonly passwordHash: string | undefined }
 
-/** Returns who may read a page. */
+/** Returns who can read a page. */
 export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string): Promise<ShownAccess> {
   const access = await db.pageAccess.findUnique({ where: { pageId } })
   return access ?? { kind: 'PUBLIC', mailDomains: [], ranges: [] }
 }
 
-/** Returns who may read each page of an organization, by the page's id; absent: everybody. */
+/** Returns who can read each page of an organization, by page id. Absent pages are public. */
 export async function pageAccessKinds(
   { db }: Pick<Context, 'db'>,
   organizationId: string,
@@ -76,9 +76,9 @@ export function countPageTokens({ db }: Pick<Context, 'db'>, pageId: string): Pr
 }
 
 /**
- * Changes who may read a page of the caller's organization. What was opened before is closed at once, on every instance. Needs
- * a key with scope ADMIN, or a person's confirmation.
- * @throws Invalid for an invalid field, or a kind that lacks what belongs to it. @throws NotFound for an unknown page.
+ * Changes who can read a page of the caller's organization. Readers lose access at once, on every instance, and must prove it
+ * again. Needs a key with scope ADMIN, or a person's confirmation.
+ * @throws Invalid for an invalid field, or when a value that the kind needs is missing. @throws NotFound for an unknown page.
  * @throws Conflict when the page has changed since the given version.
  */
 export async function updatePageAccess(ctx: Context, input: unknown): Promise<ShownAccess> {
@@ -96,7 +96,7 @@ export async function updatePageAccess(ctx: Context, input: unknown): Promise<Sh
   return changed
 }
 
-/** Checks who may read a page, before the change that stores it: the hash of a password takes long. @throws Invalid. */
+/** Checks the input before the transaction that stores it, because hashing a password takes long. @throws Invalid. */
 export async function preparePageAccess(
   ctx: Context,
   access: z.infer<typeof pageAccessInput>,
@@ -109,8 +109,8 @@ export async function preparePageAccess(
 }
 
 /**
- * Changes who may read a page, as part of a change. Returns whether anything has changed; the caller counts the edit.
- * @throws Invalid for a kind that lacks what belongs to it.
+ * Changes who can read a page, in the caller's transaction. Returns whether anything has changed; the caller counts the edit.
+ * @throws Invalid when a value that the kind needs is missing.
  */
 export function setPageAccess(
   tx: Context,
@@ -152,15 +152,15 @@ function requireComplete({
 
 const newToken = z.object({ pageId: z.string(), name: nameText })
 
-/** A new read token. `secret` is the token itself, which is not stored, so it can be shown only now. */
+/** A new read token. `secret` is the token itself. It is not stored, so it can only be shown now. */
 export interface CreatedPageToken {
   readonly secret: string
   readonly token: PageToken
 }
 
 /**
- * Creates a read token of a page: it allows reading the page's documents. Needs a key with scope ADMIN.
- * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many.
+ * Creates a read token, which gives access to the documents of a page. Needs a key with scope ADMIN.
+ * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many tokens.
  */
 export async function createPageToken(ctx: Context, input: unknown): Promise<CreatedPageToken> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -184,7 +184,7 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
 }
 
 /**
- * Revokes a read token at once, on every instance. Needs a key with scope ADMIN. Returns what it was.
+ * Revokes a read token at once, on every instance. Needs a key with scope ADMIN. Returns the revoked token.
  * @throws NotFound when the organization has no such token.
  */
 export async function revokePageToken(ctx: Context, id: string): Promise<PageToken> {
@@ -200,7 +200,7 @@ export async function revokePageToken(ctx: Context, id: string): Promise<PageTok
   return revoked
 }
 
-/** Returns the read tokens of a page, the newest first. Needs a key with scope ADMIN. */
+/** Returns the read tokens of a page, newest first. Needs a key with scope ADMIN. */
 export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
   const organizationId = requireScope(ctx, 'ADMIN')
   return ctx.db.pageToken.findMany({
@@ -210,7 +210,7 @@ export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
 }
 
 /**
- * Returns whether a password opens a page.
+ * Returns whether a password gives access to a page.
  * @throws RateLimited after too many wrong ones for the page, from one network or in total. @throws Unavailable under load.
  */
 export async function opensPage(ctx: Context, page: GuardedPage, password: string): Promise<boolean> {
@@ -221,8 +221,8 @@ export async function opensPage(ctx: Context, page: GuardedPage, password: strin
 }
 
 /**
- * Mails a link that opens a page, if the address is of an allowed domain. The answer is the same otherwise.
- * @param url the address before the token. @throws Invalid for an invalid address. @throws RateLimited for too many links.
+ * Sends an email with a link that opens a page, if the address is at an allowed domain. The answer does not reveal whether it is.
+ * @param url the address before the token. @throws Invalid for an invalid address. @throws RateLimited after too many links.
  */
 export async function requestPageLink(ctx: Context, page: GuardedPage, input: unknown, url: string): Promise<void> {
   const sendMail = requireMail(ctx)
@@ -249,7 +249,7 @@ export async function isPageLink(ctx: Context, page: GuardedPage, token: string)
   return isFor(page, (await readToken(ctx, 'PAGE_ACCESS', token))?.data)
 }
 
-/** Uses a mailed link up. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or opens nothing any more. */
+/** Uses a mailed link up. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or no longer opens a page. */
 export async function takePageLink(ctx: Context, page: GuardedPage, token: string): Promise<void> {
   if (isFor(page, (await takeToken(ctx, 'PAGE_ACCESS', token))?.data)) return
   throw new Unauthenticated('INVALID_TOKEN', 'This link was already used or has expired. Request a new one.')

@@ -1,6 +1,6 @@
 import type { Role } from '../generated/prisma/enums.ts'
 
-/** Roles as people read them. */
+/** The names of roles on screens. */
 export const roleNames = {
   VIEWER: 'Viewer',
   EDITOR: 'Editor',
@@ -8,7 +8,7 @@ export const roleNames = {
   OWNER: 'Owner',
 } as const satisfies Record<Role, string>
 
-/** What each role may do. */
+/** What each role may do, as text for screens. */
 export const roleDescriptions = {
   VIEWER: 'Sees everything of the organization.',
   EDITOR: 'Also changes what the page shows, monitors and subscribers.',

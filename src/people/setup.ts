@@ -23,22 +23,22 @@ const SETUP_LIFETIME = 7 * DAY
 
 const setupInput = newPerson.extend({ organizationName: nameText, slug: slugText })
 
-/** Returns whether no one has an account yet. */
+/** Returns whether nobody has an account yet. */
 export async function isSetUpNeeded({ db }: Pick<Context, 'db'>): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) === null
 }
 
 /**
- * Requires that the service is set up: who came before the operator would close the setup page.
- * @throws Conflict as long as no one has an account.
+ * Requires that the service is set up, because an account that exists before the operator's would close the setup page.
+ * @throws Conflict as long as nobody has an account.
  */
 export async function requireSetUp(ctx: Pick<Context, 'db'>): Promise<void> {
   if (await isSetUpNeeded(ctx)) throw new Conflict('This service is not set up yet.')
 }
 
 /**
- * Creates the token of the setup page, which replaces earlier ones. Null when someone has an account, or when `ADMIN_TOKEN` is
- * set, which the page asks for instead.
+ * Creates the token of the setup page, which replaces earlier tokens. Returns null when someone has an account, or when
+ * `ADMIN_TOKEN` is set, which the page then asks for.
  */
 export async function createSetupToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {
   if (ctx.config.ADMIN_TOKEN !== undefined || !(await isSetUpNeeded(ctx))) return null
@@ -46,14 +46,14 @@ export async function createSetupToken(ctx: Pick<Context, 'db' | 'config' | 'now
   return createToken(ctx, 'SETUP', { lifetimeMs: SETUP_LIFETIME })
 }
 
-/** Returns whether a token opens the setup page: that of the first start, or `ADMIN_TOKEN`. */
+/** Returns whether a token opens the setup page: the token of the first start, or `ADMIN_TOKEN`. */
 export async function mayUseSetup(ctx: Pick<Context, 'db' | 'config' | 'now'>, token: string): Promise<boolean> {
   if (ctx.config.ADMIN_TOKEN !== undefined) return isOperatorToken(ctx, token)
   return (await readToken(ctx, 'SETUP', token)) !== null
 }
 
 /**
- * Creates the first person, as the operator, and its organization, and signs it in.
+ * Creates the first person, who is the operator, with an organization, and signs them in.
  * @throws Invalid for an invalid field. @throws Unauthenticated `INVALID_TOKEN` for a wrong or used token, or when someone has
  * an account. @throws RateLimited after too many wrong tokens.
  */
@@ -70,7 +70,7 @@ export async function setUp(
   const { email, name, password, organizationName, slug } = validate(setupInput, input)
   const passwordHash = await hashPassword(password)
   const creation = transaction(ctx, async (tx) => {
-    // One setup at a time, also over instances.
+    // Only one setup can run at a time, across all instances.
     await tx.db.$queryRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`
     const isTaken = tx.config.ADMIN_TOKEN !== undefined || (await takeToken(tx, 'SETUP', token)) !== null
     if (!isTaken || !(await isSetUpNeeded(tx))) throw wrongToken()

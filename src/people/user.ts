@@ -8,16 +8,16 @@ import type { User } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { newPassword } from './credential/password.ts'
 
-/** A mail address that identifies a person: without blanks around it, in lower case. */
+/** An email address that identifies a person: without surrounding spaces, in lower case. */
 export const personEmail = z.string().trim().toLowerCase().pipe(emailText)
 
-/** A form that asks for a mail address. */
+/** A form that asks for an email address. */
 export const emailInput = z.object({ email: personEmail })
 
-/** What a new person says about itself. */
+/** The input of a new person. */
 export const newPerson = z.object({ email: personEmail, name: nameText, password: newPassword })
 
-/** Inserts a person. @throws Conflict when the mail address is taken. */
+/** Inserts a person. @throws Conflict when the email address is taken. */
 export async function insertUser(
   { db, now }: Pick<Context, 'db' | 'now'>,
   user: Pick<User, 'email' | 'name' | 'passwordHash'> & { readonly isOperator?: boolean },
@@ -30,12 +30,12 @@ export async function insertUser(
   }
 }
 
-/** Returns the person with a mail address; null: none. */
+/** Returns the person with an email address; null: none. */
 export function userByEmail({ db }: Pick<Context, 'db'>, email: string): Promise<User | null> {
   return db.user.findUnique({ where: { email } })
 }
 
-/** What the person itself sees of its account. */
+/** The part of an account that its own person can see. */
 export type Person = Pick<User, 'id' | 'email' | 'name' | 'isOperator'>
 
 /** Returns the person with an id; null: it was deleted. */

@@ -2,14 +2,14 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import { createTaskThread } from '../../core/thread/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
 
-/** What a response must be to. */
+/** What an authenticator's response must match. */
 interface Expectation {
   readonly expectedChallenge: string
   readonly expectedOrigin: string
   readonly expectedRPID: string
 }
 
-/** What the thread is asked. */
+/** A request to the thread. */
 export type PasskeyTask =
   | (Expectation & { readonly kind: 'registration'; readonly response: RegistrationResponseJSON })
   | (Expectation & {
@@ -18,7 +18,7 @@ export type PasskeyTask =
       readonly credential: { id: string; publicKey: Uint8Array<ArrayBuffer>; counter: number }
     })
 
-/** What the thread answers. */
+/** The answer of the thread. */
 export type PasskeyAnswer =
   | {
       readonly kind: 'registered'
@@ -39,10 +39,10 @@ const thread = createTaskThread<PasskeyTask, PasskeyAnswer>('people/credential/p
 
 /**
  * Verifies the response of an authenticator in a thread.
- * @param owner on whose behalf, such as a network: owners take turns.
- * @throws Unavailable when too many wait.
+ * @param owner who the work is for, such as a network: owners take turns.
+ * @throws Unavailable when too many requests are waiting.
  */
 export const verifyPasskey = thread.run
 
-/** Ends the thread, when the service stops. */
+/** Stops the thread. Call it when the service stops. */
 export const closePasskeyThread = thread.close

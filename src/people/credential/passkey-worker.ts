@@ -1,4 +1,4 @@
-/** Verifies passkeys in a worker thread: the library takes 0.4 s and 19 MB to load. */
+/** Verifies passkeys in a worker thread, because the library takes 0.4 s and 19 MB to load. */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers'
 import { answerTasks } from '../../core/thread/task-worker.ts'
@@ -8,7 +8,7 @@ answerTasks(async (task: PasskeyTask): Promise<PasskeyAnswer> => {
   try {
     return task.kind === 'registration' ? await register(task) : await authenticate(task)
   } catch (error) {
-    // What the library refuses it throws.
+    // The library throws when it refuses a response.
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) }
   }
 })
@@ -37,7 +37,7 @@ async function authenticate({
     : { kind: 'refused', message: 'not verified' }
 }
 
-/** We ask for no attestation. Certificates in one could make the library fetch lists of revoked ones from anywhere. */
+/** We request no attestation. Certificates in one could make the library fetch revocation lists from any address. */
 function requireNoCertificates(attestationObject: string): void {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject))
   const isSelfSigned = decoded.get('fmt') === 'packed' && decoded.get('attStmt').get('x5c') === undefined

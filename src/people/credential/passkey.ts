@@ -18,29 +18,29 @@ import { confirmSession, requireUser, startSession } from '../sign-in/session.ts
 import type { PasskeyAnswer, PasskeyTask } from './passkey-thread.ts'
 import { verifyPasskey } from './passkey-thread.ts'
 
-/** The site for which passkeys are made: WebAuthn binds them to it. */
+/** The site that passkeys are created for. WebAuthn binds them to it. */
 export interface RelyingParty {
   /** The host name. */
   readonly id: string
   readonly origin: string
 }
 
-/** How long a challenge may be answered. */
+/** How long a challenge can be answered. */
 const CHALLENGE_LIFETIME = 5 * MINUTE
-/** Passkeys of one person. */
+/** The maximum number of passkeys per person. */
 const MAX_PASSKEYS = 20
-/** EdDSA, ES256 and RS256, by their COSE numbers: what the library verifies by default. */
+/** EdDSA, ES256 and RS256, by their COSE numbers: the algorithms that the library verifies by default. */
 const ALGORITHMS = [-8, -7, -257]
 
 type Purpose = 'sign-in' | 'confirm' | 'register'
 
-/** The challenge is a one-time token of 256 random bits: only the browser that got it can answer it, once. */
+/** The challenge is a one-time token of 256 random bits. Only the browser that received it can answer it, once. */
 async function createChallenge(ctx: PeopleContext, use: Purpose, userId: string | null): Promise<string> {
   await limitRequests(ctx)
   return createToken(ctx, 'PASSKEY', { userId, data: { use }, lifetimeMs: CHALLENGE_LIFETIME })
 }
 
-/** Returns what a browser needs to sign in by any passkey of this site. @throws RateLimited for too many requests. */
+/** Returns the options for signing in with any passkey of this site. @throws RateLimited after too many requests. */
 export async function signInOptions(
   ctx: PeopleContext,
   { id: rpId }: RelyingParty,
@@ -49,7 +49,7 @@ export async function signInOptions(
   return { challenge, rpId, timeout: CHALLENGE_LIFETIME, userVerification: 'required' }
 }
 
-/** Returns what a browser needs to confirm presence by a passkey of the caller. */
+/** Returns the options for confirming the caller's identity with a passkey. */
 export async function confirmOptions(
   ctx: PeopleContext,
   { id: rpId }: RelyingParty,
@@ -60,7 +60,7 @@ export async function confirmOptions(
   return { challenge, rpId, allowCredentials, timeout: CHALLENGE_LIFETIME, userVerification: 'required' }
 }
 
-/** Returns what a browser needs to make a passkey for the caller. @throws Conflict for too many passkeys. */
+/** Returns the options for creating a passkey for the caller. @throws Conflict when the caller has too many passkeys. */
 export async function registrationOptions(
   ctx: PeopleContext,
   { id }: RelyingParty,
@@ -87,7 +87,7 @@ async function descriptorsOf({ db }: PeopleContext, userId: string) {
   return passkeys.map(({ id }) => ({ id, type: 'public-key' as const }))
 }
 
-/** A text of the browser in base64url. */
+/** A text in base64url from the browser. */
 const base64url = z
   .string()
   .max(100_000)
@@ -105,9 +105,9 @@ const registration = z.looseObject({
 })
 
 /**
- * Signs in by a passkey, which is two factors: it is possessed, and unlocked by its owner. Returns the session's token; null: it
- * was refused.
- * @throws Invalid for a malformed answer. @throws RateLimited after too many refusals. @throws Unavailable when too many wait.
+ * Signs in with a passkey. A passkey counts as two factors, because its owner has it and unlocks it. Returns the session's token;
+ * null: the passkey was refused.
+ * @throws Invalid for a malformed response. @throws RateLimited after too many refusals. @throws Unavailable under load.
  */
 export async function signInByPasskey(
   ctx: PeopleContext,
@@ -119,7 +119,7 @@ export async function signInByPasskey(
   return passkey && startSession(ctx, passkey.userId, userAgent)
 }
 
-/** Confirms by a passkey that the signed-in person is present. Returns whether it was accepted. @throws as `signInByPasskey`. */
+/** Confirms the signed-in person's identity with a passkey. Returns whether it was accepted. @throws like `signInByPasskey`. */
 export async function confirmByPasskey(ctx: PeopleContext, site: RelyingParty, input: unknown): Promise<boolean> {
   requireUser(ctx)
   const passkey = await acceptPasskey(ctx, site, input, 'confirm')
@@ -142,7 +142,7 @@ async function acceptPasskey(
     const { id, publicKey, counter } = passkey
     const answer = await verify(ctx, {
       kind: 'authentication',
-      // The schema names only what is read here; the library checks the rest.
+      // The schema has only the fields that we read; the library checks the others.
       response: response as unknown as AuthenticationResponseJSON,
       credential: { id, publicKey: new Uint8Array(publicKey), counter: Number(counter) },
       ...expectation(site, challenge.token),
@@ -151,7 +151,7 @@ async function acceptPasskey(
   })
 }
 
-/** Records the use of a passkey. Returns false for a counter that has not grown: it was copied, or an answer is replayed. */
+/** Records the use of a passkey. Returns false when the counter has not grown: the passkey was copied, or a response replayed. */
 async function countUse({ db, now }: PeopleContext, id: string, counter: number): Promise<boolean> {
   const where = counter === 0 ? { id, counter: 0n } : { id, counter: { lt: counter } }
   const { count } = await db.passkey.updateMany({ where, data: { counter, lastUsedAt: now() } })
@@ -162,7 +162,7 @@ const newPasskey = z.object({ name: nameText, response: registration })
 
 /**
  * Adds a passkey to the caller's account.
- * @throws Invalid for a malformed or refused answer. @throws Conflict when the passkey is known.
+ * @throws Invalid for a malformed or refused response. @throws Conflict when the passkey is already registered.
  */
 export async function addPasskey(ctx: PeopleContext, site: RelyingParty, input: unknown): Promise<Passkey> {
   const { userId } = requireUser(ctx)
@@ -192,7 +192,7 @@ export function passkeysOf(ctx: PeopleContext): Promise<Passkey[]> {
   return ctx.db.passkey.findMany({ where: { userId }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
 }
 
-/** Removes one of the caller's passkeys. @throws NotFound when it is not the caller's. */
+/** Removes one of the caller's passkeys. @throws NotFound when the caller has no such passkey. */
 export async function removePasskey(ctx: PeopleContext, id: string): Promise<void> {
   const { userId } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -200,7 +200,7 @@ export async function removePasskey(ctx: PeopleContext, id: string): Promise<voi
   if (count === 0) throw new NotFound('Passkey not found.')
 }
 
-/** Creates the error for a passkey that was refused. */
+/** Creates the error for a refused passkey. */
 export function passkeyRefused(): Unauthenticated {
   return new Unauthenticated('WRONG_CREDENTIALS', 'This passkey was not accepted.')
 }
@@ -209,7 +209,7 @@ const refused = () => new Invalid('INVALID_INPUT', 'This passkey was not accepte
 
 const clientData = z.object({ challenge: z.string() })
 
-/** Uses up the challenge that an answer names; null: it is unknown, expired, used or for something else. */
+/** Uses up the challenge in a response; null: it is unknown, expired, used or has another purpose. */
 async function takeChallenge(ctx: PeopleContext, clientDataJson: string, use: Purpose) {
   const { challenge: token } = clientData.safeParse(jsonIn(clientDataJson)).data ?? {}
   const content = token === undefined ? null : await takeToken(ctx, 'PASSKEY', token)

@@ -1,4 +1,4 @@
-/** What scrypt takes for a hash (RFC 7914): memory of 128 * N * r bytes, p times. */
+/** The cost parameters of scrypt (RFC 7914): a hash takes 128 * N * r bytes of memory, p times. */
 export interface PasswordCost {
   readonly N: number
   readonly r: number

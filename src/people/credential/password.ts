@@ -7,7 +7,7 @@ import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
 /** The minimum length of a password, in characters. */
 export const MIN_PASSWORD_LENGTH = 10
 
-/** A new password. NIST SP 800-63B §3.1.1.2 asks for length rather than kinds of characters, and to accept at least 64. */
+/** A new password. NIST SP 800-63B §3.1.1.2 requires length, not kinds of characters, and that at least 64 are accepted. */
 export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `must have at least ${MIN_PASSWORD_LENGTH} characters`)
@@ -15,9 +15,9 @@ export const newPassword = z
 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-/** How many hashes run at once; each takes one of four threads and 32 MB. */
+/** The maximum number of hashes that run at once. Each takes one of four threads and 32 MB. */
 const MAX_RUNNING = 2
-/** How many hashes wait. More callers are refused, so that sign-ins cannot overload the service. */
+/** The maximum number of waiting hashes. More callers are refused, so that sign-ins cannot overload the service. */
 const MAX_WAITING = 8
 
 const inTurn = createLimiter({
@@ -27,7 +27,7 @@ const inTurn = createLimiter({
 })
 
 /**
- * Hashes a password with a new salt. Returns `scrypt$N$r$p$salt$hash`, salt and hash in base64url.
+ * Hashes a password with a new salt. Returns `scrypt$N$r$p$salt$hash`, with salt and hash in base64url.
  * @throws Unavailable when too many hashes are waiting.
  */
 export async function hashPassword(password: string, cost = PASSWORD_COST): Promise<string> {
@@ -38,7 +38,7 @@ export async function hashPassword(password: string, cost = PASSWORD_COST): Prom
 }
 
 /**
- * Returns whether a password matches a hash. Without a hash, takes as long and returns false, so that the time doesn't reveal
+ * Returns whether a password matches a hash. Without a hash it returns false after the same time, so that the time does not reveal
  * who has an account. @throws Unavailable when too many hashes are waiting.
  */
 export async function verifyPassword(password: string, stored: string | null, cost = PASSWORD_COST): Promise<boolean> {
@@ -51,7 +51,7 @@ export async function verifyPassword(password: string, stored: string | null, co
 function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
   // Twice what scrypt needs.
   const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
-  // Equal passwords typed on different keyboards are equal: NIST SP 800-63B §3.1.1.2 names NFKC.
+  // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2).
   const text = password.normalize('NFKC')
   return inTurn(
     () =>

@@ -12,31 +12,31 @@ import { readToken, takeToken } from '../sign-in/one-time-token.ts'
 import { requireUser, startSession } from '../sign-in/session.ts'
 import { newTotpSecret, stepOfCode, totpUrl } from './totp.ts'
 
-/** Recovery codes of one person. */
+/** The number of recovery codes per person. */
 const RECOVERY_CODES = 10
 /** 80 random bits. */
 const RECOVERY_CODE_LENGTH = 16
-/** Wrong codes that use up the token of a sign-in. A stranger who knows no password gives none, so they may lock the account. */
+/** Wrong codes that use up the token of a sign-in. They may lock the account, because only those who know the password get here. */
 const MAX_WRONG_CODES = 10
 
 const ISSUER = 'Allclear'
 
-/** The secret of an authenticator app that is being set up. */
+/** An authenticator app that is being set up. */
 export interface PendingAuthenticator {
-  /** In base32, to be typed in. */
+  /** The secret in base32, to be typed in. */
   readonly secret: string
-  /** The same as an `otpauth:` address, to be scanned. */
+  /** The secret as an `otpauth:` URL, to be scanned. */
   readonly url: string
 }
 
 /** The second factor of a person. */
 export interface SecondFactor {
   readonly isEnabled: boolean
-  /** Unused recovery codes. */
+  /** The number of unused recovery codes. */
   readonly recoveryCodes: number
 }
 
-/** Returns what the caller's second factor is. */
+/** Returns the state of the caller's second factor. */
 export async function secondFactorOf(ctx: PeopleContext): Promise<SecondFactor> {
   const { userId } = requireUser(ctx)
   const [{ totpEnabled }, recoveryCodes] = await Promise.all([
@@ -47,8 +47,8 @@ export async function secondFactorOf(ctx: PeopleContext): Promise<SecondFactor> 
 }
 
 /**
- * Begins to set up an authenticator app with a new secret. Sign-in does not ask for it before `confirmAuthenticator`.
- * @throws Conflict when one is set up.
+ * Starts to set up an authenticator app with a new secret. Sign-in does not require it before `confirmAuthenticator`.
+ * @throws Conflict when an app is already set up.
  */
 export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator> {
   const { userId: id } = requireUser(ctx)
@@ -61,7 +61,7 @@ export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAut
   return { secret, url: totpUrl(secret, email, ISSUER) }
 }
 
-/** Returns the app that the caller is setting up; null: none, or the caller must confirm to be present first. */
+/** Returns the app that the caller is setting up; null: none, or the caller must confirm their identity first. */
 export async function pendingAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator | null> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -72,7 +72,7 @@ export async function pendingAuthenticator(ctx: PeopleContext): Promise<PendingA
 }
 
 /**
- * Turns the second factor on by a first code of the app. Returns the recovery codes, which cannot be read again.
+ * Turns the second factor on, given a first code of the app. Returns the recovery codes, which cannot be read again.
  * @throws Invalid for a wrong code. @throws RateLimited after too many. @throws Conflict when no app is being set up.
  */
 export async function confirmAuthenticator(ctx: PeopleContext, code: string): Promise<readonly string[]> {
@@ -88,7 +88,7 @@ export async function confirmAuthenticator(ctx: PeopleContext, code: string): Pr
   )
   if (!isRight) throw invalid([{ path: ['code'], message: 'is not the code that the app shows now' }])
   return transaction(ctx, async (tx) => {
-    // The secret is compared: another browser may have started again meanwhile.
+    // Compares the secret, because another browser may have restarted the setup in the meantime.
     const where = { id, totpEnabled: false, totpSecret }
     const { count } = await tx.db.user.updateMany({ where, data: { totpEnabled: true } })
     if (count === 0) throw new Conflict('No authenticator app is being set up.')
@@ -96,7 +96,7 @@ export async function confirmAuthenticator(ctx: PeopleContext, code: string): Pr
   })
 }
 
-/** Replaces the caller's recovery codes and returns the new ones. @throws Conflict without a second factor. */
+/** Replaces the caller's recovery codes and returns the new ones. @throws Conflict when there is no second factor. */
 export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly string[]> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -107,7 +107,7 @@ export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly
   })
 }
 
-/** Turns the caller's second factor off and deletes its recovery codes. */
+/** Turns the caller's second factor off and deletes their recovery codes. */
 export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -118,9 +118,9 @@ export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
 }
 
 /**
- * Completes a sign-in by a code of the app, or by a recovery code, which works once. Returns the session's token; null: the
- * code was wrong. A wrong code leaves the token of the sign-in, but ten use it up.
- * @throws Unauthenticated `INVALID_TOKEN` when the sign-in took too long, or was completed.
+ * Completes a sign-in with a code from the app, or with a recovery code, which works once. Returns the session's token; null: the
+ * code was wrong. The token of the sign-in works again after a wrong code, but ten wrong codes use it up.
+ * @throws Unauthenticated `INVALID_TOKEN` when the sign-in took too long or is already completed.
  * @throws RateLimited after too many wrong codes for the account.
  */
 export async function signInBySecondFactor(
@@ -163,7 +163,7 @@ async function acceptCode(ctx: PeopleContext, id: string, given: string): Promis
   return count > 0
 }
 
-/** Accepts a code of the app once: of two that give it at the same time, one is refused. */
+/** Accepts a code from the app once. If it is submitted twice at the same time, one of the two is refused. */
 async function acceptTotp(ctx: PeopleContext, user: User, given: string): Promise<boolean> {
   if (user.totpSecret === null) return false
   const secret = ctx.seal.open(user.totpSecret, about(user.id))

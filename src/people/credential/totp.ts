@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { SECOND } from '../../core/time.ts'
 
-/** A code holds for 30 seconds (RFC 6238 §5.2). */
+/** A code is valid for 30 seconds (RFC 6238 §5.2). */
 const STEP = 30 * SECOND
 const DIGITS = 6
-/** RFC 4226 §4 recommends 160 bits. */
+/** 160 bits, as recommended by RFC 4226 §4. */
 const SECRET_BYTES = 20
-/** Clocks of phones differ: the codes before and after the current one are accepted too. */
+/** The previous and the next code are accepted too, because clocks of phones differ. */
 const TOLERATED_STEPS = [0, -1, 1]
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -16,7 +16,7 @@ export function newTotpSecret(): string {
   return base32(randomBytes(SECRET_BYTES))
 }
 
-/** Returns the code of a time step (RFC 4226 §5.3 with SHA-1, which all apps know). */
+/** Returns the code of a time step (RFC 4226 §5.3 with SHA-1, which all apps support). */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -27,8 +27,8 @@ export function totpCode(secret: string, step: number): string {
 }
 
 /**
- * Returns the time step of a code; null: it is wrong.
- * @param last the step of the last accepted code: it and earlier ones are refused, so that no code works twice.
+ * Returns the time step of a code; null: the code is wrong.
+ * @param last the step of the last accepted code. That step and earlier ones are refused, so that no code works twice.
  */
 export function stepOfCode(secret: string, code: string, now: Date, last: number | null): number | null {
   const current = Math.floor(now.getTime() / STEP)
@@ -36,7 +36,7 @@ export function stepOfCode(secret: string, code: string, now: Date, last: number
   return steps.find((step) => isSame(totpCode(secret, step), code)) ?? null
 }
 
-/** Returns the address by which an app learns the secret. */
+/** Returns the URL that an app reads the secret from. */
 export function totpUrl(secret: string, account: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`
@@ -47,7 +47,7 @@ function isSame(expected: string, given: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Encodes whole groups of five bytes. */
+/** Encodes bytes in base32; their number must be a multiple of five. */
 function base32(bytes: Buffer): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   return bits.replace(/.{5}/g, (five) => BASE32.charAt(Number.parseInt(five, 2)))

@@ -65,7 +65,7 @@ const ViewerSession = builder.objectRef<Session & { readonly isCurrent: boolean 
   }),
 })
 
-/** More are rare, and cost a statement in all. */
+/** The number that the cost of the field assumes. Few people have more organizations, and any number costs one statement. */
 const USUAL_ORGANIZATIONS = 20
 
 interface Belonging {
@@ -134,7 +134,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
 }))
 
-/** Returns the context of a caller acting in an organization of several that the caller may read. */
+/** Returns the context of a caller acting in one of the organizations that the caller can read. */
 function inOrganization<C extends Context>(ctx: C, organizationId: string): C {
   const { actor } = ctx
   const mayChoose = actor.kind === 'operator' || actor.kind === 'user'

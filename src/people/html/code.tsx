@@ -3,7 +3,7 @@ import { FormProblem, InputField } from '../../http/page/form.tsx'
 import { HeldField } from './held-form.tsx'
 import type { Continuation } from './pages.tsx'
 
-/** Renders the page that asks for the second factor. @param token stands for what was proven already. */
+/** Renders the page that asks for the second factor. @param token proves the first factor. */
 export function CodeForm({
   state,
   token,

@@ -4,14 +4,14 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Site } from '../../http/page/layout.tsx'
 import { Document, pageHeaders } from '../../http/page/layout.tsx'
 
-/** Headers of pages for one person, which are not cached. They may be installed as an app. */
+/** Headers of pages for one person. The pages are not cached, and can be installed as an app. */
 export const privateHeaders = {
   ...pageHeaders,
   'content-security-policy': `${pageHeaders['content-security-policy']}; manifest-src 'self'`,
   'cache-control': 'private, no-store',
 } as const
 
-/** Sends a narrow page with one form, such as that to sign in. */
+/** Sends a narrow page with one form, such as the page to sign in. */
 export function respondWithFormPage(
   c: Context,
   site: Site,

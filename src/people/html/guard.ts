@@ -6,7 +6,7 @@ import { hostNameOf } from '../../http/request/host-header.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { isOwnOrigin } from '../../http/request/own-origin.ts'
 
-/** The site as its settings name it. */
+/** The site, according to the settings. */
 export interface OwnSite {
   readonly baseUrl: string
   /** Whether `BASE_URL` is set. */
@@ -14,8 +14,8 @@ export interface OwnSite {
 }
 
 /**
- * Guards pages of people: they exist on our own host only, never on a custom domain, and forms come from our own pages.
- * Returns where to go instead; null: the request may go on.
+ * Guards pages of people: they exist only on our own host, never on a custom domain, and accept forms only from our own pages.
+ * Returns where to redirect; null: the request may continue.
  * @throws NotFound on a custom domain. @throws Forbidden for a form of another site.
  */
 export async function guardOwnPage(

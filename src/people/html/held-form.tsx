@@ -7,9 +7,9 @@ import { isSentFile } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { HELD_FORM_LIFETIME, storeHeldForm, takeHeldForm } from '../sign-in/held-form.ts'
 
-/** A form that was sent when the session had ended. It is sent again once its sender has signed in. */
+/** A form that was submitted after its session had ended. It is submitted again when the person has signed in. */
 export interface HeldForm {
-  /** The path to which it was sent, our own. */
+  /** The path that it was submitted to, on our site. */
   readonly path: string
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
@@ -17,12 +17,12 @@ export interface HeldForm {
 /** The name of the field that carries a held form. */
 const HELD = 'held'
 
-/** Returns a form to hold. Files are not held: browsers do not let a page choose them for the user. */
+/** Returns a form to hold. Files are not held, because a page cannot fill in a file field. */
 export function holdForm(path: string, { fields }: SubmittedForm): HeldForm {
   return { path, fields: [...fields] }
 }
 
-/** Returns the held form in a submitted one; null: none, or it is malformed. */
+/** Returns the held form in a submitted form; null: none, or it is malformed. */
 export function heldIn({ fields }: Pick<FormState, 'fields'>): HeldForm | null {
   return parseHeldForm(fields.get(HELD))
 }
@@ -45,21 +45,21 @@ function isHeldForm(value: unknown): value is HeldForm {
   return typeof path === 'string' && ownPath(path) === path && Array.isArray(fields) && fields.every(isEntry)
 }
 
-/** Returns a path of this site; `/console` for any other text, such as the address of another site. */
+/** Returns a path on this site; `/console` for any other text, such as an address of another site. */
 export function ownPath(text: string | null | undefined): string {
   const base = 'http://own.invalid'
   const url = text?.startsWith('/') ? parseUrl(text, base) : null
   if (url === null) return '/console'
   const { origin, pathname, search } = url
-  // A path such as //host leads to another site.
+  // A path such as //host points to another site.
   return origin === base && !pathname.startsWith('//') ? pathname + search : '/console'
 }
 
-/** The cookie that leads back to a kept form, in the browser in which it was typed. */
+/** The cookie that leads to the stored form, in the browser in which it was filled in. */
 const COOKIE = 'allclear_held'
 const PATH = '/'
 
-/** Keeps a held form for ways to sign in that leave the page, such as a mailed link. */
+/** Stores a held form during a sign-in that leaves the page, such as one by a mailed link. */
 export async function keepHeldForm(
   c: HttpContext,
   ctx: PeopleContext,
@@ -72,7 +72,7 @@ export async function keepHeldForm(
   setCookie(c, COOKIE, token, { ...cookie, secure: site.baseUrl.startsWith('https:') })
 }
 
-/** Returns the form that was kept in this browser, once; null: none was. */
+/** Returns the form that is stored for this browser, once; null: none. */
 export async function takeKeptForm(c: HttpContext, ctx: PeopleContext): Promise<HeldForm | null> {
   const token = getCookie(c, COOKIE)
   if (token === undefined) return null
@@ -80,7 +80,7 @@ export async function takeKeptForm(c: HttpContext, ctx: PeopleContext): Promise<
   return parseHeldForm(await takeHeldForm(ctx, token))
 }
 
-/** Forgets the form that was kept in this browser: the page that it was typed into has sent it. */
+/** Forgets the form that is stored for this browser, because the page with the form has submitted it. */
 export function forgetKeptForm(c: HttpContext): void {
   if (getCookie(c, COOKIE) !== undefined) deleteCookie(c, COOKIE, { path: PATH })
 }
@@ -90,7 +90,7 @@ export function HeldField({ held }: { readonly held: HeldForm | null }) {
   return held === null ? null : <input type="hidden" name={HELD} value={JSON.stringify(held)} />
 }
 
-/** Renders the form that sends what was held. @param waits whether it waits for its button, also with a script. */
+/** Renders the form that submits a held form again. @param waits whether it waits for its button, even if scripts run. */
 export function ResendForm({ held, waits }: { readonly held: HeldForm; readonly waits: boolean }) {
   const hadFile = held.fields.some(([name]) => isSentFile(name))
   return (

@@ -9,7 +9,7 @@ interface Props {
   readonly state: FormState
 }
 
-/** Renders the invitation for a person who is signed in. */
+/** Renders the invitation for a signed-in person. */
 export function AcceptInvitation({ invitation, state }: Props) {
   return (
     <form method="post" class="stack">

@@ -13,14 +13,14 @@ import { agentOf } from './pages.tsx'
 import { NewPasswordField } from './password-fields.tsx'
 import { SignUpForm } from './setup.tsx'
 
-/** Adds the pages of links that are mailed: to sign in, to set a new password and to sign up. */
+/** Adds the pages of mailed links: to sign in, to set a new password and to sign up. */
 export function addMailLinkPages(pages: Pages): void {
   addSignInLink(pages)
   addReset(pages)
   addSignUp(pages)
 }
 
-/** The paths of a link: a mail scanner that follows it changes nothing, the button below it does. */
+/** The paths of a link. Following it changes nothing, because mail scanners do; the button on the page does. */
 const linked = (path: string) => `${path}/:token`
 const tokenIn = (c: HttpContext) => c.req.param('token') ?? ''
 

@@ -15,7 +15,7 @@ import { PasswordField } from './password-fields.tsx'
 const PATH = '/sign-in/openid'
 const COOKIE = 'allclear_openid'
 
-/** Adds the pages of signing in by OpenID Connect. */
+/** Adds the pages for signing in with OpenID Connect. */
 export function addOpenIdPages({ app, form, answer, page, site, finishSignIn, goOn }: Pages): void {
   app.get(PATH, (c) =>
     answer(c, async (ctx) => {
@@ -62,9 +62,9 @@ interface OwnSite {
 }
 
 /**
- * Begins a sign-in at the provider and returns the address of its page; a cookie binds it to the browser.
- * @param next `connect`: the signed-in person adds its account there to its account here. Only for forms of our own pages: a link
- * of another site could otherwise connect the account that is signed in at the provider. @throws as `startOpenId`.
+ * Starts a sign-in at the provider and returns the address of its page. A cookie binds the sign-in to the browser.
+ * @param next `connect`: adds the person's account at the provider to the signed-in account here. Only for forms of our own pages;
+ * otherwise a link on another site could connect whatever account is signed in at the provider. @throws like `startOpenId`.
  */
 export async function beginOpenId(
   c: HttpContext,

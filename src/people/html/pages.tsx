@@ -27,13 +27,13 @@ import { guardOwnPage } from './guard.ts'
 import type { HeldForm } from './held-form.tsx'
 import { forgetKeptForm, heldIn, ownPath, ResendForm, takeKeptForm } from './held-form.tsx'
 
-/** The maximum size of a form; a held one may be in it. */
+/** The maximum size of a form, which may contain a held form. */
 const MAX_FORM_BYTES = 256 * 1024
 
 /** The dependencies of the pages. */
 export interface PeoplePages {
   readonly site: Site
-  /** The context of the person signed in, or a visitor's. */
+  /** Returns the context of the signed-in person, or of a visitor. */
   readonly contextOf: (c: HttpContext) => Promise<PeopleContext>
 }
 
@@ -41,33 +41,33 @@ type Submit = (c: HttpContext, ctx: PeopleContext, form: SubmittedForm) => Promi
 type Show = (c: HttpContext, ctx: PeopleContext, state: FormState) => Promise<Response> | Response
 type Work = (ctx: PeopleContext) => Promise<Response> | Response
 
-/** Where a person continues after signing in. */
+/** Where a person goes after signing in. */
 export interface Continuation {
-  /** A path of our own. */
+  /** A path on our site. */
   readonly to: string
-  /** A form that was sent when the session had ended. */
+  /** A form that was submitted after its session had ended. */
   readonly held: HeldForm | null
 }
 
-/** What adds the pages of people, and answers them. */
+/** Adds the pages of people and answers their requests. */
 export interface Pages {
   readonly app: Hono
   readonly site: Site
-  /** Adds a form: its page, and what happens when it is sent. A refused form is shown again. */
+  /** Adds a form: its page, and what happens when it is submitted. A refused form is shown again. */
   form(path: string, show: Show, submit: Submit): void
-  /** Answers a request: on our own host only, with errors as pages. */
+  /** Answers a request, only on our own host. Errors become pages. */
   answer(c: HttpContext, work: Work): Promise<Response>
   /** Sends a page with a form. */
   page(c: HttpContext, title: string, state: FormState, content: Child): Response
-  /** Signs in a person whose first factor is proven, or asks for the second factor. */
+  /** Signs in a person who has proven the first factor, or asks for the second factor. */
   finishSignIn(c: HttpContext, ctx: PeopleContext, signIn: SignIn, next: Continuation): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
-  /** Continues where the person came from, with the form that was held, in the page or in the browser. */
+  /** Redirects to where the person came from, or submits the form that was held in the page or for the browser. */
   goOn(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
 }
 
-/** Creates what adds the pages. */
+/** Creates the functions that add pages. */
 export function createPages({ site, contextOf }: PeoplePages): Pages {
   const app = new Hono()
 
@@ -85,8 +85,8 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
   }
 
   /**
-   * Sets the cookie of a new session, and that of a browser in which its person has signed in. The browser's previous session ends, so
-   * that a planted session cannot be used (fixation).
+   * Sets the cookie of a new session, and the cookie of a browser in which its person has signed in. Ends the browser's previous
+   * session, so that an attacker cannot plant one (session fixation).
    */
   async function changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void> {
     if (ctx.actor.kind === 'user' && sessionToken(c, site) !== null) {
@@ -139,20 +139,20 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
   }
 }
 
-/** Returns where to go on, from the fields of a form. */
+/** Returns where to go next, from the fields of a form. */
 export function continuationIn(fields: URLSearchParams): Continuation {
   return { to: ownPath(fields.get('to')), held: heldIn({ fields }) }
 }
 
-/** Returns the browser as it names itself. */
+/** Returns the browser's User-Agent header. */
 export const agentOf = (c: HttpContext) => c.req.header('user-agent') ?? ''
 
-/** Creates the error for a wrong mail address or password, which does not say who exists. */
+/** Creates the error for a wrong email address or password. It does not reveal which addresses have an account. */
 export function wrongPassword(): Unauthenticated {
   return new Unauthenticated('WRONG_CREDENTIALS', 'The mail address or the password is wrong.')
 }
 
-/** Says why a request was refused, or leads to where what is missing can be given. */
+/** Explains why a request was refused, or redirects to a page that asks for what is missing. */
 function refuse(c: HttpContext, site: Site, error: DomainError): Response {
   if (error.code === 'UNAUTHENTICATED') return c.redirect('/sign-in', 303)
   const title = error instanceof Forbidden ? 'Not allowed' : 'This did not work'

@@ -8,7 +8,7 @@ interface Props {
   readonly autofocus?: boolean
 }
 
-/** Renders the field in which a person chooses a password. */
+/** Renders the field for a new password. */
 export function NewPasswordField({ label = 'Password', ...props }: Props) {
   return (
     <InputField
@@ -23,7 +23,7 @@ export function NewPasswordField({ label = 'Password', ...props }: Props) {
   )
 }
 
-/** Renders the field of an existing password. */
+/** Renders the field for the current password. */
 export function PasswordField({ label = 'Password', name = 'password', ...rest }: Props & { readonly name?: string }) {
   return <InputField {...{ label, name }} type="password" {...rest} required autocomplete="current-password" />
 }

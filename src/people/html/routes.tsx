@@ -23,7 +23,7 @@ import { SetupForm } from './setup.tsx'
 import type { SignInWays } from './sign-in.tsx'
 import { ConfirmForm, SignInForm } from './sign-in.tsx'
 
-/** Creates the pages on which people set up the service, sign in and accept invitations. They work without scripts. */
+/** Creates the pages for setting up the service, signing in and accepting invitations. They work without scripts. */
 export function peoplePages(options: PeoplePages): Hono {
   const pages = createPages(options)
   addSetup(pages)

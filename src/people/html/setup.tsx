@@ -32,7 +32,7 @@ export function SetupForm({ state, token }: { readonly state: FormState; readonl
   )
 }
 
-/** Renders the form of a person whose email address is proven. */
+/** Renders the form for a person whose email address is proven. */
 export function SignUpForm({ state, email }: { readonly state: FormState; readonly email: string }) {
   return (
     <form method="post" class="stack">

@@ -4,17 +4,17 @@ import { HeldField } from './held-form.tsx'
 import type { Continuation } from './pages.tsx'
 import { PasswordField } from './password-fields.tsx'
 
-/** The ways to sign in that this service offers beside passwords. */
+/** The ways to sign in, besides passwords, that this service offers. */
 export interface SignInWays {
   /** The name of the OpenID provider; null: none is set up. */
   readonly openId: string | null
-  /** Whether links can be sent by mail. */
+  /** Whether sign-in links can be sent by email. */
   readonly mail: boolean
-  /** Whether anybody may sign up. */
+  /** Whether anyone may sign up. */
   readonly signUp: boolean
 }
 
-/** Renders the page to sign in. */
+/** Renders the sign-in page. */
 export function SignInForm({
   state,
   next: { to, held },
@@ -42,7 +42,7 @@ export function SignInForm({
   )
 }
 
-/** @param isKnown whether the person is signed in, and confirms by signing in again. */
+/** @param isKnown whether the person is signed in and signs in again to confirm their identity. */
 function SignInLinks({
   ways,
   to,
@@ -86,7 +86,7 @@ function SignInLinks({
   )
 }
 
-/** Renders the page on which a signed-in person proves to be present. */
+/** Renders the page on which a signed-in person confirms their identity. */
 export function ConfirmForm({
   state,
   next: { to, held },

@@ -7,17 +7,17 @@ interface Site {
   readonly baseUrl: string
 }
 
-/** Browsers keep no cookie longer than 400 days (RFC 6265bis §5.5). */
+/** The maximum lifetime of a cookie in browsers: 400 days (RFC 6265bis §5.5). */
 const LIFETIME = 400 * DAY
 
 const nameFor = (site: Site) => (isSecure(site) ? '__Host-allclear_device' : 'allclear_device')
 
-/** Returns what the browser keeps since a person signed in; undefined: nothing. */
+/** Returns the value that the browser has stored since a person signed in; undefined: none. */
 export function deviceOf(c: HttpContext, site: Site): string | undefined {
   return getCookie(c, nameFor(site))
 }
 
-/** Has the browser keep that a person has signed in, also after the session. */
+/** Stores in the browser that a person has signed in. The cookie outlives the session. */
 export function setDeviceCookie(c: HttpContext, site: Site, device: string): void {
   const cookie = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: LIFETIME / SECOND } as const
   setCookie(c, nameFor(site), device, { ...cookie, secure: isSecure(site) })

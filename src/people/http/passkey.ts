@@ -16,26 +16,26 @@ import {
 } from '../credential/passkey.ts'
 import { ownAddress } from './own-address.ts'
 
-/** The path below which browsers speak JSON about passkeys. */
+/** The path prefix of the JSON endpoints for passkeys. */
 const PASSKEY_PATH = '/sign-in/passkey'
 
 const MAX_BYTES = 128 * 1024
 
-/** What these endpoints need of the pages. */
+/** What these endpoints need from the pages. */
 export interface PasskeyEndpoints {
   readonly app: { post(path: string, handler: (c: HttpContext) => Promise<Response>): unknown }
   readonly site: { readonly baseUrl: string }
-  /** Runs a request of our own pages. */
+  /** Handles a request from one of our own pages. */
   answer(c: HttpContext, work: (ctx: PeopleContext) => Promise<Response>): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
-  /** Called when a person has proven to be present. */
+  /** Called when a person has confirmed their identity. */
   onConfirm(c: HttpContext): void
 }
 
 type Work = (ctx: PeopleContext, party: RelyingParty, input: unknown, c: HttpContext) => Promise<object>
 
-/** Adds the endpoints of passkeys, which our own script calls. Errors are `{"message"}`. */
+/** Adds the passkey endpoints, which our own script calls. Errors are `{"message"}`. */
 export function addPasskeyEndpoints({ app, site, answer, changeSession, onConfirm }: PasskeyEndpoints): void {
   function endpoint(path: string, work: Work): void {
     app.post(`${PASSKEY_PATH}${path}`, (c) =>

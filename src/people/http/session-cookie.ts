@@ -12,15 +12,15 @@ interface Site {
 
 /** `__Host-` binds the cookie to this host and to https (RFC 6265bis §4.1.3.2); plain http has no such cookies. */
 const nameFor = ({ baseUrl }: Site) => (isSecure({ baseUrl }) ? '__Host-allclear' : 'allclear_session')
-/** Whether cookies may be sent over https only. */
+/** Returns whether cookies may be sent over https only. */
 export const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')
 
-/** Returns the token of the session cookie, or null. */
+/** Returns the token in the session cookie, or null. */
 export function sessionToken(c: HttpContext, site: Site): string | null {
   return getCookie(c, nameFor(site)) ?? null
 }
 
-/** Sets the session cookie, or deletes it. @param token null: deletes it. */
+/** Sets the session cookie. @param token null: deletes the cookie. */
 export function setSessionCookie(c: HttpContext, site: Site, token: string | null): void {
   setCookie(c, nameFor(site), token ?? '', {
     path: '/',
@@ -32,8 +32,8 @@ export function setSessionCookie(c: HttpContext, site: Site, token: string | nul
 }
 
 /**
- * Returns the session of a GraphQL request or websocket: only of those that our own pages send, and not of GET, which other
- * sites can cause and caches may keep. Undefined: none.
+ * Returns the session of a GraphQL request or websocket that comes from one of our own pages. Ignores the cookie of GET requests,
+ * which other sites can cause and caches may store. Undefined: no session.
  */
 export function sessionOfRequest(request: IncomingMessage, site: Site): string | undefined {
   const { method, headers } = request

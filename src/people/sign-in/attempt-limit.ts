@@ -8,38 +8,38 @@ import type { PeopleContext } from '../context.ts'
 /** Attempts are counted per quarter of an hour (UTC). */
 const WINDOW = 15 * MINUTE
 /**
- * Wrong answers for one account from all networks, and from one, so that one network cannot lock an account for everybody. A botnet
- * can, but not where its person has signed in before.
+ * The maximum numbers of wrong answers for one account: from all networks, and from one. One network alone cannot lock an account
+ * for everyone. A botnet can, but not in browsers in which the person has signed in before.
  */
 const MAX_PER_ACCOUNT = 30
 const MAX_PER_ACCOUNT_AND_NETWORK = 10
-/** Wrong answers in a browser in which the person has signed in before. They do not count for others. */
+/** The limit in a browser in which the person has signed in before. These wrong answers do not count towards other limits. */
 const MAX_PER_KNOWN_BROWSER = 10
-/** Wrong answers from one network: an IPv4 address, or an IPv6 /64. */
+/** The limit of wrong answers from one network: an IPv4 address, or an IPv6 /64. */
 const MAX_PER_NETWORK = 30
-/** Wrong passwords for one private page from one network, and from all. */
+/** The limits of wrong passwords for one private page: from one network, and from all. */
 const MAX_PER_PAGE_AND_NETWORK = 10
 const MAX_PER_PAGE = 300
-/** Links to one mail address. */
+/** The limit of links to one email address. */
 const MAX_LINKS_PER_ADDRESS = 3
-/** Links, and challenges of passkeys, that one network asks for. */
+/** The limit of requests for links and passkey challenges from one network. */
 const MAX_REQUESTS_PER_NETWORK = 60
 
-/** What a person tries to prove. */
+/** The subject of an attempt. */
 export interface Attempted {
-  /** Whom it is about, whether or not there is such a person. */
+  /** The account, whether or not it exists. */
   readonly account: string
-  /** What names the browser, where this person has signed in before (`knownDevice`, `ownSession`); null: it is unknown. */
+  /** Identifies the browser if the person has signed in there before (`knownDevice`, `ownSession`); null: an unknown browser. */
   readonly browser: string | null
-  /** Wrong answers from all networks; absent: 30. */
+  /** The limit of wrong answers from all networks; absent: 30. */
   readonly max?: number
 }
 
 /**
- * Runs an attempt to prove who one is, and counts it unless it succeeds. It is counted before it runs, so that many at once
- * do not get more tries. The counts hold over all instances.
+ * Runs an attempt to prove an identity, and counts it unless it succeeds. It is counted before it runs, so that parallel attempts
+ * do not get more tries. All instances share the counts.
  * @param attempt returns what was proven; null: the answer was wrong.
- * @throws RateLimited after too many wrong answers: in a known browser its own, else those for the account or from the network.
+ * @throws RateLimited after too many wrong answers: in a known browser by its own limit, else by those of the account and network.
  */
 export async function limitAttempts<T>(
   ctx: PeopleContext,
@@ -59,8 +59,8 @@ export async function limitAttempts<T>(
 }
 
 /**
- * Runs an attempt to open a private page, as `limitAttempts`. The limit of a page is high, so that one network cannot lock it for
- * everybody.
+ * Runs an attempt to open a private page, like `limitAttempts`. The total limit of a page is high, so that one network cannot lock
+ * the page for everyone.
  */
 export async function limitPageAttempts<T>(
   ctx: LimitContext,
@@ -87,8 +87,8 @@ async function countAttempt<T>(
 }
 
 /**
- * Counts a link that is requested for an email address, whether or not an account has it.
- * @throws RateLimited for too many to the address, or from the network.
+ * Counts a link that is requested for an email address, whether or not it has an account.
+ * @throws RateLimited after too many links to the address, or from the network.
  */
 export async function limitLinks(ctx: LimitContext, email: string): Promise<void> {
   await limitRequests(ctx)
@@ -96,7 +96,7 @@ export async function limitLinks(ctx: LimitContext, email: string): Promise<void
   await consume(ctx, [limit], 'Too many links were sent to this address. Try again in 15 minutes.')
 }
 
-/** Counts a request that makes us store something for a visitor. @throws RateLimited for too many from the network. */
+/** Counts a request that makes us store something for a visitor. @throws RateLimited after too many from the network. */
 export async function limitRequests(ctx: LimitContext): Promise<void> {
   const subject = `sign-in requests ${clientSubject(ctx.clientAddress)}`
   await consume(ctx, [{ subject, limit: MAX_REQUESTS_PER_NETWORK }], 'Too many requests. Try again in 15 minutes.')
@@ -104,7 +104,7 @@ export async function limitRequests(ctx: LimitContext): Promise<void> {
 
 type LimitContext = Pick<Context, 'db' | 'now' | 'clientAddress'>
 
-/** What was counted, to give it back. */
+/** The units that were counted, so that they can be returned. */
 interface Counted {
   readonly subjects: readonly string[]
   readonly day: Date
@@ -121,7 +121,7 @@ async function consume(ctx: LimitContext, limits: readonly Limit[], message: str
   const window = Math.floor((at.getTime() - day.getTime()) / WINDOW)
   const inWindow = (subject: string) => `${subject} ${window}`
   for (const { subject, limit } of limits) {
-    // Not `Quota`, which remembers that a quota is used up: a right answer gives back.
+    // Does not use `Quota`, which remembers used-up quotas: a correct answer returns its unit.
     if (!(await consumeMany(ctx, inWindow(subject), day, { amount: 1, limit })))
       throw new RateLimited(message, new Date(day.getTime() + (window + 1) * WINDOW))
   }

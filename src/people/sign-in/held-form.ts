@@ -4,16 +4,16 @@ import type { PeopleContext } from '../context.ts'
 import { limitRequests } from './attempt-limit.ts'
 import { createToken, takeToken } from './one-time-token.ts'
 
-/** How long a form is kept: as long as a mailed link works. */
+/** How long a form is stored: as long as a mailed link works. */
 export const HELD_FORM_LIFETIME = 15 * MINUTE
-/** The maximum length of a kept form, in characters: a message of the longest, and what stands around it. */
+/** The maximum length of a stored form, in characters: the longest message and the other fields. */
 const MAX_LENGTH = 64 * 1024
-/** What the sealed text is about. */
+/** The purpose of the sealed text. */
 const ABOUT = 'held form'
 
 /**
- * Keeps a form that was sent when the session had ended, sealed, until its sender has signed in elsewhere, such as at an OpenID
- * provider. Returns the token that gives it back once; null: it is too long, or the network had too many kept.
+ * Stores a form that was submitted after its session had ended, sealed, until the person has signed in elsewhere, such as at an
+ * OpenID provider. Returns the token that returns it once; null: it is too long, or the network has too many stored forms.
  */
 export async function storeHeldForm(ctx: PeopleContext, text: string): Promise<string | null> {
   if (text.length > MAX_LENGTH) return null
@@ -27,7 +27,7 @@ export async function storeHeldForm(ctx: PeopleContext, text: string): Promise<s
   return createToken(ctx, 'HELD_FORM', { data, lifetimeMs: HELD_FORM_LIFETIME })
 }
 
-/** Returns a form that was kept, once; null: it was taken, or has expired. */
+/** Returns a stored form, once; null: it was already returned, or has expired. */
 export async function takeHeldForm(ctx: PeopleContext, token: string): Promise<string | null> {
   const { data = null } = (await takeToken(ctx, 'HELD_FORM', token)) ?? {}
   const isSealed = data !== null && typeof data === 'object' && 'sealed' in data

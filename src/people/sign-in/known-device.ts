@@ -7,15 +7,16 @@ import { requireUser } from './session.ts'
 const DEVICE = /^([\w-]{43})\.([\w-]{43})$/
 
 /**
- * Returns what a browser keeps in which a person has signed in, so that strangers who guess the person's password cannot lock this
- * browser out as well (the device cookie of OWASP's "Slow Down Online Guessing Attacks with Device Cookies"). It proves nothing else.
+ * Returns a value to store in a browser in which a person has signed in, so that strangers who guess the person's password cannot
+ * lock this browser out (the device cookie of OWASP's "Slow Down Online Guessing Attacks with Device Cookies"). It proves nothing
+ * else.
  */
 export function newDevice({ seal }: Pick<PeopleContext, 'seal'>, userId: string): string {
   const nonce = newSecret()
   return `${nonce}.${signatureOf(seal, nonce, userId)}`
 }
 
-/** Returns what names the caller's browser; null: the person has never signed in there. @param userId null: there is no such person. */
+/** Returns the id of the caller's browser; null: the person has never signed in there. @param userId null: no such person. */
 export function knownDevice(
   { seal, device }: Pick<PeopleContext, 'seal' | 'device'>,
   userId: string | null,
@@ -26,7 +27,7 @@ export function knownDevice(
   return isRight ? `device ${nonce}` : null
 }
 
-/** Returns what names the browser of the caller, who is signed in. @throws Unauthenticated for anybody else. */
+/** Returns the id of the browser of the signed-in caller. @throws Unauthenticated when nobody is signed in. */
 export const ownSession = (ctx: PeopleContext): string => `session ${requireUser(ctx).sessionId}`
 
 const signatureOf = (seal: PeopleContext['seal'], nonce: string, userId: string) =>

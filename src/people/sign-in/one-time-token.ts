@@ -17,7 +17,7 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Creates a token that works once within `lifetimeMs`. Returns it; the database has its hash only. */
+/** Creates a token that works once within `lifetimeMs`, and returns it. The database stores only its hash. */
 export async function createToken(
   { db, now }: Pick<Context, 'db' | 'now'>,
   purpose: TokenPurpose,
@@ -46,7 +46,7 @@ export async function takeToken(
   return taken ?? null
 }
 
-/** Returns the content of a token without using it up; null as `takeToken`. */
+/** Returns the content of a token without using it up; null like `takeToken`. */
 export async function readToken(
   { db, now }: Pick<Context, 'db' | 'now'>,
   purpose: TokenPurpose,

@@ -28,7 +28,7 @@ export function openIdName({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_NAME }: Config): 
   return OIDC_ISSUER !== undefined && OIDC_CLIENT_ID !== undefined ? OIDC_NAME : null
 }
 
-/** A sign-in under way. */
+/** A sign-in in progress. */
 const flow = z.object({
   kind: z.literal('flow'),
   state: z.string(),
@@ -38,8 +38,9 @@ const flow = z.object({
 })
 
 /**
- * Begins a sign-in at the provider. Returns its page, and the token that finishes it, which the browser keeps in a cookie.
- * @param connect whether the signed-in person adds its account at the provider to its account here.
+ * Starts a sign-in at the provider. Returns the address of its page, and the token that completes the sign-in, which the browser
+ * stores in a cookie.
+ * @param connect whether to add the person's account at the provider to the signed-in account here.
  * @throws Forbidden without a provider. @throws Unavailable when the provider does not answer.
  */
 export async function startOpenId(
@@ -63,19 +64,19 @@ export async function startOpenId(
   return { url: url.href, token: await createToken(ctx, 'OPENID', { userId, data, lifetimeMs: OPENID_LIFETIME }) }
 }
 
-/** What the provider's answer leads to. */
+/** The result of the provider's answer. */
 export type OpenIdResult =
   | { readonly kind: 'signIn'; readonly signIn: SignIn; readonly to: string }
   | { readonly kind: 'connected'; readonly to: string }
-  /** The mail address has an account here; the token links them by its password. */
+  /** The email address has an account here. With the token, its password links the two. */
   | { readonly kind: 'link'; readonly token: string; readonly email: string; readonly to: string }
 
 /**
- * Finishes a sign-in at the provider. The identity decides who it is: its issuer and subject, not its mail address. A new one
- * whose verified address has an account here is linked once its password is given: otherwise the owner of an account at the
- * provider with that address would take ours over. Without an account here, the domain of the address must be allowed.
- * @param callback the address to which the provider has sent the browser.
- * @throws Unauthenticated when the answer is invalid. @throws Forbidden for who may not sign in.
+ * Completes a sign-in at the provider. Issuer and subject identify the person, not the email address. If an account here has the
+ * verified address of a new identity, its password is needed to link them; otherwise anyone with that address at the provider could
+ * take over our account. If no account has it, the domain of the address must be allowed.
+ * @param callback the address to which the provider redirected the browser.
+ * @throws Unauthenticated when the answer is invalid. @throws Forbidden for a person who may not sign in.
  */
 export async function finishOpenId(
   ctx: PeopleContext,
@@ -100,11 +101,11 @@ export async function finishOpenId(
   return { kind: 'signIn', signIn: await completeSignIn(ctx, user, userAgent), to }
 }
 
-/** What the provider asserts about a person. */
+/** The provider's claims about a person. */
 interface ProvenPerson {
   readonly issuer: string
   readonly subject: string
-  /** In lower case; null: the provider has not verified it. */
+  /** In lower case; null: the provider has not verified the address. */
   readonly email: string | null
   readonly name: string
 }
@@ -157,7 +158,7 @@ function insertPerson(ctx: PeopleContext, { issuer, subject, email, name }: Prov
 
 const link = z.object({ kind: z.literal('link'), issuer: z.string(), subject: z.string(), to: z.string() })
 
-/** Returns the mail address of the account that a token links; null: the token was used or has expired. */
+/** Returns the email address of the account to be linked; null: the token was used or has expired. */
 export async function emailOfLink(ctx: PeopleContext, token: string): Promise<string | null> {
   const { userId = null, data } = (await readToken(ctx, 'OPENID', token)) ?? {}
   if (userId === null || !link.safeParse(data).success) return null
@@ -165,7 +166,7 @@ export async function emailOfLink(ctx: PeopleContext, token: string): Promise<st
 }
 
 /**
- * Links an account at the provider to the one here by its password, and signs in. Null: the password is wrong.
+ * Links an account at the provider to the account here, given its password, and signs in. Null: the password is wrong.
  * @throws Unauthenticated `INVALID_TOKEN` when the link took too long. @throws RateLimited after too many wrong passwords.
  */
 export async function linkIdentity(
@@ -206,7 +207,7 @@ const expired = () => new Unauthenticated('INVALID_TOKEN', 'This took too long, 
 
 type Client = typeof import('openid-client')
 
-/** The provider's configuration, which is read once. A failure is not kept. */
+/** The provider's configuration, which is fetched once. Failures are not cached. */
 const providers = new WeakMap<Config, Promise<Configuration>>()
 
 async function openProvider({ config, log }: PeopleContext): Promise<{ client: Client; provider: Configuration }> {
@@ -228,7 +229,7 @@ async function discover(client: Client, config: Config): Promise<Configuration> 
   const isPlain = issuer.startsWith('http:')
   return client.discovery(new URL(issuer), id, secret, secret === undefined ? client.None() : undefined, {
     timeout: PROVIDER_TIMEOUT,
-    // The operator chose it: a provider in the operator's own network.
+    // The operator chose this: the provider is in the operator's own network.
     execute: isPlain ? [client.allowInsecureRequests] : [],
   })
 }
@@ -252,7 +253,7 @@ async function askProvider(
     const about = isComplete ? claims : await client.fetchUserInfo(provider, tokens.access_token, claims.sub)
     return personIn(claims, about)
   } catch (error) {
-    // Not the error itself, which holds the provider's answer.
+    // Does not log the error itself, which contains the provider's answer.
     ctx.log.info({ reason: reasonOf(error) }, 'people: an OpenID sign-in failed')
     throw new Unauthenticated('WRONG_CREDENTIALS', 'The sign-in was cancelled or failed. Try again.')
   }

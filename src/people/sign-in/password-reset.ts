@@ -22,12 +22,12 @@ import { linkGone } from './sign-in-link.ts'
 export const RESET_PATH = '/sign-in/reset'
 
 const LIFETIME = 15 * MINUTE
-/** The operator passes the link on by hand. */
+/** The lifetime of a link that the operator passes on. */
 const OPERATORS_LIFETIME = 1 * DAY
 
 /**
- * Mails a link that sets a new password to the person with this address, if any. The answer is the same.
- * @throws Invalid for an invalid address. @throws RateLimited for too many links. @throws NotFound without mail.
+ * Sends an email with a link that sets a new password, if someone has this address. The answer does not reveal whether anyone has.
+ * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when email is not set up.
  */
 export async function requestPasswordReset(ctx: PeopleContext, input: unknown): Promise<void> {
   const sendMail = requireMail(ctx)
@@ -48,7 +48,7 @@ export async function requestPasswordReset(ctx: PeopleContext, input: unknown): 
 }
 
 /**
- * Creates a link, valid for a day, by which a person without mail sets a new password. Operator only. Returns its path.
+ * Creates a link, valid for a day, with which a person sets a new password without email. Operator only. Returns its path.
  * @throws NotFound for an unknown person.
  */
 export async function createResetLink(ctx: Context, userId: string): Promise<string> {
@@ -59,7 +59,7 @@ export async function createResetLink(ctx: Context, userId: string): Promise<str
   return `${RESET_PATH}/${await createToken(ctx, 'PASSWORD_RESET', { userId, lifetimeMs: OPERATORS_LIFETIME })}`
 }
 
-/** Returns whose password a link sets; null: it was used or has expired. Following it changes nothing. */
+/** Returns the person whose password a link sets; null: it was used or has expired. Following the link changes nothing. */
 export async function userOfReset(ctx: Context, token: string): Promise<Pick<User, 'email'> | null> {
   const { userId = null } = (await readToken(ctx, 'PASSWORD_RESET', token)) ?? {}
   return userId === null ? null : ctx.db.user.findUnique({ where: { id: userId }, select: { email: true } })
@@ -68,8 +68,8 @@ export async function userOfReset(ctx: Context, token: string): Promise<Pick<Use
 const resetInput = z.object({ password: newPassword })
 
 /**
- * Sets a new password by a link, ends all sessions and links of the person, and signs it in; the second factor stays and is
- * still asked for.
+ * Sets a new password, given a link, ends all sessions and links of the person, and signs them in. The second factor, if any, is
+ * still required.
  * @throws Invalid for an invalid password. @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
 export async function resetPassword(
@@ -88,7 +88,7 @@ export async function resetPassword(
     await endSessions(tx, { userId: id })
     return tx.db.user.update({ where: { id }, data: { passwordHash } })
   })
-  // Again after the commit: a request may have read a session meanwhile.
+  // Again after the commit, because a request may have cached a session in the meantime.
   ctx.knownSessions?.forget(user.id)
   return completeSignIn(ctx, user, userAgent)
 }

@@ -14,15 +14,15 @@ import { newSecret } from './one-time-token.ts'
 
 /** How long a session lasts after its last use. */
 export const SESSION_LIFETIME = 30 * DAY
-/** The resolution of a session's last use, so that a busy one costs one write an hour. */
+/** The resolution of the time of last use, so that a busy session costs one write an hour. */
 const USE_RESOLUTION = 1 * HOUR
 const MAX_USER_AGENT_LENGTH = 300
-/** Sessions of one person; another one ends the least recently used. */
+/** The maximum number of sessions per person. One more ends the least recently used. */
 export const MAX_SESSIONS = 50
 /** A session's token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/
 
-/** A session as the cache has it. */
+/** A session in the cache. */
 export interface KnownSession extends Pick<Session, 'id' | 'userId' | 'confirmedAt'> {
   readonly isOperator: boolean
   readonly memberships: readonly KnownMembership[]
@@ -75,7 +75,7 @@ export async function startSession(
   return token
 }
 
-/** Returns who is signed in with a token; null: no one. Extends the session, at most once an hour. */
+/** Returns the person who is signed in with a token; null: nobody. Extends the session, at most once an hour. */
 export async function userOfSession(
   ctx: Pick<Context, 'db' | 'now' | 'log' | 'knownSessions'>,
   token: string,
@@ -100,7 +100,7 @@ function membershipsOf({ memberships }: KnownSession, now: Date): ReadonlyMap<st
   )
 }
 
-/** Extends a session. Not awaited, so that the caller does not wait. */
+/** Extends a session. Nobody waits for it. */
 function extend(ctx: Pick<Context, 'db' | 'log'>, session: KnownSession, now: Date): void {
   session.lastSeenAt = now
   session.expiresAt = new Date(now.getTime() + SESSION_LIFETIME)
@@ -123,26 +123,26 @@ async function readSession(db: Database, hash: string): Promise<KnownSession | n
   return session ?? null
 }
 
-/** Returns the caller's sessions, the last used first. @throws Unauthenticated unless a person is signed in. */
+/** Returns the caller's sessions, most recently used first. @throws Unauthenticated unless a person is signed in. */
 export function sessionsOf(ctx: Context): Promise<Session[]> {
   const { userId } = requireUser(ctx)
   const where = { userId, expiresAt: { gt: ctx.now() } }
   return ctx.db.session.findMany({ where, orderBy: [{ lastSeenAt: 'desc' }, { id: 'asc' }] })
 }
 
-/** Ends one of the caller's sessions, on every instance. @throws NotFound when it is not the caller's. */
+/** Ends one of the caller's sessions on every instance. @throws NotFound when the caller has no such session. */
 export async function revokeSession(ctx: Context, id: string): Promise<void> {
   const { userId } = requireUser(ctx)
   if ((await endSessions(ctx, { id, userId })) === 0) throw new NotFound('Session not found.')
 }
 
-/** Ends the caller's other sessions. Returns how many. */
+/** Ends the caller's other sessions. Returns their number. */
 export function revokeOtherSessions(ctx: Context): Promise<number> {
   const { userId, sessionId } = requireUser(ctx)
   return endSessions(ctx, { userId, id: { not: sessionId } })
 }
 
-/** Ends sessions on every instance, at once. Returns how many. */
+/** Ends sessions on every instance, at once. Returns their number. */
 export async function endSessions(
   { db, knownSessions }: Pick<Context, 'db' | 'knownSessions'>,
   where: { readonly userId: string; readonly id?: string | { readonly not: string } | { readonly in: string[] } },
@@ -155,7 +155,7 @@ export async function endSessions(
   return ids.length
 }
 
-/** Cuts the connections of a person's sessions on every instance, because roles have changed. Clients connect again. */
+/** Closes the connections of a person's sessions on every instance, because roles have changed. Clients reconnect. */
 export async function announceUser(db: Database, userId: string): Promise<void> {
   const sessions = await db.session.findMany({ where: { userId }, select: { id: true } })
   await announceSessions(db, [userId, ...sessions.map(({ id }) => id)])
@@ -165,14 +165,14 @@ async function announceSessions(db: Database, ids: readonly string[]): Promise<v
   await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, id) FROM unnest(${ids}::text[]) AS ended (id)`
 }
 
-/** Records that the caller has proven to be present. */
+/** Records that the caller has confirmed their identity. */
 export async function confirmSession(ctx: Context): Promise<void> {
   const { sessionId: id } = requireUser(ctx)
   await ctx.db.session.updateMany({ where: { id }, data: { confirmedAt: ctx.now() } })
   ctx.knownSessions?.forget(id)
 }
 
-/** Returns the signed-in caller. @throws Unauthenticated when no one is signed in. */
+/** Returns the signed-in person. @throws Unauthenticated when nobody is signed in. */
 export function requireUser({ actor }: Pick<Context, 'actor'>): SignedInUser {
   if (actor.kind === 'user') return actor
   throw new Unauthenticated('UNAUTHENTICATED', 'Sign in first.')

@@ -9,15 +9,15 @@ import { createToken, readToken, takeToken } from './one-time-token.ts'
 import type { SignIn } from './sign-in.ts'
 import { completeSignIn } from './sign-in.ts'
 
-/** The path of links that sign in; the token follows. */
+/** The path of sign-in links; the token follows. */
 export const SIGN_IN_LINK_PATH = '/sign-in/link'
 
 const LIFETIME = 15 * MINUTE
 
 /**
- * Mails a link that signs in the person with this address, if any. The answer is the same.
- * @param to the path to which the link leads.
- * @throws Invalid for an invalid address. @throws RateLimited for too many links. @throws NotFound without mail.
+ * Sends an email with a sign-in link, if someone has this address. The answer does not reveal whether anyone has.
+ * @param to the path that the link leads to after the sign-in.
+ * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when email is not set up.
  */
 export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: string): Promise<void> {
   const sendMail = requireMail(ctx)
@@ -37,13 +37,13 @@ export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: 
   })
 }
 
-/** Returns whether a link still works. Following it changes nothing, because programs that scan mail follow links too. */
+/** Returns whether a link still works. Following it changes nothing, because mail scanners follow links too. */
 export async function isSignInLink(ctx: PeopleContext, token: string): Promise<boolean> {
   return (await readToken(ctx, 'SIGN_IN', token)) !== null
 }
 
 /**
- * Signs in by a link; the second factor is still asked for. Returns also the path to which it leads.
+ * Signs in with a link; the second factor, if any, is still required. Also returns the path that the link leads to.
  * @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
 export async function signInByLink(
@@ -58,7 +58,7 @@ export async function signInByLink(
   return { signIn: await completeSignIn(ctx, user, userAgent), to }
 }
 
-/** Creates the error for a link that works no more. */
+/** Creates the error for a link that no longer works. */
 export function linkGone(): Unauthenticated {
   return new Unauthenticated('INVALID_TOKEN', 'This link was already used or has expired. Request a new one.')
 }

@@ -11,13 +11,14 @@ import { confirmSession, requireUser, startSession } from './session.ts'
 /** The progress of a sign-in. */
 export type SignIn =
   | { readonly kind: 'signedIn'; readonly sessionToken: string }
-  /** The token stands for the right password until the second factor is given. */
+  /** The password was correct. The token proves this until the second factor is given. */
   | { readonly kind: 'secondFactor'; readonly token: string }
 
 const SECOND_FACTOR_LIFETIME = 10 * MINUTE
 
 /**
- * Signs a person in by mail address and password. Returns null when they do not match, without revealing whether the account exists.
+ * Signs a person in with an email address and a password. Returns null when they do not match, without revealing whether the
+ * account exists.
  * @throws RateLimited after too many wrong answers. @throws Unavailable when too many people sign in at once.
  */
 export async function signInByPassword(
@@ -46,7 +47,7 @@ export async function completeSignIn(
 }
 
 /**
- * Confirms by password that the signed-in person is present. Returns whether the password was right.
+ * Confirms the signed-in person's identity with the password. Returns whether the password was correct.
  * @throws RateLimited after too many wrong answers.
  */
 export async function confirmByPassword(ctx: PeopleContext, password: string): Promise<boolean> {

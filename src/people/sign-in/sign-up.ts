@@ -20,7 +20,7 @@ import { createToken, readToken, takeToken } from './one-time-token.ts'
 import { startSession } from './session.ts'
 import { linkGone } from './sign-in-link.ts'
 
-/** The path of the page to sign up, and of its links; the token follows. */
+/** The path of the sign-up page and of its links; the token follows. */
 export const SIGN_UP_PATH = '/sign-up'
 
 const LIFETIME = 1 * HOUR
@@ -31,10 +31,10 @@ export function requireOpenSignUp({ config }: Pick<Context, 'config'>): void {
 }
 
 /**
- * Mails a link that proves the address of someone who signs up. If the address has an account already, the mail explains this; the answer
- * is the same.
- * @throws Invalid for an invalid address. @throws RateLimited for too many links. @throws NotFound when sign-up is closed, or
- * without mail.
+ * Sends an email with a link that proves the address of a person who signs up. If the address already has an account, the email
+ * says so; the answer does not reveal it.
+ * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when sign-up is closed, or
+ * when email is not set up.
  */
 export async function requestSignUp(ctx: PeopleContext, input: unknown): Promise<void> {
   requireOpenSignUp(ctx)
@@ -72,7 +72,7 @@ function knownMail(ctx: PeopleContext, email: string): AccountMail {
 const reasonAt = ({ site }: PeopleContext) =>
   `Someone entered your address at ${site.baseUrl}. If it was not you, ignore this mail.`
 
-/** Returns the address that a link proves; null: it was used or has expired. Following it changes nothing. */
+/** Returns the address that a link proves; null: it was used or has expired. Following the link changes nothing. */
 export async function emailOfSignUp(ctx: Context, token: string): Promise<string | null> {
   return emailIn(await readToken(ctx, 'SIGN_UP', token))
 }
@@ -80,9 +80,9 @@ export async function emailOfSignUp(ctx: Context, token: string): Promise<string
 const signUpInput = z.object({ name: nameText, password: newPassword, organizationName: nameText, slug: slugText })
 
 /**
- * Creates a person whose address a link proves, with a new organization, and signs it in.
+ * Creates a person, whose address a link proves, with a new organization, and signs them in.
  * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, or the address has an account.
- * @throws RateLimited for too many sign-ups. @throws NotFound when sign-up is closed.
+ * @throws RateLimited after too many sign-ups. @throws NotFound when sign-up is closed.
  * @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
 export async function signUp(
