@@ -12,7 +12,7 @@ interface Billing {
 
 export interface BillingContext extends Context {
   readonly billing: Billing
-  /** The public address of the service, without a trailing slash; known once it listens. */
+  /** The public address of the service, without a trailing slash. It is known once the service listens. */
   readonly site: { readonly baseUrl: string }
 }
 

@@ -7,15 +7,15 @@ import type { Organization, PaidSubscription } from '../generated/prisma/client.
 import { active } from '../notification/subscriber/subscriber.ts'
 import { tierOrder } from './subscription/price.ts'
 
-/** The limits of an organization, from its tier and check plan. */
+/** The limits of an organization, which come from its tier and check plan. */
 export interface Limits
   extends Pick<TierLimits, 'monitors' | 'services' | 'subscribers' | 'minIntervalSeconds' | 'historyDays'> {
   readonly checksPerDay: number
 }
 
-/** An organization's usage of its limits. */
+/** How much of its limits an organization uses. */
 export interface LimitUsage extends Omit<Limits, 'minIntervalSeconds'> {
-  /** The shortest interval of its monitors; null without monitors. */
+  /** The shortest interval of its monitors; null: it has no monitors. */
   readonly minIntervalSeconds: number | null
 }
 
@@ -24,7 +24,7 @@ export function limitsOf(ctx: Context, organization: Organization): Limits {
   return { ...tierLimits[organization.tier], checksPerDay: checksPerDay[planAt(organization, ctx.now())] }
 }
 
-/** Returns an organization's usage. History starts at its creation; free checks count per address, not here. */
+/** Returns how much of its limits an organization uses. Its history starts when it was created. FREE checks count per address. */
 export async function usageOf(ctx: Context, { id, tier, createdAt }: Organization): Promise<LimitUsage> {
   const monitors = await ctx.db.monitor.aggregate({
     where: { organizationId: id },
@@ -44,7 +44,7 @@ export async function usageOf(ctx: Context, { id, tier, createdAt }: Organizatio
 
 /**
  * Returns the most relevant subscription: the organization's own before gifts, then the one for the highest tier,
- * else the newest; null: none.
+ * then the newest; null: none.
  */
 export async function primarySubscription(ctx: Context, organizationId: string): Promise<PaidSubscription | null> {
   const all = await listSubscriptions(ctx, organizationId)
@@ -53,10 +53,10 @@ export async function primarySubscription(ctx: Context, organizationId: string):
   return all.toSorted((one, other) => worth(other) - worth(one))[0] ?? null
 }
 
-/** Maximum subscriptions to list, because anyone may start one for an organization. */
+/** The maximum number of listed subscriptions, because anyone may start one for an organization. */
 const MAX_SUBSCRIPTIONS = 50
 
-/** Lists the latest subscriptions of an organization: its own before gifts, newest first, without pending ones. */
+/** Returns the latest subscriptions of an organization: its own before gifts, newest first, without pending ones. */
 export function listSubscriptions({ db }: Context, organizationId: string): Promise<PaidSubscription[]> {
   return db.paidSubscription.findMany({
     where: { organizationId, status: { not: null } },

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SECOND } from '../core/time.ts'
 
 /**
- * The permission of a token: start a checkout for an organization, see its outcome, or pay for the organization's
- * check plan.
+ * The permission that a token gives: to start a checkout for an organization, see its outcome, or pay for the
+ * organization's check plan.
  */
 type Purpose = 'checkout' | 'payer' | 'renewal'
 

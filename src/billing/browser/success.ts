@@ -1,4 +1,4 @@
-// Waits on the page after a payment until the tier has changed, then reloads the page.
+// Runs on the page after a payment: waits until the tier has changed, then reloads the page.
 
 const after = document.querySelector<HTMLElement>('[data-after]')?.dataset['after'] ?? ''
 const changes = new EventSource(`/api/v1/billing/success/live?after=${after}`)

@@ -18,13 +18,13 @@ export interface ProviderInvoice {
 }
 
 interface NewInvoice {
-  /** Our id, for finding the invoice when the response is lost. */
+  /** Our id, by which the invoice can be found when the response is lost. */
   readonly orderId: string
   readonly amount: string
   readonly currency: string
   readonly coin: CheckPlanCurrency
   readonly email: string
-  /** The URL to which the payer returns. */
+  /** The URL that the payer returns to. */
   readonly returnUrl: string
 }
 
@@ -32,7 +32,7 @@ interface NewInvoice {
 export interface Btcpay {
   readonly storeId: string
   /**
-   * Creates an invoice. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`, after which the invoice may or may not
+   * Creates an invoice. @throws Unavailable `PAYMENT_PROVIDER_UNAVAILABLE`, in which case the invoice may or may not
    * exist.
    */
   create(invoice: NewInvoice): Promise<ProviderInvoice>
@@ -62,7 +62,7 @@ const invoiceJson = z
   .looseObject({
     id: z.string().regex(/^[\w-]{1,255}$/),
     status: z.enum(['New', 'Processing', 'Settled', 'Expired', 'Invalid']),
-    // A decimal number as text; older versions send a number.
+    // A decimal number as text; older versions of the server send a number.
     amount: z.union([z.string().regex(/^\d{1,15}(\.\d{1,18})?$/), z.number()]).transform(Number),
     currency: z.string(),
     checkoutLink: z.url({ protocol: /^https?$/ }),

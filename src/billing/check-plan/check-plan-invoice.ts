@@ -15,11 +15,11 @@ import type { Btcpay, ProviderInvoice } from './btcpay.ts'
 import { LATE_PAYMENT_WINDOW_MS } from './btcpay.ts'
 import { nextReminder } from './reminder.ts'
 
-/** Price and duration of the pro check plan (specification §1). */
+/** The price and duration of the PRO check plan (specification §1). */
 export const checkPlanPrice: Money = { amount: 900, currency: 'eur' }
 export const checkPlanDays = 30
 
-/** Returns whether an organization has the pro plan without an end, as the operator can grant it. */
+/** Returns whether an organization has the PRO plan without an end, which the operator can grant. */
 export function isPermanent({
   checkPlan,
   checkPlanUntil,
@@ -28,18 +28,19 @@ export function isPermanent({
 }
 
 /**
- * Returns the effect of an invoice's status on the plan, once each. The operator can mark a settled invoice invalid.
+ * Returns what an invoice's status changes about the plan; null: nothing, or it is already applied. The operator of
+ * the payment server can mark a settled invoice as invalid.
  */
 export function planEffectOf(isGranted: boolean, status: CheckPlanInvoice['status']): 'grant' | 'withdraw' | null {
   if (status === 'SETTLED' && !isGranted) return 'grant'
   return status === 'INVALID' && isGranted ? 'withdraw' : null
 }
 
-/** How often to poll the payment server about a payable invoice, and about an expired one, which may be paid late. */
+/** How often to poll the payment server for a payable invoice, and for an expired one, which may be paid late. */
 export const POLL_INTERVAL_MS = 1 * MINUTE
 const LATE_POLL_INTERVAL_MS = 10 * MINUTE
 
-/** Returns when to poll for an invoice again; null when it is final or the server no longer watches it. */
+/** Returns when to poll for an invoice again; null: it is final, or the server no longer watches it. */
 export function nextPollAt(
   { status, expiresAt }: Pick<CheckPlanInvoice, 'status' | 'expiresAt'>,
   now: Date,
@@ -65,14 +66,14 @@ export async function reconcileInvoice(ctx: BillingContext, id: string): Promise
   else await recordMissingInvoice(ctx, known)
 }
 
-/** Lease of a worker, whose request takes seconds at most; another worker takes over after this time. */
+/** The lease of a worker. Its request takes seconds at most; another worker takes over after this time. */
 const LEASE_MS = 1 * MINUTE
 const BATCH_SIZE = 10
 
 /**
- * Polls the payment server about the due invoices, to find payments whose webhook was lost. Logs a failure and
+ * Polls the payment server for the due invoices, to find payments whose webhook was lost. Logs a failure and
  * retries it when the lease ends.
- * @returns when the next invoice is due, or null
+ * @returns when the next invoice is due; null: never.
  */
 export async function reconcileDueInvoices(ctx: BillingContext): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
@@ -105,8 +106,8 @@ const btcpayEventSchema = z.looseObject({
 })
 
 /**
- * Handles a webhook request of the payment server with a verified signature. Trusts it only as a hint that an invoice
- * changed: records the event, then reads the invoice at once, or with the next poll when that fails.
+ * Handles a webhook request of the payment server with a verified signature. The event is only a hint that an invoice
+ * has changed: records it, then reads the invoice from the server at once, or with the next poll if that fails.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not an event of the payment server.
  */
 export async function receiveBtcpayEvent(ctx: BillingContext, body: string): Promise<void> {
@@ -141,7 +142,7 @@ function parseBtcpayEvent(body: string): z.infer<typeof btcpayEventSchema> {
   }
 }
 
-/** Stores the payment server's data about an invoice and applies its effect on the plan. */
+/** Stores the payment server's data about an invoice and applies the effect on the plan. */
 export function recordInvoice(ctx: Context, id: string, providerInvoice: ProviderInvoice): Promise<CheckPlanInvoice> {
   return transaction(asSystem(ctx), async (tx) => {
     const before = await lockInvoice(tx, id)
@@ -176,8 +177,8 @@ export function recordInvoice(ctx: Context, id: string, providerInvoice: Provide
 }
 
 /**
- * Extends the plan by thirty days from the later of now and its end, or withdraws them, and reschedules reminders.
- * Leaves a plan without an end unchanged.
+ * Extends the plan by thirty days from now or its end, whichever is later, or withdraws them, and reschedules
+ * reminders. Does not change a plan without an end.
  */
 async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
   const where = { id: organizationId }
@@ -196,7 +197,7 @@ async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant
   })
 }
 
-/** Creates an organization for a buyer without one. Its public name does not contain the buyer's address. */
+/** Creates an organization for a buyer who has none. Its public name does not contain the buyer's address. */
 async function createBuyerOrganization(tx: Context, contactEmail: string): Promise<string> {
   const fields = { name: 'Blacklist checks', slug: `checks-${randomText(12)}`, contactEmail }
   return (await insertOrganization(tx, fields)).id
@@ -216,7 +217,7 @@ async function recordMissingInvoice(
   await db.checkPlanInvoice.updateMany({ where: { id, grantedAt: null }, data })
 }
 
-/** Returns the invoice and locks it until the transaction ends. */
+/** Returns an invoice and locks it until the transaction ends. */
 export async function lockInvoice({ db }: Context, id: string): Promise<CheckPlanInvoice> {
   await db.$queryRaw`SELECT 1 FROM "CheckPlanInvoice" WHERE id = ${id} FOR UPDATE`
   return db.checkPlanInvoice.findUniqueOrThrow({ where: { id } })

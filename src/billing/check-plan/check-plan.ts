@@ -30,13 +30,13 @@ import {
 
 const purchaseInput = z.object({ currency: z.enum(CheckPlanCurrency), email: emailText.nullish() })
 
-/** An invoice to pay, and the secret for claiming the key; null for a buyer with a key. */
+/** An invoice to pay, and the secret for claiming the key; null for a buyer who has a key. */
 export interface Purchase {
   readonly invoice: CheckPlanInvoice
   readonly secret: string | null
 }
 
-/** Maximum invoices a UTC day for a client address (IPv6: /64) without a key, and for an organization. */
+/** Maximum invoices per UTC day for a client address (IPv6: /64) without a key, and for an organization. */
 const MAX_INVOICES_PER_DAY = 20
 
 /** Maximum time to create an invoice: the timeout of the payment server plus a margin. */
@@ -45,11 +45,11 @@ const CREATION_TIMEOUT_MS = 15 * SECOND
 const CREATION_POLL_MS = SECOND / 10
 
 /**
- * Creates an invoice for thirty days of the pro check plan: for the caller's organization, or else for a new
- * organization, created when the invoice is settled, even if sign-up is closed.
+ * Creates an invoice for thirty days of the PRO check plan: for the caller's organization, or else for a new
+ * organization, which is created when the invoice is settled, even if sign-up is closed.
  * @throws Invalid when the email address is missing or invalid. @throws LimitExceeded when this address has created
- * too many.
- * @throws Conflict and Unavailable as `extendCheckPlan` does.
+ * too many invoices.
+ * @throws Conflict and Unavailable like `extendCheckPlan`.
  */
 export async function buyCheckPlan(ctx: BuyerContext, input: unknown): Promise<Purchase> {
   requireBtcpay(ctx)
@@ -94,12 +94,12 @@ export function purchaseSerializer(
 }
 
 /**
- * Creates an invoice that extends an organization's pro check plan by thirty days, or returns an invoice that can still be
- * paid. Without an email address, uses the organization's contact address. The caller checks access.
+ * Creates an invoice that extends an organization's PRO check plan by thirty days, or returns one that can still be
+ * paid. Uses the organization's contact address when no email address is given. The caller checks access.
  * @throws Invalid when the email address is invalid. @throws Conflict when the plan has no end. @throws LimitExceeded
  * when the organization has too many invoices today.
- * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`; nothing can have been paid
- * then, because no caller has seen the invoice.
+ * @throws Unavailable `PAYMENT_PROVIDER_NOT_CONFIGURED` or `PAYMENT_PROVIDER_UNAVAILABLE`. Nothing can have been paid
+ * in that case, because no caller has seen the invoice.
  */
 export async function extendCheckPlan(
   ctx: BillingContext,
@@ -113,7 +113,7 @@ export async function extendCheckPlan(
   return invoice.checkoutUrl === null ? waitForInvoice(ctx, invoice.id) : invoice
 }
 
-/** An invoice of an organization; a new one does not exist on the payment server yet. */
+/** An invoice of an organization. A new one does not exist on the payment server yet. */
 interface ReservedInvoice {
   readonly invoice: CheckPlanInvoice
   readonly isNew: boolean
@@ -121,7 +121,7 @@ interface ReservedInvoice {
 
 /**
  * Returns the organization's invoice that is payable or being created, or else inserts a new row. Callers run one at
- * a time, so two concurrent requests share one invoice. The transaction only inserts the row; the request to the
+ * a time, so that two concurrent requests share one invoice. The transaction only inserts the row; the request to the
  * payment server follows it.
  */
 function reserveInvoice(
@@ -148,8 +148,8 @@ function reserveInvoice(
 }
 
 /**
- * Inserts an invoice before the request to the payment server, so that it can be found again when the response is
- * lost.
+ * Inserts an invoice before the request to the payment server, so that the invoice can be found again when the
+ * response is lost.
  */
 function insertInvoice(
   { db, now }: Context,
@@ -178,7 +178,7 @@ async function createProviderInvoice(claiming: BillingContext, invoice: CheckPla
     return await recordInvoice(ctx, id, made)
   } catch (error) {
     ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server created no invoice')
-    // No caller has seen it: expiring it fails those who wait, and the next request creates another.
+    // No caller has seen the invoice. Once it is expired, waiting requests fail and the next request creates another.
     await ctx.db.checkPlanInvoice.updateMany({ where: { id, checkoutUrl: null }, data: { expiresAt: ctx.now() } })
     throw error
   }
@@ -219,10 +219,10 @@ export function purchasePath(invoiceId: string): string {
   return `/billing/check-plan/${invoiceId}`
 }
 
-/** The page for renewing a check plan without a key, and the return page after paying with one. */
+/** The page for renewing a check plan without a key, to which payers with a key return as well. */
 export const RENEWAL_PATH = '/billing/check-plan/renew'
 
-/** Returns a purchase by its secret. @throws NotFound when the secret is not that of the invoice. */
+/** Returns a purchase, given its secret. @throws NotFound when the secret is not that of the invoice. */
 export async function findPurchase(ctx: Context, id: string, secret: string): Promise<CheckPlanInvoice> {
   const invoice = /^[0-9a-v]{24}$/.test(id) ? await ctx.db.checkPlanInvoice.findUnique({ where: { id } }) : null
   if (invoice !== null && invoice.secretHash === hashSecret(secret)) return invoice
@@ -230,8 +230,8 @@ export async function findPurchase(ctx: Context, id: string, secret: string): Pr
 }
 
 /**
- * Returns the first key of the organization that was created for a buyer: once, when the invoice is settled. The key
- * is null before that, and after the first call.
+ * Returns the first key of the organization that was created for a buyer. The key is returned once, after the invoice
+ * is settled; it is null before that and afterwards.
  * @throws NotFound when the secret is not that of the invoice.
  */
 export async function claimCheckPlan(
@@ -251,7 +251,6 @@ export async function claimCheckPlan(
   })
 }
 
-/** Finds an invoice that can be paid for five more minutes, or that is being created. */
 /** Returns the newest invoices of an organization's check plan. */
 export function listInvoices(
   { db }: Pick<Context, 'db'>,
@@ -265,6 +264,7 @@ export function listInvoices(
   })
 }
 
+/** Returns an invoice that can be paid for at least five more minutes or is being created; null: none. */
 function findOpenInvoice(
   { db, now }: Context,
   organizationId: string,

@@ -9,11 +9,12 @@ import { nextReminder, reminderDue } from './reminder.ts'
 import { reminderMail } from './reminder-mail.ts'
 
 /**
- * A mail takes at most 45 s. When its worker dies, another sends the mail after this time, with the same message id.
+ * Sending an email takes at most 45 s. If the worker dies, another sends the email after this time, with the same
+ * message id.
  */
 const LEASE_MS = 2 * MINUTE
 const BATCH_SIZE = 10
-/** Delay before a retry of a temporarily refused mail; a reminder has days. */
+/** Delay before a temporarily refused email is sent again. A reminder may be days late. */
 const RETRY_DELAY_MS = 1 * HOUR
 
 /** Selects when the next reminder is due. */
@@ -21,10 +22,10 @@ export const EARLIEST_REMINDER = Prisma.sql`
   SELECT min("checkPlanReminderAt") FROM "Organization" WHERE "checkPlanReminderAt" IS NOT NULL AND "deletedAt" IS NULL`
 
 /**
- * Sends the due reminders about ending check plans that were paid for. Sends none without a payment server, because
- * nothing could be renewed; once one is configured, sends the reminders that still apply. Logs a failure and retries
- * it when the lease ends.
- * @returns when the next reminder is due, or null
+ * Sends the due reminders about check plans that were paid for and are about to end. Sends none without a payment
+ * server, because nothing could be renewed; once one is configured, sends the reminders that still apply. Logs a
+ * failure and retries it when the lease ends.
+ * @returns when the next reminder is due; null: never.
  */
 export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
@@ -47,13 +48,14 @@ export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Pro
 }
 
 /**
- * Sends the due reminder of one organization and schedules the next one, unless a payment rescheduled it meanwhile.
+ * Sends the due reminder of one organization and schedules the next one, unless a payment has rescheduled it in the
+ * meantime.
  */
 async function processReminder(ctx: BillingContext, mailer: Mailer, id: string, lease: Date): Promise<void> {
   const where = { id, checkPlanReminderAt: lease }
   const organization = await ctx.db.organization.findFirst({ where })
   if (organization === null) return
-  // Reads the plan again each time: the operator may have changed or removed its end.
+  // Reads the plan each time, because the operator may have changed or removed its end.
   const { checkPlan, checkPlanUntil: until } = organization
   const next = checkPlan === 'PRO' && until !== null ? await sendReminderIfDue(ctx, mailer, organization, until) : null
   await ctx.db.organization.updateMany({ where, data: { checkPlanReminderAt: next } })
@@ -75,7 +77,7 @@ async function sendReminderIfDue(
     : new Date(now.getTime() + RETRY_DELAY_MS)
 }
 
-/** Returns true when the mail is delivered or permanently refused. */
+/** Returns true when the email is delivered or permanently refused. */
 async function sendReminder(
   ctx: BillingContext,
   mailer: Mailer,
@@ -92,7 +94,7 @@ async function sendReminder(
   return isPermanent
 }
 
-/** Removes addresses from a mail server's reply: most replies repeat the recipient's. */
+/** Removes addresses from a mail server's reply, because most replies repeat the recipient's address. */
 function redactAddresses({ message }: { readonly message: string }): string {
   return message.replace(/\S+@\S+/g, '…')
 }

@@ -22,7 +22,7 @@ export interface ReminderDetails {
   readonly domain: string
 }
 
-/** Builds the mail of a reminder. A retry has the same message id, so that mail programs show it once. */
+/** Builds the email of a reminder. A retry has the same message id, so that mail programs show the email once. */
 export function reminderMail(ctx: BillingContext, about: ReminderDetails): Mail {
   const { organization, until, reminder, domain } = about
   const content = buildContent(ctx, about)
@@ -39,7 +39,7 @@ export function reminderMail(ctx: BillingContext, about: ReminderDetails): Mail 
   }
 }
 
-/** Our own mails are in English. */
+/** Our own emails are in English. */
 const words = wordsOf('EN')
 
 function buildContent(ctx: BillingContext, { organization, until, reminder }: ReminderDetails): MailContent {

@@ -1,21 +1,21 @@
 import { DAY } from '../../core/time.ts'
 
-/** The reminders about the end of a check plan: a week before, a day before, and after it. */
+/** The reminders about the end of a check plan: a week before, a day before, and after the end. */
 export type Reminder = 'WEEK' | 'DAY' | 'ENDED'
 
-/** How long before the end each reminder is due, in milliseconds; the earliest first. */
+/** How long before the end each reminder is due, in milliseconds; earliest first. */
 const LEAD_TIMES = [
   ['WEEK', 7 * DAY],
   ['DAY', 1 * DAY],
   ['ENDED', 0],
 ] as const satisfies readonly (readonly [Reminder, number])[]
 
-/** How long after the end to still send a reminder, in milliseconds. */
+/** How long after the end a reminder is still sent, in milliseconds. */
 const MAX_LATENESS_MS = 3 * DAY
 
 /**
- * Returns the reminder to send now for a plan that ends at `until`: the latest one due, so that a gap in sending
- * gives one reminder and not several. Null: too early or too late.
+ * Returns the reminder to send now for a plan that ends at `until`. It is the latest one due, so that after an outage
+ * one reminder is sent, not several. Null: it is too early or too late.
  */
 export function reminderDue(until: Date, now: Date): Reminder | null {
   if (now.getTime() > until.getTime() + MAX_LATENESS_MS) return null

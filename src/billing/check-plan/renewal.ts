@@ -7,13 +7,13 @@ import { extendCheckPlan, invoiceUnavailable, RENEWAL_PATH } from './check-plan.
 /** How long after a plan's end its renewal link is valid. */
 const LINK_GRACE_MS = 30 * DAY
 
-/** Returns a token that only allows paying for an organization's check plan; valid until thirty days after `end`. */
+/** Returns a token that only allows paying for an organization's check plan. It is valid until thirty days after `end`. */
 export function renewalToken({ billing }: BillingContext, organizationId: string, end: Date): string {
   return billing.tokens.sign('renewal', organizationId, new Date(end.getTime() + LINK_GRACE_MS))
 }
 
 /**
- * Returns the URL for renewing an organization's check plan that ends at `until`; valid until thirty days after that.
+ * Returns the URL for renewing an organization's check plan that ends at `until`. It is valid for thirty days after that.
  */
 export function renewalUrl(ctx: BillingContext, organizationId: string, until: Date): string {
   return `${ctx.site.baseUrl}${RENEWAL_PATH}?token=${renewalToken(ctx, organizationId, until)}`
@@ -29,7 +29,7 @@ export interface Renewal {
   readonly payment: 'SEEN' | 'ARRIVED' | 'INVOICED' | null
 }
 
-/** Finds the renewal of a link's token. @throws NotFound `INVALID_TOKEN` when the token is invalid or expired. */
+/** Returns the renewal of a link's token. @throws NotFound `INVALID_TOKEN` when the token is invalid or expired. */
 export async function findRenewal(ctx: BillingContext, token: string): Promise<Renewal> {
   const organization = await organizationOf(ctx, token)
   return { organization, payment: await paymentStateOf(ctx, organization.id) }
@@ -49,8 +49,8 @@ async function paymentStateOf({ db, now }: BillingContext, organizationId: strin
 
 /**
  * Creates the invoice that renews a plan, or reuses a payable one. Returns the URL for paying it.
- * @throws NotFound as `findRenewal` does. @throws Invalid when the currency is not accepted. @throws Conflict,
- * LimitExceeded and Unavailable as `extendCheckPlan` does.
+ * @throws NotFound like `findRenewal`. @throws Invalid when the currency is not accepted. @throws Conflict,
+ * LimitExceeded and Unavailable like `extendCheckPlan`.
  */
 export async function renewCheckPlan(ctx: BillingContext, token: string, currency: unknown): Promise<string> {
   const { id } = await organizationOf(ctx, token)

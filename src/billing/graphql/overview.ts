@@ -62,7 +62,7 @@ const BillingSubscription = builder.objectRef<PaidSubscription>('BillingSubscrip
     status: t.field({
       type: SubscriptionStatus,
       description: 'The status at the payment provider.',
-      // A subscription without a status is pending and is not listed.
+      // A subscription without a status is pending, and pending ones are not listed.
       resolve: ({ status }) => status ?? 'INCOMPLETE',
     }),
     paysFor: t.expose('paysFor', {

@@ -9,7 +9,7 @@ import { respondWithPage } from '../../http/page/layout.tsx'
 import type { CheckoutOutcome } from '../subscription/checkout.ts'
 import { tierTitle } from './tier-title.ts'
 
-/** Renders the return page after a payment. It shows what the webhook reported; the visit itself changes nothing. */
+/** Renders the return page after a payment. It shows the outcome from the webhook; the visit itself changes nothing. */
 export function successPage(c: Context, site: Site, outcome: CheckoutOutcome | null): Response {
   if (outcome === null) return thanksPage(c, site)
   const { organization, wanted, isDone } = outcome
@@ -88,7 +88,7 @@ export function checkoutErrorPage(c: Context, site: Site, error: DomainError): R
   return respondWithPage(c, site, unindexedPage(title), content, status as ContentfulStatusCode)
 }
 
-/** Returns the properties of a page for one reader, without a canonical URL and not indexed. */
+/** Returns the properties of a page for one reader. It has no canonical URL and is not indexed. */
 export function unindexedPage(title: string) {
   return { title: `${title} · Allclear`, description: title, path: null, indexed: false }
 }

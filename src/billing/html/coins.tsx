@@ -1,9 +1,9 @@
 import type { CheckPlanCurrency } from '../../generated/prisma/enums.ts'
 
-/** Names of the cryptocurrencies that pay for the check plan. */
+/** The names of the cryptocurrencies in which the check plan can be paid. */
 export const coinNames = { BTC: 'Bitcoin', LTC: 'Litecoin' } as const satisfies Record<CheckPlanCurrency, string>
 
-/** Renders the submit buttons of a payment form: one for each cryptocurrency, sent as `currency`. */
+/** Renders the submit buttons of a payment form, one for each cryptocurrency, which is sent as `currency`. */
 export function CoinButtons() {
   return (
     <div class="actions">

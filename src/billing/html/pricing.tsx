@@ -21,7 +21,7 @@ export interface FormError {
   readonly message: string
 }
 
-/** Renders the page at `/pricing` with the limits and prices in effect. */
+/** Renders the page at `/pricing` with the current limits and prices. */
 export function Pricing({ config, hasCoins, problem }: PricingProps) {
   return (
     <>
@@ -145,7 +145,7 @@ function errorAttributesOf(field: 'key' | 'email', problem: FormError | null) {
   return problem?.field === field ? ({ 'aria-invalid': 'true', 'aria-describedby': problemId(problem) } as const) : {}
 }
 
-/** Renders the error and moves the focus to it, because the form is far down on the reloaded page. */
+/** Renders the error and moves the focus to it, because the form is far down the reloaded page. */
 function ProblemText({ problem }: { readonly problem: FormError | null }) {
   if (problem === null) return null
   return (

@@ -18,7 +18,7 @@ export interface RenewProps {
   readonly problem: string | null
 }
 
-/** Renders the page of a renewal link: the end of the plan, and how to pay for thirty more days. */
+/** Renders the page of a renewal link, with the end of the plan and the ways to pay for thirty more days. */
 export function Renew(props: RenewProps) {
   const { renewal, problem } = props
   return (

@@ -30,14 +30,14 @@ export const successScript = new URL('src/billing/browser/success.ts', root)
 /** Maximum size of a form, which contains at most a key and an email address. */
 const MAX_FORM_BYTES = 8 * 1024
 
-/** The cookie with a purchase's secret, without which its page shows nothing. */
+/** The cookie with a purchase's secret. Without it, the page of the purchase shows nothing. */
 const PURCHASE_COOKIE = 'allclear_purchase'
 /** The cookie with a renewal token, which lets a payer's browser see the state of the payment. */
 const RENEWAL_COOKIE = 'allclear_renewal'
 /** Longer than the payment server watches any invoice. */
 const COOKIE_LIFETIME_MS = 30 * DAY
 
-/** What the pages need. */
+/** The dependencies of the pages. */
 interface Options {
   readonly site: Site
   readonly config: Config
@@ -47,7 +47,7 @@ interface Options {
 }
 
 /**
- * Creates `/pricing` and the purchase pages. They work without JavaScript; forms send keys, URLs never contain one.
+ * Creates `/pricing` and the purchase pages. They work without JavaScript. Forms submit keys; URLs never contain one.
  */
 export function billingPages(options: Options): Hono {
   const app = new Hono()
@@ -57,7 +57,7 @@ export function billingPages(options: Options): Hono {
   return app
 }
 
-/** Adds the page of prices, and the forms on it that start an upgrade and buy a check plan. */
+/** Adds the pricing page, and its forms that start an upgrade and buy a check plan. */
 function addPricing(app: Hono, options: Options): void {
   const { site, config, contextOf, visitorOf } = options
 
@@ -103,7 +103,7 @@ function respondWithPricing(
   return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, status)
 }
 
-/** Handles a submitted form; shows an expected error on the page with the form. */
+/** Handles a submitted form. Shows an expected error on the page with the form. */
 async function handleForm(
   c: Context,
   options: Options,
@@ -119,7 +119,7 @@ async function handleForm(
   }
 }
 
-/** Responds with the confirmation of an extension, and sets the cookie that shows the state of the payment. */
+/** Responds with the confirmation of an extension, and sets the cookie that gives access to the state of the payment. */
 async function confirmExtension(
   c: Context,
   site: Site,
@@ -132,7 +132,7 @@ async function confirmExtension(
   return respondWithPage(c, site, unindexedPage('Your purchase'), <ConfirmExtension {...{ organization, invoice }} />)
 }
 
-/** Adds the page on which a check plan is renewed, by the link of a mail or the cookie of the buyer. */
+/** Adds the page for renewing a check plan, which opens with a mailed link or the buyer's cookie. */
 function addRenewal(app: Hono, options: Options): void {
   const { site, visitorOf } = options
 
@@ -167,7 +167,7 @@ async function respondWithRenewal(
   const page = unindexedPage('Your check plan')
   try {
     const found = await findRenewal(ctx, token)
-    // A visitor without a token in the URL returns from paying and waits for the result.
+    // A visitor without a token in the URL comes back from paying and waits for the result.
     const isBack = c.req.method === 'GET' && c.req.query('token') === undefined
     if (found.payment === 'SEEN' || (found.payment === 'INVOICED' && isBack)) c.header('Refresh', '15')
     const props = { renewal: found, now: ctx.now(), hasCoins: ctx.billing.btcpay !== null, token, problem }
@@ -180,7 +180,7 @@ async function respondWithRenewal(
   }
 }
 
-/** Adds the page of a purchase, which shows the state of its payment, and its key once. */
+/** Adds the page of a purchase. It shows the state of the payment, and the key once. */
 function addPurchase(app: Hono, options: Options): void {
   app.get('/billing/check-plan/:id', (c) =>
     respondWithPurchase(c, options, async (ctx, id, secret) => ({
@@ -188,7 +188,7 @@ function addPurchase(app: Hono, options: Options): void {
       apiKey: null,
     })),
   )
-  // POST, because a prefetch must not consume the one time that the key is shown.
+  // Uses POST, because the key is shown only once and a prefetch must not use that up.
   app.post('/billing/check-plan/:id', (c) => respondWithPurchase(c, options, claimCheckPlan))
 }
 
@@ -212,14 +212,14 @@ async function respondWithPurchase(
   }
 }
 
-/** Sets headers of a private page: no caching, and no referrer for linked sites. */
+/** Sets the headers of a private page: no caching, and no referrer for linked sites. */
 function withPrivateHeaders(response: Response): Response {
   response.headers.set('Cache-Control', 'no-store')
   response.headers.set('Referrer-Policy', 'no-referrer')
   return response
 }
 
-/** Allows forms to redirect to a payment server at any host: browsers also apply form-action to redirects. */
+/** Lets forms redirect to a payment server at any host, because browsers apply form-action to redirects too. */
 const externalFormPolicy = pageHeaders['content-security-policy'].replace(
   "form-action 'self'",
   "form-action 'self' http: https:",
@@ -257,7 +257,7 @@ function statusOf(error: Error): ErrorStatus {
   return error instanceof LimitExceeded ? 429 : 400
 }
 
-/** Returns an error's message for a page: for an invalid input, only its issues. */
+/** Returns the text of an error for a page. For an invalid input, it has only the issues. */
 function messageOf(error: Error): string {
   if (!(error instanceof Invalid) || error.issues.length === 0) return error.message
   return `${error.issues.map(({ path, message }) => `The ${path.join('.')} ${message}`).join('. ')}.`

@@ -58,7 +58,7 @@ function webhookOperation(id: string, provider: string, header: string): ZodOpen
   }
 }
 
-/** OpenAPI paths of the billing routes. */
+/** The OpenAPI paths of the billing routes. */
 export const billingPaths: ZodOpenApiPathsObject = {
   [`${BILLING_PATH}/checkout/{tier}`]: {
     get: {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Organization, PaidSubscription } from '../../generated/prisma/client.ts'
 import type { Limits, LimitUsage } from '../overview.ts'
 
-/** The schemas of the billing REST API (contract §3): they type responses and generate `/openapi.json`. */
+/** The schemas of the billing REST API (contract §3). They define response types and generate `/openapi.json`. */
 
 const count = z.int().min(0)
 const limits = z

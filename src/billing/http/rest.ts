@@ -98,7 +98,7 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
     return errorResponse(c, new NotFound('No route matches this path.'), now(), log)
   })
 
-  /** Adds a read-only route; its errors are JSON, or pages for browsers. */
+  /** Adds a read-only route. Its errors are JSON, or pages for browsers. */
   function get(path: string, work: (c: HttpContext) => Promise<Response>): void {
     app.all(path, async (c) => {
       c.header('Cache-Control', 'no-store')

@@ -13,11 +13,11 @@ import type { WebhookRequest } from '../subscription/signature.ts'
 import { isSignedByBtcpay } from '../subscription/signature.ts'
 import type { VerifyStripe } from '../subscription/stripe-verifier.ts'
 
-/** Maximum size of an event. */
+/** The maximum size of an event. */
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * Creates the webhook routes of the payment providers. A 200 response means that the event is stored; the providers
+ * Creates the webhook routes of the payment providers. A 200 response means that the event is stored. The providers
  * retry after any other response, including our own errors.
  */
 export function webhookRoutes(options: {

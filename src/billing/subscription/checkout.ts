@@ -32,9 +32,9 @@ export function parsePaidTier(name: string): PaidTier {
 }
 
 /**
- * Starts the upgrade of the caller's organization to the tier of a name: returns our URL that redirects to the payment link.
- * Needs a key with scope READ; of people, an owner.
- * @throws NotFound `UNKNOWN_TIER`. @throws what `paymentLink` throws, so that no URL leads nowhere.
+ * Starts the upgrade of the caller's organization to the named tier. Returns our URL that redirects to the payment link. Needs a key
+ * with scope READ; people must be owners.
+ * @throws NotFound `UNKNOWN_TIER`. @throws the errors of `paymentLink`, so that no URL leads nowhere.
  */
 export async function startUpgrade(
   ctx: BillingContext,
@@ -47,7 +47,7 @@ export async function startUpgrade(
   return { organizationId, tier, url: upgradeUrl(ctx, organizationId, tier, options) }
 }
 
-/** Returns our URL that redirects to the payment link of a tier; valid for an hour, without a key. */
+/** Returns our URL that redirects to the payment link of a tier. It is valid for an hour and needs no key. */
 function upgradeUrl(
   { billing, site, now }: BillingContext,
   organizationId: string,
@@ -63,7 +63,7 @@ interface CheckoutOptions {
   readonly own?: boolean
 }
 
-/** Returns the upgrade URLs of the tiers above the organization's. */
+/** Returns the upgrade URLs of the tiers above the organization's tier. */
 export function upgradeUrls(ctx: BillingContext, { id, tier }: Organization): Partial<Record<TierName, string>> {
   const higher = (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier))
   return Object.fromEntries(higher.map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
@@ -120,7 +120,7 @@ export async function recordCheckout({ db, now }: Context, organizationId: strin
   await db.checkoutStart.createMany({ data: { organizationId, tier, hour }, skipDuplicates: true })
 }
 
-/** Maximum time from checkout to payment: a session lasts a day, and a bank payment may take some days more. */
+/** The maximum time from checkout to payment: a session lasts a day, and a bank payment can take some days more. */
 const MAX_CHECKOUT_DURATION_MS = 14 * DAY
 
 /** Returns whether an organization was redirected to a payment link within the maximum time before `at`. */
@@ -130,8 +130,8 @@ export async function hasRecentCheckout({ db }: Context, organizationId: string,
 }
 
 /**
- * Deletes a batch of records of checkouts that no payment can complete any more, even with a late event. Returns whether there may
- * be more.
+ * Deletes a batch of records of checkouts that no payment can complete any more, not even with a late event. Returns whether there
+ * may be more.
  */
 export async function deleteOldCheckouts(
   { db, now }: Pick<Context, 'db' | 'now'>,
@@ -154,7 +154,7 @@ export function payerToken({ billing, now }: BillingContext, organizationId: str
 /** The outcome of a payment. */
 export interface CheckoutOutcome {
   readonly organization: Organization
-  /** The tier to buy. */
+  /** The tier that is being bought. */
   readonly wanted: PaidTier
   /** Whether the organization has this tier or a higher one. */
   readonly isDone: boolean

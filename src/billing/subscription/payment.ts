@@ -15,8 +15,8 @@ import { applyFact, assignOrganization, assignTier, paidTier, statusOf, unknownS
 import { reconcileTier } from './tier.ts'
 
 /**
- * Handles a Stripe webhook request with a verified signature: stores the event and applies it in one transaction;
- * ignores an event that is already stored. When this returns, Stripe need not send the event again.
+ * Handles a Stripe webhook request with a verified signature. Stores the event and applies it in one transaction;
+ * ignores an event that is already stored. Once this returns, Stripe need not send the event again.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
  */
 export async function receiveStripeEvent(ctx: Context, body: string): Promise<void> {
@@ -41,7 +41,7 @@ const assignmentInput = z.object({
 
 /**
  * Assigns a payment to an organization: its subscription, with all past and future payments, then belongs to the
- * organization. `tier` is what its price buys when that is not the price of a tier. A one-time payment is only marked
+ * organization. `tier` is the tier it buys if its price is not the price of a tier. A one-time payment is only marked
  * as resolved. Operator only.
  * @throws NotFound when the payment or organization does not exist. @throws Conflict when the payment is not for a
  * tier.
@@ -79,7 +79,7 @@ export function listUnmatchedPayments({ db }: Pick<Context, 'db'>, limit: number
   })
 }
 
-/** Returns whether a text has the form of a Stripe id, which is safe to query. */
+/** Returns whether a text has the form of a Stripe id, which is safe in a query. */
 function isProviderId(text: string): boolean {
   return /^[\w.-]{1,255}$/.test(text)
 }
@@ -91,18 +91,18 @@ function asSystem(ctx: Context): Context {
 
 /**
  * Takes a lock until the transaction ends, so that two related events that arrive at once do not miss each other.
- * Events are few enough to run one at a time.
+ * Events are rare enough to run one at a time.
  */
 async function lockPaymentEvents({ db }: Context): Promise<void> {
   await db.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('payment events'))`
 }
 
-/** Returns whether an event is stored, which saves most redeliveries a transaction. */
+/** Returns whether an event is stored. This saves most redeliveries a transaction. */
 async function isStored({ db }: Context, id: string): Promise<boolean> {
   return (await db.paymentEvent.findUnique({ where: { id }, select: { id: true } })) !== null
 }
 
-/** Inserts an event; returns false when it exists. Waits for a concurrent delivery of the same event. */
+/** Inserts an event; returns false when it already exists. Waits for a concurrent delivery of the same event. */
 async function insertEvent({ db, now }: Context, event: StripeEvent, payload: string): Promise<boolean> {
   const { id, type, createdAt, subscriptionId: objectId, price, email } = event
   const references = event.references.map((reference) => reference.id)
@@ -140,7 +140,7 @@ async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent
     where: { id: event.id },
     data: { organizationId, objectId: subscriptionId, ...matchEvent(event, subscription) },
   })
-  // This event may name the organization or the price of the subscription, so earlier events may match now.
+  // This event may name the subscription's organization or price, so earlier events may match now.
   if ((named !== null || fact.tier !== null) && subscriptionId !== null) await rematchEvents(tx, subscriptionId)
   await applyWaiting(tx, references)
   return payment
@@ -154,7 +154,7 @@ async function learn({ db }: Context, references: readonly Reference[]): Promise
   }
 }
 
-/** Returns the subscription and invoice of an event; follows the stored references when it names no subscription. */
+/** Returns the subscription and invoice of an event. Follows the stored references when it names no subscription. */
 async function traced(
   { db }: Context,
   { subscriptionId, fact, references }: StripeEvent,
@@ -171,7 +171,7 @@ async function traced(
   return { subscriptionId: null, invoiceId: null }
 }
 
-/** Applies earlier events whose subscription these references reveal. */
+/** Applies earlier events whose subscription is known now because of these references. */
 async function applyWaiting(tx: Context, references: readonly Reference[]): Promise<void> {
   const ids = new Set(references.map(({ id }) => id))
   let below = [...ids]
@@ -210,7 +210,7 @@ function matchEvent(event: StripeEvent, subscription: PaidSubscription | null): 
     if (!isCheckout(event)) return unmatched('UNKNOWN_SUBSCRIPTION')
     return unmatched(hasReference ? 'UNKNOWN_ORGANIZATION' : 'NO_REFERENCE')
   }
-  // A checkout contains only a sum; the subscription and its invoices contain the prices.
+  // A checkout contains only a sum. The subscription and its invoices contain the prices.
   const isPriced = fact.tier !== null || (isCheckout(event) && stateOf(subscription).tier !== null)
   if (price !== null && !isPriced && !isReversalEvent(event)) return unmatched('UNKNOWN_AMOUNT')
   return { outcome: 'APPLIED', reason: null }
@@ -242,7 +242,7 @@ async function rematchEvents(tx: Context, subscriptionId: string): Promise<void>
 
 /**
  * Updates the state of a subscription, and the tier of its organizations when the paid tier or the owner changes.
- * Locks the subscription's row, always before an organization's.
+ * Locks the subscription's row, always before an organization's row.
  */
 async function updateSubscription(
   tx: Context,

@@ -49,7 +49,7 @@ function yearlyPriceOf(tier: PaidTier, config: PriceSettings): Money | null {
 }
 
 /**
- * Returns the tier with exactly this price, or null, without rounding or currency conversion. A price with an unknown
+ * Returns the tier with exactly this price, without rounding or currency conversion; null: none. A price with an unknown
  * interval matches monthly and yearly prices; the settings reject equal prices.
  */
 export function tierOfPrice(price: Money & Partial<Price>, config: PriceSettings): PaidTier | null {
@@ -65,8 +65,8 @@ export function tierOfPrice(price: Money & Partial<Price>, config: PriceSettings
 }
 
 /**
- * Returns the highest tier that one of the prices buys, in any quantity, or that their sum buys. An extra beside a
- * tier does not lower it, and two units of a tier count as one.
+ * Returns the highest tier that one of the prices buys, in any quantity, or that their sum buys. An extra item next to
+ * a tier does not lower it, and two units of a tier count as one.
  */
 export function tierOfPrices(prices: readonly Price[], config: PriceSettings): PaidTier | null {
   const intervals = [...new Set(prices.map(({ interval }) => interval))]

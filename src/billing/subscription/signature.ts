@@ -10,7 +10,7 @@ export interface WebhookRequest {
   readonly header: string | undefined
 }
 
-/** Maximum age of a signed request, in seconds, which prevents replays. */
+/** The maximum age of a signed request, in seconds. It prevents replays. */
 export const TOLERANCE_SECONDS = 300
 
 /**

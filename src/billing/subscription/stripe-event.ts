@@ -8,9 +8,9 @@ import { tierOfPrices, totalOf } from './price.ts'
 import type { SubscriptionFact } from './subscription.ts'
 
 /**
- * Parses Stripe events, in the shapes of the current API version and of versions before 2025-03-31, where an invoice
- * names its subscription, and a subscription its period, at the top level. The operator's webhook endpoint determines
- * the version: https://docs.stripe.com/changelog/basil.
+ * Parses Stripe events in the shape of the current API version and of versions before 2025-03-31. In the older ones, an
+ * invoice names its subscription, and a subscription its period, at the top level. The operator's webhook endpoint
+ * determines the version: https://docs.stripe.com/changelog/basil.
  */
 
 /** The parts of a Stripe event that affect tiers. */
@@ -27,7 +27,7 @@ export interface StripeEvent {
   readonly hasReference: boolean
   /** The facts about the subscription; set even without a subscription. */
   readonly fact: SubscriptionFact
-  /** The invoice, payments and charges that it names, each with its parent; they lead to a subscription. */
+  /** The invoice, payments and charges that it names, each with its parent. They lead to a subscription. */
   readonly references: readonly Reference[]
 }
 
@@ -40,8 +40,8 @@ export interface Reference {
 }
 
 /**
- * The events of the specification (§6), plus events of checkouts with delayed payment methods, of refunds and
- * disputes, and of payments of invoices.
+ * The events of the specification (§6), and those of checkouts with delayed payment methods, of refunds and disputes,
+ * and of payments of invoices.
  */
 const handledTypes = [
   'checkout.session.completed',
@@ -66,7 +66,7 @@ const currencySchema = z
   .string()
   .regex(/^[a-z]{3}$/i)
   .toLowerCase()
-/** Maximum of the column; a larger amount is not the price of a tier. */
+/** The maximum of the column. A larger amount is not the price of a tier. */
 const MAX_AMOUNT = 2_147_483_647
 const DAY_SECONDS = 86_400
 const amountSchema = z.int()
@@ -246,7 +246,7 @@ const EMPTY_FACT = {
 type EventFields = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
   Pick<StripeEvent, 'subscriptionId' | 'email'> & {
     readonly prices: readonly Price[]
-    /** The amount of the event, where it is not the sum of the prices. */
+    /** The amount of the event, if it is not the sum of the prices. */
     readonly price?: Money | null
     readonly reference: string | null
     readonly references?: readonly Reference[]
@@ -254,7 +254,7 @@ type EventFields = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'o
 
 /**
  * Reads a checkout session. The price is the amount before coupons and taxes, which change the amount paid but not
- * what is bought. A checkout with a delayed payment method completes as unpaid.
+ * the product. A checkout with a delayed payment method completes as unpaid.
  */
 function readSession(session: z.infer<typeof sessionSchema>, type: HandledType): EventFields {
   const settled = session.payment_status === 'paid' || session.payment_status === 'no_payment_required'
@@ -330,7 +330,7 @@ function readInvoice(invoice: z.infer<typeof invoiceSchema>, type: HandledType):
   }
 }
 
-/** Reads which payment paid which invoice: since 2025-03-31, charges do not contain it. */
+/** Reads which payment paid which invoice. Since 2025-03-31, charges do not contain that. */
 function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePaymentSchema>): EventFields {
   const references = paymentReferences(payment, invoice)
   return { subscriptionId: null, prices: [], email: null, reference: null, references }
@@ -358,7 +358,7 @@ function readCharge(charge: z.infer<typeof chargeSchema>): EventFields {
 
 /**
  * Reads a dispute. Stripe withdraws the money when a dispute opens, and returns it when we win. An inquiry withdraws
- * none.
+ * no money.
  */
 function readDispute(dispute: z.infer<typeof disputeSchema>, type: HandledType): EventFields {
   const isInquiry = dispute.status?.startsWith('warning_') === true
@@ -421,7 +421,7 @@ function recurringPrice(
   )
 }
 
-/** Returns the unit price of an invoice line; its interval is that of the price, or else that of the period. */
+/** Returns the unit price of an invoice line. Its interval is that of the price, or else that of the period. */
 function linePrice({ amount, quantity, period, price, plan }: Line, currency: string | null | undefined): Price[] {
   const { interval, interval_count } = price?.recurring ?? plan ?? {}
   const count = quantity != null && quantity > 1 && amount != null && amount % quantity === 0 ? quantity : 1
@@ -448,7 +448,7 @@ function intervalBetween(start: number | null | undefined, end: number | null | 
   return days < 33 ? 'month' : days >= 360 && days < 372 ? 'year' : 'other'
 }
 
-/** Returns the price, or nothing for a zero amount: a free trial does not say what the plan will cost. */
+/** Returns the price, or nothing for a zero amount, because a free trial does not reveal what the plan will cost. */
 function toPrices(
   amount: number | null | undefined,
   currency: string | null | undefined,
@@ -475,7 +475,7 @@ function parseStatus(name: string): SubscriptionStatus | null {
   return Object.values(SubscriptionStatus).find((status) => status.toLowerCase() === name) ?? null
 }
 
-/** Returns a payer's text, or null when the database cannot store it. */
+/** Returns a text from a payer; null: the database cannot store it. */
 function storableText(text: string | null): string | null {
   return text === null || /\p{Cc}/u.test(text) ? null : text
 }

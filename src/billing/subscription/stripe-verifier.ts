@@ -15,8 +15,8 @@ export interface StripeVerifier {
 }
 
 /**
- * Creates a verifier that uses Stripe's library, loaded on the first request at the latest. When the library does not
- * load, uses our own check (specification §5), which accepts and rejects the same requests.
+ * Creates a verifier that uses Stripe's library, which is loaded on the first request at the latest. If the library
+ * does not load, uses our own check (specification §5), which accepts and rejects the same requests.
  */
 export function createStripeVerifier(
   log: Logger,

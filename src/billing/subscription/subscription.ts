@@ -4,7 +4,7 @@ import { isHigher } from './price.ts'
 
 /**
  * The position of a fact in the order of all facts about a subscription: by Stripe's time in whole seconds, then by
- * rank, then by event id. The order is total and independent of arrival.
+ * rank, then by event id. The order is total and does not depend on when facts arrive.
  */
 interface Stamp {
   /** Epoch seconds. */
@@ -106,12 +106,12 @@ export const unknownSubscription: SubscriptionState = {
   isOwn: false,
 }
 
-/** Statuses that never change again; they win over any other status, whatever its time. */
+/** Final statuses never change again. They win over any other status, whatever its time. */
 const FINAL_STATUSES: ReadonlySet<SubscriptionStatus> = new Set(['CANCELED', 'INCOMPLETE_EXPIRED'])
 
 /**
- * Ranks of facts in the same second, lowest first: a payment ranks above the state that waits for it, and a loss of
- * access ranks above a grant, because a subscription is not lost and paid again within one second.
+ * Ranks of facts in the same second, lowest first. A payment ranks above the state that waits for it. A loss of access
+ * ranks above a grant, because no subscription is lost and paid again within one second.
  */
 const RANK_ORDER: readonly (SubscriptionStatus | SubscriptionFact['kind'])[] = [
   'pending',
@@ -152,7 +152,7 @@ export function applyFact(state: SubscriptionState, fact: SubscriptionFact): Sub
 }
 
 /**
- * Returns the later payment for a whole period; ignores a payment without an invoice, which no reversal could name.
+ * Returns the later payment for a whole period. Ignores a payment without an invoice, because no reversal could name it.
  */
 function laterPayment(before: PeriodPayment | null, fact: SubscriptionFact, stamp: Stamp): PeriodPayment | null {
   const { kind, isPeriod, invoiceId } = fact
@@ -224,7 +224,7 @@ export function highestTier(paid: readonly (PaidTier | null)[], given: Tier): Ti
 }
 
 /**
- * Assigns a subscription to an organization by the operator's decision. The stamp is in milliseconds, which orders it
+ * Assigns a subscription to an organization on behalf of the operator. The stamp is in milliseconds, which orders it
  * after all events, including later ones.
  */
 export function assignOrganization(state: SubscriptionState, organizationId: string, at: Date): SubscriptionState {
@@ -232,7 +232,7 @@ export function assignOrganization(state: SubscriptionState, organizationId: str
   return { ...state, organization: laterRegister({ stamp, value: organizationId }, state.organization), isOwn: true }
 }
 
-/** Sets the tier that the price in one event buys by the operator's decision, as if the event had named it. */
+/** Sets, on behalf of the operator, the tier that the price in an event buys, as if the event had named the tier. */
 export function assignTier(state: SubscriptionState, fact: SubscriptionFact, tier: PaidTier): SubscriptionState {
   return { ...state, tier: laterRegister({ stamp: stampOf(fact), value: tier }, state.tier) }
 }

@@ -1,12 +1,12 @@
 import { MINUTE, SECOND } from '../../core/time.ts'
 import type { Follower } from '../../event-log/tail.ts'
 
-/** Interval of comments that detect a closed connection. */
+/** The interval of comments that detect a closed connection. */
 const KEEPALIVE_INTERVAL_MS = 15 * SECOND
-/** Maximum duration of a stream; the browser reconnects after that. */
+/** The maximum duration of a stream, after which the browser reconnects. */
 const MAX_STREAM_DURATION_MS = 10 * MINUTE
 
-/** Streams server-sent events: one `changed` event when the tier changes, then ends. */
+/** Streams server-sent events. Sends one `changed` event when the tier changes, then ends. */
 export function streamTierChanges(changes: Follower, closing: AbortSignal): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const unsubscribe = () => void changes.return()

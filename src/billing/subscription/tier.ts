@@ -16,8 +16,8 @@ import { highestTier } from './subscription.ts'
 const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish(), version: versionInput })
 
 /**
- * Sets the minimum status-page tier of an organization, which subscriptions can only raise. Null restores the
- * default. Operator only.
+ * Sets the minimum status-page tier of an organization; subscriptions can only raise it. Null restores the default.
+ * Operator only.
  * @throws NotFound when the organization does not exist. @throws Conflict when it has changed since the given version.
  */
 export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
@@ -61,10 +61,10 @@ async function computeTier(
 }
 
 /**
- * Changes the tier of an organization: calls `tierOf` with the organization locked, then writes the tier and its
- * event in one change; does nothing when `tierOf` returns null. A lower tier keeps all data and pauses the newest
- * monitors over its limit; a higher tier resumes monitors that a limit had paused (contract §4). Every tier change
- * goes through this function.
+ * Changes the tier of an organization. Calls `tierOf` with the organization locked, then writes the tier and its event
+ * in one change; does nothing when `tierOf` returns null. A lower tier keeps all data and pauses the newest monitors
+ * over its limit; a higher tier resumes monitors that a limit had paused (contract §4). Every tier change goes through
+ * this function.
  * @throws NotFound when the organization does not exist.
  */
 export function changeTier(
