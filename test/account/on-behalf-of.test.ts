@@ -127,7 +127,7 @@ describe('the list of all organizations', () => {
     expect(await slugs({})).toEqual(expect.arrayContaining([mine.slug, theirs.slug, made.slug]))
   })
 
-  test('is no one else’s', async () => {
+  test('is visible to nobody else', async () => {
     expect((await list({}, mine.key)).errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN')
     const nobody = await post(url, { query: '{ organizations { totalCount } }' })
     expect(nobody.errors?.[0]?.extensions?.['code']).toBe('UNAUTHENTICATED')

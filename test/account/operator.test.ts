@@ -18,11 +18,11 @@ test('a token in the settings is used, and none is created', async () => {
   await expect(authenticate(configured, 'a token of my owN')).rejects.toThrow(Unauthenticated)
 })
 
-test('without a token no one is the operator', async () => {
+test('without a token nobody is the operator', async () => {
   await expect(authenticate(ctx, 'a token of my own')).rejects.toThrow(Unauthenticated)
 })
 
-test('of concurrent starts exactly one creates the token, which is stored as a hash', async () => {
+test('exactly one of several concurrent starts creates the token, which is stored as a hash', async () => {
   const tokens = await Promise.all(Array.from({ length: 8 }, () => createOperatorToken(ctx)))
   const [token, ...others] = tokens.filter((each) => each !== null)
   expect(others).toEqual([])

@@ -31,7 +31,7 @@ async function spend(ctx: ReturnType<typeof caller>, times: number) {
 }
 
 describe('the free plan', () => {
-  test('grants exactly 100 of 250 concurrent checks and returns the rest to each', async () => {
+  test('grants exactly 100 of 250 concurrent checks, and returns to each how many are left', async () => {
     const remaining = await spend(caller('192.0.2.1'), 250)
     expect(remaining).toHaveLength(100)
     expect(new Set(remaining)).toEqual(new Set(Array.from({ length: 100 }, (_, index) => index)))
@@ -88,7 +88,7 @@ describe('the pro plan', () => {
 })
 
 describe('instances', () => {
-  test('on one database grant exactly the limit together', async () => {
+  test('that share a database together grant exactly the limit', async () => {
     const granted = await Promise.all(Array.from({ length: 4 }, () => spend(caller('192.0.2.30'), 60)))
     expect(granted.flat()).toHaveLength(100)
   })
@@ -105,7 +105,7 @@ function watched() {
 }
 
 describe('statements', () => {
-  test('are one for concurrent requests, and one more for all that arrive meanwhile', async () => {
+  test('number one for concurrent requests, and one more for all that arrive in the meantime', async () => {
     const { sent, counters } = watched()
     const askAll = () => ['x', 'y', 'x'].map((name) => counters.consume(`shared ${name}`, utcDay(noon), 100))
     const first = Promise.all(askAll())
@@ -154,7 +154,7 @@ describe('a used-up day', () => {
     expect([tomorrow, larger, sent.statements]).toEqual([{ granted: true, count: 1 }, { granted: true, count: 4 }, 5])
   })
 
-  test('is detected when another process used it up', async () => {
+  test('is detected when another process has used it up', async () => {
     const [here, there] = [watched(), watched()]
     const take = ({ counters }: typeof here) => counters.consume('spent elsewhere', utcDay(noon), 1)
     await take(here)

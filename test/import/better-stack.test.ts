@@ -13,7 +13,7 @@ const translated = (attributes: object, more: object = {}) => {
 const http = { url: 'https://a.example' }
 
 describe('monitors of Better Stack', () => {
-  test('become services and monitors with keys of their ids', () => {
+  test('become services and monitors, with keys made from their ids', () => {
     const own = { name: 'Site', service: 'betterstack-258338', intervalSeconds: 180, timeoutMs: 15_000, http }
     expect(translated({ http_method: 'get' })).toEqual({
       services: { 'betterstack-258338': { name: 'Site' } },
@@ -60,7 +60,7 @@ describe('monitors of Better Stack', () => {
       },
     ],
     [{ proxy_host: 'p.example', proxy_port: 3128 }, { http: { proxy: { url: 'http://p.example:3128' } } }],
-  ])('%j is %j', (given, expected) => {
+  ])('%j becomes %j', (given, expected) => {
     expect(translated(given).monitors?.['betterstack-258338']).toMatchObject(expected)
   })
 
@@ -68,11 +68,11 @@ describe('monitors of Better Stack', () => {
     [{ paused_at: '2026-01-01T00:00:00Z' }, 'PARTLY monitors Site: It is paused there, and will be paused here.'],
     [{ monitor_type: 'playwright' }, 'SKIPPED monitors Site: Allclear has no monitors of kind playwright.'],
     [{ monitor_type: 'imap', port: '993' }, 'PARTLY monitors Site: Only its port is probed.'],
-  ])('%j is said', (given, note) => {
+  ])('%j is noted', (given, note) => {
     expect(translated(given).notes).toEqual([note])
   })
 
-  test('further pages of the list are said', () => {
+  test('notes that the list has more pages', () => {
     const more = { pagination: { next: 'https://uptime.betterstack.com/api/v2/monitors?page=2' } }
     expect(translated({}, more).notes[0]).toContain('The list has more pages')
   })

@@ -8,7 +8,7 @@ import { plainOf } from './setup.ts'
 const read = <T>(translate: (text: string) => T, value: unknown) => translate(JSON.stringify(value))
 
 describe('components of Cachet', () => {
-  test('version 2: an answer of the API, and several in one file', () => {
+  test('version 2: an API response, and several in one file', () => {
     const data = [
       { id: 1, name: 'API', description: 'For apps', link: '', status: 1, order: 0, group_id: 2, enabled: true },
       { id: 3, name: 'Old', status: 1, group_id: 0, enabled: false },

@@ -75,7 +75,7 @@ describe('a source is fetched', () => {
     expect((await now.fetched('cachet', { address: 'status.example.com' })).services).toEqual(services)
   })
 
-  test('from UptimeRobot, all pages, with the key in the body', async () => {
+  test('from UptimeRobot: all pages, with the key in the body', async () => {
     const monitorOf = (id: number) => ({ id, friendly_name: `M${id}`, url: 'https://a.example', type: 1, status: 2 })
     const { fetched, asked } = answering((_, body) => {
       const offset = Number(new URLSearchParams(body).get('offset'))
@@ -92,7 +92,7 @@ describe('a source is fetched', () => {
     expect(asked[0]?.body).toContain('api_key=secret')
   })
 
-  test('from Better Stack and Instatus, all pages, with the key in a header', async () => {
+  test('from Better Stack and Instatus: all pages, with the key in a header', async () => {
     const attributes = { url: 'https://a.example', pronounceable_name: 'M', monitor_type: 'status' }
     const stack = answering((url) => {
       const page = Number(new URL(url).searchParams.get('page'))
@@ -110,7 +110,7 @@ describe('a source is fetched', () => {
     expect(instatus.asked[0]?.url).toBe('https://api.instatus.com/v2/acme/components?page=1&per_page=100')
   })
 
-  test('from HetrixTools, all pages, with the key in a header', async () => {
+  test('from HetrixTools: all pages, with the key in a header', async () => {
     const { fetched, asked } = answering((url) => {
       const page = Number(new URL(url).searchParams.get('page'))
       const monitors = Array.from({ length: page === 1 ? 1024 : 3 }, (_, index) => ({
@@ -131,14 +131,14 @@ describe('a source is fetched', () => {
     ['a wrong key', () => 401, 'refuses us with status 401'],
     ['an error', () => 500, 'answers with status 500'],
     ['a page', () => '<html>', 'does not answer with JSON'],
-  ])('and refused for %s', async (_, answer, message) => {
+  ])('but fails with %s', async (_, answer, message) => {
     const { fetched } = answering(answer)
     const error = await fetched('betterstack').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(Invalid)
     expect((error as Invalid).issues[0]?.message).toContain(message)
   })
 
-  test('with a key, all of the page of Statuspage that it may read', async () => {
+  test('from Statuspage with a key: everything that the key can read', async () => {
     const pages = [
       { id: 'p1', name: 'Other', subdomain: 'other', domain: null },
       { id: 'p2', name: 'Acme', subdomain: 'acme', domain: 'status.a.example' },
@@ -169,7 +169,7 @@ describe('a source is fetched', () => {
     )
   })
 
-  test('from Cachet with more than a page of components, and with its own error', async () => {
+  test('from Cachet: several pages of components, and its own error', async () => {
     const pages = (url: string) => Number(new URL(url).searchParams.get('page'))
     const item = (id: number) => ({ id: String(id), attributes: { name: `C${id}` } })
     const { file, asked } = answering((url) => {
@@ -190,7 +190,7 @@ describe('a source is fetched', () => {
     expect(broken.asked).toHaveLength(1)
   })
 
-  test('from version 2 of Cachet with the updates of its incidents', async () => {
+  test('from Cachet version 2, with the updates of incidents', async () => {
     const { file } = answering((url) => {
       const { pathname } = new URL(url)
       if (!pathname.startsWith('/api/v1/')) return 404
@@ -201,7 +201,7 @@ describe('a source is fetched', () => {
     expect(await file('cachet', { address: 'status.example.com' })).toMatchObject({ updates: [{ incident_id: 9 }] })
   })
 
-  test('again while it limits the rate, but not for ever', async () => {
+  test('again after a rate limit, but not forever', async () => {
     let left = 2
     const busy = answering(() => (left-- > 0 ? 429 : { monitors: [{ id: 'a', target: 'a.example' }] }))
     expect(Object.keys((await busy.fetched('hetrixtools')).monitors ?? {})).toHaveLength(1)
@@ -218,7 +218,7 @@ describe('a source is fetched', () => {
     ['a date in the past', 'Mon, 01 Jan 2001 00:00:00 GMT', [2000]],
     ['nonsense', 'soon', [2000]],
     ['a negative number', '-5', [2000]],
-  ])('again when it says when: %s', async (_, retryAfter, waited) => {
+  ])('again at the time that it names: %s', async (_, retryAfter, waited) => {
     let left = 1
     const busy = answering(() =>
       left-- > 0 ? new Limited(retryAfter) : { monitors: [{ id: 'a', target: 'a.example' }] },
@@ -227,7 +227,7 @@ describe('a source is fetched', () => {
     expect(busy.waited).toEqual(waited)
   })
 
-  test('again when it is unavailable for a while, but not when that is long', async () => {
+  test('again after a short outage, but not after a long one', async () => {
     let left = 1
     const restarting = answering(() =>
       left-- > 0 ? new Limited('5', 503) : { monitors: [{ id: 'a', target: 'a.example' }] },
@@ -253,7 +253,7 @@ describe('a source is fetched', () => {
     ['hetrixtools', {}],
   ] as const
 
-  test.each(sources)('from %s %j: errors are said, and none is taken for an empty list', async (source, given) => {
+  test.each(sources)('from %s %j: errors are noted, and not mistaken for an empty list', async (source, given) => {
     const refusal = async (answer: unknown) => {
       const error = await answering(() => answer)
         .file(source, given)
@@ -268,13 +268,13 @@ describe('a source is fetched', () => {
     expect(await refusal('')).toBe('the source does not answer with JSON')
   })
 
-  test('from UptimeRobot, which refuses a key with 200', async () => {
+  test('from UptimeRobot, which answers a wrong key with 200', async () => {
     const wrong = answering(() => ({ stat: 'fail', error: { type: 'invalid_parameter', message: 'api_key is wrong' } }))
     await expect(wrong.fetched('uptimerobot')).rejects.toThrow('check the key')
     expect(wrong.asked).toHaveLength(1)
   })
 
-  test('to the end of a list that has the same page for ever', async () => {
+  test('until a list repeats the same page', async () => {
     const item = {
       id: 'a',
       target: 'a.example',
@@ -319,7 +319,7 @@ describe('a source is fetched', () => {
     },
   )
 
-  test('within bounds of requests, of bytes and of time', async () => {
+  test('within limits on requests, bytes and time', async () => {
     let id = 0
     const endless = answering(() => ({ data: [{ id: String(id++), attributes: {} }], pagination: { next: 'more' } }))
     await expect(endless.file('betterstack')).rejects.toThrow('has too many pages')
@@ -336,7 +336,7 @@ describe('a source is fetched', () => {
     await expect(slow).rejects.toThrow('takes longer than 0.001 s')
   })
 
-  test('and refused when its address is none', async () => {
+  test('but not from an invalid address', async () => {
     const { fetched, asked } = answering(() => ({}))
     for (const address of ['', 'http://', 'a b'])
       await expect(fetched('statuspage', { address, key: '' })).rejects.toBeInstanceOf(Invalid)

@@ -118,7 +118,7 @@ external-endpoints:
     expect(conditionsOf('http', [condition])).toEqual({ known, dropped: [] })
   })
 
-  test('two conditions of one value are one assertion', () => {
+  test('two conditions on one value become one assertion', () => {
     expect(conditionsOf('http', ['[BODY].load > 1', '[BODY].load < 5', '[BODY].users == 2'])).toEqual({
       known: { expectedStatus: any, json: { path: '$.load', greaterThan: 1, lessThan: 5 } },
       dropped: ['[BODY].users == 2'],

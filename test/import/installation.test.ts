@@ -15,14 +15,14 @@ describe('an installation', () => {
     expect(readName(typed)).toBe(name)
   })
 
-  test('without a name keeps the keys and the file that earlier imports had', () => {
+  test('without a name keeps the keys and the file of earlier imports', () => {
     const draft = { ...new Draft(), hasVariables: false }
     expect(withInstallation(draft, { source: 'cachet', name: '' })).toBe(draft)
     expect(fileOf({ source: 'cachet', name: '' })).toBe('import from cachet')
     expect(fileOf({ source: 'cachet', name: 'eu' })).toBe('import from cachet eu')
   })
 
-  test('with a name has keys of its own everywhere', () => {
+  test('with a name has its own keys everywhere', () => {
     const draft = new Draft()
     const long = `cachet-${'a'.repeat(32)}-12345678`
     draft.objects.groups.set('cachet-2', { name: 'Core' })
@@ -79,7 +79,7 @@ describe('an installation', () => {
     [3, 'CREATE CREATE name', false],
     [3, 'CREATE name name', true],
     [3, 'group group group', false],
-  ])('of %i services, of which the plan says “%s”, looks like another: %s', (services, planned, expected) => {
+  ])('with %i services, planned as “%s”, looks like another one: %s', (services, planned, expected) => {
     const changes = planned
       .split(' ')
       .filter(Boolean)

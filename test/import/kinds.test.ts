@@ -370,7 +370,7 @@ async function stored(organizationId: string): Promise<Counts> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
 }
 
-describe('what each source carries', () => {
+describe('the kinds that each source imports', () => {
   test.each(carried)(
     '%s: shown by a dry run, imported without a message, and found again',
     async (_, source, file, counts) => {
@@ -397,7 +397,7 @@ describe('what each source carries', () => {
     },
   )
 
-  test('is all kinds', () => {
+  test('cover all kinds', () => {
     const all = new Set(carried.flatMap(([, , , counts]) => Object.keys(counts)))
     expect([...all].toSorted()).toEqual([...kinds].toSorted())
   })

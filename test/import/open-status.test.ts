@@ -20,7 +20,7 @@ const http = { url: 'https://a.example' }
 const KEY = 'openstatus-api-health'
 
 describe('monitors of OpenStatus', () => {
-  test('become services and monitors with keys of their own', () => {
+  test('become services and monitors, with keys made from their ids', () => {
     const { services, monitors, notes } = translated({ description: 'For apps' })
     const [key = ''] = Object.keys(monitors ?? {})
     expect(key).toMatch(new RegExp(`^${KEY}`))
@@ -53,11 +53,11 @@ describe('monitors of OpenStatus', () => {
     [{ frequency: '10m' }, { intervalSeconds: 600 }],
     [{ frequency: '30m' }, { intervalSeconds: 1800 }],
     [{ frequency: '1h' }, { intervalSeconds: 3600 }],
-  ])('%j is %j', (given, expected) => {
+  ])('%j becomes %j', (given, expected) => {
     expect(Object.values(translated(given).monitors ?? {})[0]).toMatchObject(expected)
   })
 
-  test('what is not public becomes no service', () => {
+  test('private monitors become no service', () => {
     expect(translated({ public: false }).services).toBeUndefined()
   })
 
@@ -73,7 +73,7 @@ describe('monitors of OpenStatus', () => {
       { assertions: [{ kind: 'header', compare: 'eq', key: 'x', target: 'y' }] },
       'PARTLY monitors API: It is probed without the assertion header eq y.',
     ],
-  ])('%j is said', (given, note) => {
+  ])('%j is noted', (given, note) => {
     expect(translated(given).notes).toEqual([note])
   })
 

@@ -15,11 +15,11 @@ describe('a message of another tool', () => {
     ['<script>alert(1)</script><img src=x onerror=alert(1)>', 'alert(1)'],
     ['a <!-- hidden --> b', 'a  b'],
     ['a\u0000b\u202ec\r\nd', 'abc\nd'],
-  ])('%j reads %j', (given, expected) => {
+  ])('%j becomes %j', (given, expected) => {
     expect(htmlMessageOf(given)).toBe(expected)
   })
 
-  test('is cut where it is too long, and takes no longer for many tags', () => {
+  test('is cut when it is too long, and many tags take no longer to read', () => {
     expect(messageOf('x'.repeat(20_000))).toHaveLength(10_000)
     expect(htmlMessageOf('<a '.repeat(1_000_000)).length).toBeLessThanOrEqual(10_000)
     expect(titleOf(`a\n${'b'.repeat(300)}`, '')).toHaveLength(200)
@@ -39,7 +39,7 @@ test.each([
   [Number.MAX_VALUE, null],
   [null, null],
   [{}, null],
-])('the time %j is %j', (given, expected) => {
+])('the time %j becomes %j', (given, expected) => {
   expect(timeOf(given)).toBe(expected)
 })
 
@@ -63,6 +63,6 @@ test.each([
   ['0 2 * * */0', null],
   ['0 2 * *', null],
   ['', null],
-])('the cron expression %j is %j', (expression, rule) => {
+])('the cron expression %j becomes %j', (expression, rule) => {
   expect(cronRule(expression)?.rule ?? null).toBe(rule)
 })

@@ -51,7 +51,7 @@ const incident = {
 }
 
 describe('incidents of another tool', () => {
-  test('are written with their timeline, services and post-mortem, once, and notify nobody', async () => {
+  test('are written once, with timeline, services and postmortem, and notify nobody', async () => {
     const { tenant, id, give, where } = await owner()
     const events = async () => (await tenant.news()).slice(1)
     expect(await give({ incidents: [incident] }, { dryRun: true })).toEqual([`CREATED ${ago(3 * DAY).slice(0, 10)}`])
@@ -111,7 +111,7 @@ describe('incidents of another tool', () => {
     expect(await prisma.incident.count({ where })).toBe(0)
   })
 
-  test('of two installations, or of others’ services, do not meet', async () => {
+  test('of two installations, or for services of others, are kept apart', async () => {
     const { give, where } = await owner()
     const other = await owner()
     await give({ incidents: [incident] })
@@ -138,7 +138,7 @@ describe('incidents of another tool', () => {
     [{ updates: [{ ...incident.updates[0], at: ago(-DAY) }] }, 'It has a time in the future'],
     [{ updates: [{ ...incident.updates[0], message: 'x'.repeat(10_001) }] }, 'updates.0.message must have at most'],
     [{ impact: 'HUGE' }, 'impact must be'],
-  ])('with %j are skipped alone', async (wrong, reason) => {
+  ])('with %j are skipped; the others are imported', async (wrong, reason) => {
     const { give, where } = await owner()
     const found = await give({
       incidents: [
@@ -152,7 +152,7 @@ describe('incidents of another tool', () => {
     expect(await prisma.incident.count({ where })).toBe(1)
   })
 
-  test('need the scope ADMIN, and are bounded', async () => {
+  test('require the scope ADMIN, and have limits', async () => {
     const { tenant, ctx, give } = await owner()
     const writer = { ...ctx, actor: tenant.as('WRITE').actor }
     await expect(importRecords(writer, { source, incidents: [incident] })).rejects.toThrow(Forbidden)
@@ -194,7 +194,7 @@ describe('maintenance of another tool', () => {
     expect((await give({ maintenances: [maintenance(more)] }))[0]).toMatch(/^UNCHANGED/)
   })
 
-  test('that repeats becomes a series, and replaces it when it changes', async () => {
+  test('that repeats becomes a series, which is replaced when it changes', async () => {
     const { tenant, give, where } = await owner()
     const series = {
       ...{ id: 's1', title: 'Weekly', message: 'Backup', startsAt: ago(DAY), durationMinutes: 30 },
@@ -225,7 +225,7 @@ describe('maintenance of another tool', () => {
 })
 
 describe('subscribers of another tool', () => {
-  test('are subscribed without a message, to what they follow there', async () => {
+  test('are subscribed to what they follow there, without a message', async () => {
     const { tenant, id, give, where } = await owner()
     const subscribers = [
       { address: 'eve@a.example' },
@@ -260,7 +260,7 @@ describe('subscribers of another tool', () => {
     expect(await prisma.delivery.count({ where })).toBe(0)
   })
 
-  test('are as many as the tier takes', async () => {
+  test('are imported up to the limit of the tier', async () => {
     const { give, where } = await owner()
     const subscribers = Array.from({ length: 60 }, (_, index) => ({ address: `a${index}@a.example` }))
     for (const dryRun of [true, false]) {

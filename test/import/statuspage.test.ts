@@ -3,7 +3,7 @@ import { translateStatuspage } from '../../src/import/statuspage.ts'
 import { Unreadable } from '../../src/import/translation.ts'
 
 describe('the summary of a Statuspage', () => {
-  test('becomes groups, services and a page with these services', () => {
+  test('becomes groups, services and a page with those services', () => {
     const { objects, notes } = translateStatuspage(
       JSON.stringify({
         page: { id: 'kctbh9vrtdwd', name: 'Ümlaut Inc.', url: 'https://status.example.com', time_zone: 'Etc/UTC' },
@@ -131,12 +131,12 @@ describe('the summary of a Statuspage', () => {
     ],
     [{ incident_updates: [], impact: 'critical' }, 'MAJOR_OUTAGE'],
     [{ incident_updates: [], impact: 'none' }, 'OPERATIONAL'],
-  ])('has %j affect %s', (more, status) => {
+  ])('with %j gives the services the status %s', (more, status) => {
     const { records } = translateStatuspage(JSON.stringify({ incidents: [{ ...incident, ...more }] }))
     expect(records.incidents[0]?.updates[0]?.services).toEqual([{ key: 'statuspage-a', status }])
   })
 
-  test('has open incidents and the confirmed subscribers by mail', () => {
+  test('has open incidents and the confirmed email subscribers', () => {
     const open = { ...incident, status: 'monitoring', resolved_at: null }
     const subscribers = [
       { id: 's1', mode: 'email', email: 'ana@a.example', components: null, quarantined_at: null },
@@ -163,7 +163,7 @@ describe('the summary of a Statuspage', () => {
     ])
   })
 
-  test('may be the list of subscribers that the page exports', () => {
+  test('can be the exported list of subscribers', () => {
     const { records, notes } = translateStatuspage(
       'type,email,quarantined_at,API\nemail,ana@a.example,,yes\nemail,eve@a.example,2026-01-01,\n',
     )
@@ -175,7 +175,7 @@ describe('the summary of a Statuspage', () => {
     expect(() => translateStatuspage(text)).toThrow(Unreadable)
   })
 
-  test('reads hostile members as absent', () => {
+  test('ignores hostile members', () => {
     const { objects } = translateStatuspage(
       '{"page":[],"components":[null,{"id":["x"],"name":3},{"__proto__":{"id":"a"}}]}',
     )

@@ -52,7 +52,7 @@ describe('the database of Uptime Kuma', () => {
     expect(made?.['uptime-kuma-3']).toMatchObject({ tcp: { host: 'db.example.com', port: 5432 } })
   })
 
-  test('of version 2 keeps queries of JSON by their operator', async () => {
+  test('of version 2 keeps JSON queries with their operator', async () => {
     const insert = (id: number, operator: string) =>
       `INSERT INTO monitor (id, name, type, url, json_path, expected_value, json_path_operator, invert_keyword)
        VALUES (${id}, 'Q${id}', 'json-query', 'https://a.example', 'a.b', '1', '${operator}', 0);`
@@ -73,7 +73,7 @@ describe('the database of Uptime Kuma', () => {
     expect(notes).toEqual(['SKIPPED channels Idle: None of the imported monitors uses it.'])
   })
 
-  test('has status pages with their services and groups, but none that only some may read', async () => {
+  test('has public status pages with their services and groups, but no private ones', async () => {
     const insert = `INSERT INTO status_page (id, slug, title, description, published, password, custom_css) VALUES
         (1, 'main', 'Our status', 'All of it', 1, NULL, 'body {}'), (2, 'staff', 'Staff', '', 1, 'hash', ''),
         (3, 'draft', 'Draft', '', 0, NULL, ''), (4, 'none', 'None', '', 1, NULL, '');
@@ -160,7 +160,7 @@ describe('the database of Uptime Kuma', () => {
     return records.histories.map(({ key, days }) => [key, JSON.parse(days)])
   }
 
-  test('has what was counted by day: of version 2 as it is, of version 1 by heartbeats', async () => {
+  test('has daily counts: stored ones of version 2, counted from heartbeats of version 1', async () => {
     const at = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000
     const daily = `INSERT INTO stat_daily (monitor_id, timestamp, up, down, extras) VALUES
       (2, ${at('2026-11-20')}, 1430, 10, '{"maintenance":30}'), (2, ${at('2026-11-22')}, 700, 0, 'no JSON'),
@@ -177,7 +177,7 @@ describe('the database of Uptime Kuma', () => {
     ])
   })
 
-  test('is read with its write-ahead log, and not changed', async () => {
+  test('is read together with its write-ahead log, and not changed', async () => {
     const path = await databaseOf('PRAGMA journal_mode=DELETE', schema, monitors)
     const before = await readFile(path)
     // As a service in use leaves it: the format of the header says that there is a log.
@@ -189,7 +189,7 @@ describe('the database of Uptime Kuma', () => {
     expect(await readFile(path)).toEqual(used)
   })
 
-  test('is refused when it is none, or makes work of reading', async () => {
+  test('is refused when it is no database, or is too expensive to read', async () => {
     const wrong = join(home.path, 'wrong.db')
     await writeFile(wrong, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]))
     const cut = join(home.path, 'cut.db')

@@ -22,7 +22,7 @@ function translated(
 }
 
 describe('a backup of Uptime Kuma', () => {
-  test('becomes groups, services and monitors with keys of its ids', () => {
+  test('becomes groups, services and monitors with keys made from its ids', () => {
     expect(
       translated([
         { id: 3, name: 'Core', pathName: 'Core', type: 'group', active: true },
@@ -50,7 +50,7 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
-  test('has its groups follow all imported monitors below them', () => {
+  test('has groups that follow all imported monitors in them', () => {
     const all = [
       { id: 3, name: 'All', type: 'group', active: true },
       { id: 4, name: 'Inner', type: 'group', active: true, parent: 3 },
@@ -248,7 +248,7 @@ describe('a backup of Uptime Kuma', () => {
     expect(translated([{ ...monitor, ...own }])).toMatchObject({ monitors: { 'uptime-kuma-12': options } })
   })
 
-  test('has thresholds of its retries, and a fifth less than the interval as timeout of earlier versions', () => {
+  test('has its retries as thresholds, and in earlier versions a timeout of four fifths of the interval', () => {
     expect(translated([{ ...monitor, timeout: undefined, interval: 20, maxretries: 3 }])).toMatchObject({
       monitors: {
         'uptime-kuma-12': { intervalSeconds: 20, timeoutMs: 16_000, failureThreshold: 4 },
@@ -264,7 +264,7 @@ describe('a backup of Uptime Kuma', () => {
     ],
     [{ type: 'push', upsideDown: true }, 'It is inverted (“upside down”), which heartbeats do not support.'],
     [{ authMethod: 'ntlm' }, 'Signing in by ntlm is not supported.'],
-  ])('leaves out %j, and says why', (own, reason) => {
+  ])('leaves out %j, and notes why', (own, reason) => {
     expect(translated([{ ...monitor, ...own }])).toMatchObject({
       services: {},
       monitors: {},
@@ -272,7 +272,7 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
-  test('has monitors that are paused there start paused', () => {
+  test('keeps paused monitors paused', () => {
     const { pausedMonitors, notes } = translateUptimeKuma(
       JSON.stringify({
         monitorList: [
@@ -302,7 +302,7 @@ describe('a backup of Uptime Kuma', () => {
     expect(http).toEqual({ url: 'https://a.example', ...(expected && { proxy: expected }) })
   })
 
-  test('says what comes only in part', () => {
+  test('notes what is imported only in part', () => {
     expect(
       translated([
         { ...monitor, type: 'push', interval: 3600, pushToken: 'secret' },
@@ -354,7 +354,7 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
-  test('never makes a channel for all monitors of one that has none', () => {
+  test('never turns a notification without monitors into a channel for all monitors', () => {
     const notification = (type: string) => ({ id: 4, name: 'N', config: JSON.stringify({ type }) })
     const used = { ...monitor, notificationIDList: { 4: true } }
     expect(translated([monitor], [notification('slack')])).toMatchObject({
@@ -371,7 +371,7 @@ describe('a backup of Uptime Kuma', () => {
     expect(() => translateUptimeKuma(text)).toThrow(Unreadable)
   })
 
-  test('reads hostile members as absent', () => {
+  test('ignores hostile members', () => {
     const { objects } = translateUptimeKuma(
       '{"monitorList":[null,1,"x",[],{"__proto__":{"id":1,"type":"http"}},{"id":{"a":1},"type":"http"},{"id":"../__proto__","type":"http","name":"a\\u0000\\u202eb","url":["x"],"headers":"{\\"__proto__\\":1}"}],"notificationList":[null,{"id":"__proto__","config":"{"}]}',
     )

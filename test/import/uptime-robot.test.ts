@@ -15,7 +15,7 @@ const v3 = (more: object) => {
 const http = { url: 'https://a.example/' }
 
 describe('monitors of UptimeRobot', () => {
-  test('become services and monitors with keys of their ids', () => {
+  test('become services and monitors, with keys made from their ids', () => {
     const own = { name: 'Site', service: 'uptimerobot-777', intervalSeconds: 300, timeoutMs: 30_000, http }
     expect(v2({})).toEqual({
       services: { 'uptimerobot-777': { name: 'Site' } },
@@ -67,7 +67,7 @@ describe('monitors of UptimeRobot', () => {
         },
       },
     ],
-  ])('of version 2, %j is %j', (given, expected) => {
+  ])('of version 2: %j becomes %j', (given, expected) => {
     expect(v2(given).monitors?.['uptimerobot-777']).toMatchObject(expected)
   })
 
@@ -87,7 +87,7 @@ describe('monitors of UptimeRobot', () => {
       { successHttpResponseCodes: ['2xx', '3xx'], httpMethodType: 'POST' },
       { http: { ...http, method: 'POST', expectedStatus: ['2xx', '3xx'] } },
     ],
-  ])('of version 3, %j is %j', (given, expected) => {
+  ])('of version 3: %j becomes %j', (given, expected) => {
     expect(v3(given).monitors?.['uptimerobot-9']).toMatchObject(expected)
   })
 
@@ -97,7 +97,7 @@ describe('monitors of UptimeRobot', () => {
     [{ id: '' }, 'SKIPPED monitors Site: It has no id.'],
     [{ type: 5 }, 'PARTLY monitors Site: It gets a new address. Change the job to report there.'],
     [{ http_username: 'ana' }, 'PARTLY monitors Site: Its sign-in is not imported, because the password is missing.'],
-  ])('%j is said', (given, note) => {
+  ])('%j is noted', (given, note) => {
     expect(v2(given).notes).toEqual([note])
   })
 
@@ -113,7 +113,7 @@ describe('pages, windows and contacts of UptimeRobot', () => {
   })
   const read = (file: object) => translateUptimeRobot(JSON.stringify(file))
 
-  test('of version 2 become pages, maintenance and channels of the monitors that use them', () => {
+  test('of version 2 become pages, maintenance, and channels for the monitors that use them', () => {
     const { objects, records, notes } = read({
       monitors: [
         monitor(1, { mwindows: [{ id: 5 }, { id: 6 }, { id: 7 }], alert_contacts: [{ id: '8' }, { id: '9' }] }),
@@ -171,7 +171,7 @@ describe('pages, windows and contacts of UptimeRobot', () => {
     ])
   })
 
-  test('of version 3 are read, too', () => {
+  test('of version 3 are read as well', () => {
     const { objects, records } = read({
       data: [
         {

@@ -15,8 +15,8 @@ const { objects } = translateUptimeKuma(
   }),
 )
 
-describe('without what is refused', () => {
-  test('a monitor takes its service and its channel with it', () => {
+describe('leaving out refused objects', () => {
+  test('a refused monitor takes its service and its channel with it', () => {
     const left = without(objects, [{ path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' }])
     expect(Object.values(left?.objects ?? {}).map((all) => [...all.keys()])).toEqual([
       [],
@@ -34,7 +34,7 @@ describe('without what is refused', () => {
     ])
   })
 
-  test('an interval that is refused becomes the default', () => {
+  test('a refused interval becomes the default', () => {
     const left = without(objects, [
       { path: ['monitors', 'uptime-kuma-1', 'intervalSeconds'], message: 'must be at least 60' },
     ])
@@ -42,7 +42,7 @@ describe('without what is refused', () => {
     expect(left?.notes).toMatchObject([{ outcome: 'PARTLY', name: 'M1' }])
   })
 
-  test('a refusal of no object cannot be helped', () => {
+  test('a refusal that names no object cannot be solved', () => {
     expect(without(objects, [{ path: ['yaml'], message: 'is too long' }])).toBeNull()
   })
 })

@@ -10,13 +10,13 @@ import { newUser, password, peopleContext, signedIn } from './setup.ts'
 const { prisma } = await testDatabase()
 const ctx = peopleContext(prisma)
 
-test('a person renames itself', async () => {
+test('people can rename themselves', async () => {
   const own = await signedIn(ctx, await newUser(ctx))
   expect(await renameUser(own, { name: 'Ada' })).toMatchObject({ name: 'Ada' })
   await expect(renameUser(own, { name: '' })).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-test('changing a password needs the current one, and ends the other sessions', async () => {
+test('changing a password requires the current one, and ends the other sessions', async () => {
   const user = await newUser(ctx, true)
   const [own, other] = [await signedIn(ctx, user), await signedIn(ctx, user)]
   const wrong = changePassword(own, { currentPassword: 'something else', password: 'a new long password' })
@@ -29,14 +29,14 @@ test('changing a password needs the current one, and ends the other sessions', a
   expect(signIn).toMatchObject({ kind: 'signedIn' })
 })
 
-test('a first password needs a confirmation instead', async () => {
+test('setting a first password requires a confirmation instead', async () => {
   const own = await signedIn(ctx, await newUser(ctx))
   const late = { ...own, now: () => new Date(noon.getTime() + 11 * MINUTE) }
   await expect(changePassword(late, { password })).rejects.toMatchObject({ code: 'CONFIRMATION_REQUIRED' })
   await changePassword(own, { password })
 })
 
-test('a right answer is given back after nine wrong ones, so that signing in goes on', async () => {
+test('a correct answer after nine wrong ones does not count, so that signing in still works', async () => {
   const user = await newUser(ctx, true)
   const visitor = { ...ctx, clientAddress: '203.0.113.50' }
   const attempt = (given: string) => signInByPassword(visitor, { email: user.email, password: given }, '')

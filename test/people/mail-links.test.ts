@@ -31,14 +31,14 @@ async function mailedToken({ mails }: ReturnType<typeof visitor>, path: string):
   return url.slice(url.lastIndexOf('/') + 1)
 }
 
-test('no one signs up before the service is set up', async () => {
+test('nobody can sign up before the service is set up', async () => {
   const request = requestSignUp(visitor({ SIGNUP: 'open' }), { email: 'early@example.com' })
   await expect(request).rejects.toMatchObject({ code: 'CONFLICT' })
   await newUser(visitor())
 })
 
-describe('a link to sign in', () => {
-  test('signs in once, within 15 minutes, and leads where it was asked for', async () => {
+describe('a sign-in link', () => {
+  test('signs in once, within 15 minutes, and leads to the page where it was requested', async () => {
     const ctx = visitor()
     const user = await newUser(ctx)
     await requestSignInLink(ctx, { email: ` ${user.email.toUpperCase()}` }, '/console/x/now')
@@ -61,7 +61,7 @@ describe('a link to sign in', () => {
     expect(ctx.mails).toEqual([])
   })
 
-  test('still asks for the second factor', async () => {
+  test('still requires the second factor', async () => {
     const ctx = visitor()
     const user = await newUser(ctx)
     const own = await signedIn(ctx, user)
@@ -72,13 +72,13 @@ describe('a link to sign in', () => {
     expect(signIn.kind).toBe('secondFactor')
   })
 
-  test('does not exist where mail is not set up', async () => {
+  test('does not exist when email is not set up', async () => {
     const ctx = { ...visitor(), sendMail: undefined }
     await expect(requestSignInLink(ctx, { email: 'a@example.com' }, '/')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
-describe('a new password by link', () => {
+describe('setting a new password with a link', () => {
   const input = { password: 'a new long password' }
 
   test('ends all sessions and other links', async () => {
@@ -109,7 +109,7 @@ describe('a new password by link', () => {
     expect(await prisma.session.count({ where: { userId: user.id } })).toBe(0)
   })
 
-  test('can be made by the operator alone, for a day', async () => {
+  test('can be allowed only by the operator, for a day', async () => {
     const ctx = visitor()
     const user = await newUser(ctx)
     await expect(createResetLink(ctx, user.id)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
@@ -126,7 +126,7 @@ describe('sign-up', () => {
   const open = { SIGNUP: 'open' }
   const input = (slug: string) => ({ name: 'Ada', password, organizationName: 'Ada’s', slug })
 
-  test('creates a person with a proven address, its organization and session', async () => {
+  test('creates a person with a proven address, an organization and a session', async () => {
     const ctx = visitor(open)
     await requestSignUp(ctx, { email: 'Ada@new.example' })
     const token = await mailedToken(ctx, '/sign-up')
@@ -152,14 +152,14 @@ describe('sign-up', () => {
     expect((await signUp(again, other, input('free'), '')).organization.slug).toBe('free')
   })
 
-  test('shows who has an account by mail alone', async () => {
+  test('reveals only by email whether an address has an account', async () => {
     const ctx = visitor(open)
     const { email } = await newUser(ctx)
     await requestSignUp(ctx, { email })
     await expect.poll(() => ctx.mails).toMatchObject([{ to: email, action: { url: 'https://status.example/sign-in' } }])
   })
 
-  test('does not exist where it is closed', async () => {
+  test('does not exist when it is closed', async () => {
     await expect(requestSignUp(visitor(), { email: 'a@example.com' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(signUp(visitor(), 'x', input('x'), '')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })

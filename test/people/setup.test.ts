@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 
 describe('the first start', () => {
-  test('makes the operator, its organization and a session by a link', async () => {
+  test('creates the operator, an organization and a session with a link', async () => {
     const ctx = visitor()
     const token = (await createSetupToken(ctx)) ?? ''
     const { organization, sessionToken } = await setUp(ctx, token, input('first'), 'b')
@@ -39,7 +39,7 @@ describe('the first start', () => {
     expect(await createSetupToken(ctx)).toBeNull()
   })
 
-  test('has a link that works once, also for two at the same time', async () => {
+  test('has a link that works once, even if it is used twice at the same time', async () => {
     const token = (await createSetupToken(visitor())) ?? ''
     const tries = await Promise.allSettled(['one', 'two'].map((slug) => setUp(visitor(), token, input(slug), 'b')))
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -53,7 +53,7 @@ describe('the first start', () => {
     expect(await mayUseSetup(visitor(), token)).toBe(true)
   })
 
-  test('prints another link at the next start, which replaces the first; each ends after a week', async () => {
+  test('prints a new link on each start, which replaces the previous one and expires after a week', async () => {
     const first = (await createSetupToken(visitor())) ?? ''
     const second = (await createSetupToken(visitor())) ?? ''
     expect([await mayUseSetup(visitor(), first), await mayUseSetup(visitor(), second)]).toEqual([false, true])
@@ -61,13 +61,13 @@ describe('the first start', () => {
     expect(await mayUseSetup(visitor({}, later), second)).toBe(false)
   })
 
-  test.each(['', 'x', 'A'.repeat(43)])('is not for who has %j', async (token) => {
+  test.each(['', 'x', 'A'.repeat(43)])('refuses the token %j', async (token) => {
     await createSetupToken(visitor())
     await expect(setUp(visitor(), token, input('thief'), 'b')).rejects.toThrow(Unauthenticated)
     expect(await prisma.user.count()).toBe(0)
   })
 
-  test('asks for ADMIN_TOKEN where it is set', async () => {
+  test('asks for ADMIN_TOKEN when it is set', async () => {
     const settings = { ADMIN_TOKEN: 'the-token-of-the-operator' }
     expect(await createSetupToken(visitor(settings))).toBeNull()
     await expect(setUp(visitor(settings), 'wrong', input('admin'), 'b')).rejects.toThrow(Unauthenticated)

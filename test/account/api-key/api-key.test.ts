@@ -63,7 +63,7 @@ describe('a new key', () => {
     })
   })
 
-  test.each<[Scope]>([['READ'], ['WRITE']])('cannot be made with a key of scope %s', async (scope) => {
+  test.each<[Scope]>([['READ'], ['WRITE']])('cannot be created with a key of scope %s', async (scope) => {
     const { ctx } = await tenant()
     const { secret } = await createApiKey(ctx, { name: 'Small', scope })
     const small = await holder(secret)
@@ -123,7 +123,7 @@ describe('an invalid key', () => {
     ['as SQL', `ac_' OR '1'='1`],
   ])('is rejected when it is %s', (_, secret) => refused(secret))
 
-  test('is rejected once it expires', async () => {
+  test('is rejected once it has expired', async () => {
     const { ctx } = await tenant()
     const expiresAt = new Date(noon.getTime() + HOUR)
     const { secret } = await createApiKey(ctx, { name: 'Guest', scope: 'READ', expiresAt })

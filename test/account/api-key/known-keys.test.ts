@@ -46,7 +46,7 @@ async function tenant() {
 const refused = { code: 'INVALID_API_KEY' }
 
 describe('a known key', () => {
-  test('is read with one statement, and with none for two seconds', async () => {
+  test('is read with one statement, then with none for two seconds', async () => {
     const { secret } = await tenant()
     const { ctx } = await deafInstance()
     const statements = () => statementsOf(() => authenticate(ctx, secret))
@@ -59,7 +59,7 @@ describe('a known key', () => {
     expect(reads(await statements())).toHaveLength(1)
   })
 
-  test('is refused at once where it is revoked', async () => {
+  test('is refused at once on the instance that revokes it', async () => {
     const { secret, id, owner } = await tenant()
     const { ctx } = await deafInstance()
     await authenticate(ctx, secret)
@@ -67,7 +67,7 @@ describe('a known key', () => {
     await expect(authenticate(ctx, secret)).rejects.toMatchObject(refused)
   })
 
-  test('is refused on another instance once that is notified of it', async () => {
+  test('is refused on another instance once that instance is notified', async () => {
     const { secret, id, owner } = await tenant()
     const ctx = await instance()
     await authenticate(ctx, secret)
@@ -75,7 +75,7 @@ describe('a known key', () => {
     await expect.poll(() => authenticate(ctx, secret).catch(({ code }) => ({ code }))).toEqual(refused)
   })
 
-  test('is refused on an instance that receives nothing after two seconds', async () => {
+  test('is refused after two seconds on an instance without notifications', async () => {
     const { secret, id, owner } = await tenant()
     const { ctx } = await deafInstance()
     await authenticate(ctx, secret)
@@ -94,7 +94,7 @@ describe('a known key', () => {
     await expect(authenticate(ctx, secret)).rejects.toMatchObject(refused)
   })
 
-  test('changes nothing once it is revoked, on an instance that has not heard of it', async () => {
+  test('cannot change anything once it is revoked, even on an instance that has not been notified', async () => {
     const { organization, secret, id, owner } = await tenant()
     await prisma.apiKey.update({ where: { id }, data: { scope: 'ADMIN' } })
     const { ctx } = await deafInstance()
@@ -105,7 +105,7 @@ describe('a known key', () => {
     expect(await prisma.organization.findUnique({ where: { id: organization.id } })).toMatchObject({ name: 'A' })
   })
 
-  test('that is revoked while it is read is not kept', async () => {
+  test('is not cached if it is revoked while it is read', async () => {
     const { secret, id } = await tenant()
     const { ctx, hear } = await deafInstance()
     const reading = authenticate(ctx, secret)
@@ -123,7 +123,7 @@ describe('a known key', () => {
     await expect(authenticate(ctx, secret)).rejects.toMatchObject(refused)
   })
 
-  test('has the new check plan at once, and on another instance once that is notified of it', async () => {
+  test('has the new check plan at once, and on another instance once that instance is notified', async () => {
     const { organization, secret } = await tenant()
     const [here, there] = [await deafInstance(), await instance()]
     const planOn = async (ctx: typeof there) => (await authenticate(ctx, secret)) as { checkPlan?: string }

@@ -55,7 +55,7 @@ describe('holding a key', () => {
     release()
   })
 
-  test('that was released is not ended', async () => {
+  test('does not end connections after its release', async () => {
     const id = await newKey()
     let ends = 0
     const release = revokedKeys.hold(id, () => ends++)
@@ -67,7 +67,7 @@ describe('holding a key', () => {
     expect(ends).toBe(0)
   })
 
-  test('ends also after a missed notification', async () => {
+  test('ends connections even after a missed notification', async () => {
     const [id, other] = [await newKey(), await newKey()]
     const { ended } = held(id)
     let others = 0
@@ -81,7 +81,7 @@ describe('holding a key', () => {
     release()
   })
 
-  test('ends also when notifications stop', async () => {
+  test('ends connections even when notifications stop', async () => {
     const silentKeys = await watchRevokedKeys({
       database: { prisma, listen: async () => async () => {} },
       log: silent,

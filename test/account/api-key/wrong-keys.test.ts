@@ -64,7 +64,7 @@ describe('wrong keys', () => {
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
   })
 
-  test('repeated count once and cost one query a minute, so that a forgotten script locks no one out', async () => {
+  test('that are repeated count once and cost one query a minute, so that a forgotten script locks nobody out', async () => {
     const { clock, enter } = door()
     for (let index = 0; index < 100; index += 1) {
       await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)
@@ -76,7 +76,7 @@ describe('wrong keys', () => {
     expect(clock.looks).toBe(3)
   })
 
-  test('sent at once are looked up only as often as they may be wrong', async () => {
+  test('sent at once are looked up only up to the limit of wrong keys', async () => {
     const { clock, enter } = door()
     const results = await Promise.allSettled(Array.from({ length: 200 }, (_, n) => enter(`ac_${n}`, '192.0.2.1')))
     const kinds = results.map((result) => result.status === 'rejected' && result.reason.constructor.name)
@@ -85,13 +85,13 @@ describe('wrong keys', () => {
     expect(clock.looks).toBe(20)
   })
 
-  test('repeated at once count once', async () => {
+  test('that are repeated at once count once', async () => {
     const { enter } = door()
     await Promise.allSettled(Array.from({ length: 100 }, () => enter('ac_old', '192.0.2.1')))
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
   })
 
-  test('do not keep a valid key waiting that is sent with them for the first time', async () => {
+  test('do not delay a valid key that is sent for the first time along with them', async () => {
     const { enter } = door()
     const wrong = Array.from({ length: 19 }, (_, n) => enter(`ac_${n}`, '192.0.2.1').catch(() => null))
     const valid = await Promise.all(Array.from({ length: 100 }, () => enter(apiKey.secret, '192.0.2.1')))
@@ -99,7 +99,7 @@ describe('wrong keys', () => {
     await Promise.all(wrong)
   })
 
-  test('whose lookup fails neither count nor hold up others', async () => {
+  test('whose lookup fails neither count nor delay others', async () => {
     const broken = createWrongKeys(() => noon)
     const failing = { ...operator, db: null as unknown as typeof prisma, wrongKeys: broken }
     const failed = await Promise.allSettled(

@@ -141,7 +141,7 @@ describe('a domain is served', () => {
 })
 
 describe('one domain', () => {
-  test('proven by another organization is not taken over until it is lost', async () => {
+  test('that another organization has proven is not taken over until it is lost', async () => {
     const { tenant, name } = await proven()
     const second = await newTenant()
     const [first, later] = [await rowOf(tenant), await requested(second, name)]
@@ -167,7 +167,7 @@ describe('one domain', () => {
     expect(await rowOf(tenant)).toMatchObject({ state: 'LOST' })
   })
 
-  test('proven concurrently goes to one organization', async () => {
+  test('that two organizations prove concurrently goes to one of them', async () => {
     const name = newName()
     const tenants = [await newTenant(), await newTenant(), await newTenant()]
     const values: string[] = []
@@ -205,7 +205,7 @@ describe('a domain cannot be requested', () => {
   })
 })
 
-test('a proven domain is not served if it is the service’s own, or BASE_URL is not set', async () => {
+test('a proven domain is not served if it is the service’s own domain, or if BASE_URL is not set', async () => {
   const { tenant, name } = await proven()
   for (const baseUrl of [`https://${name}`, `https://x.${name}`, 'http://localhost:4000']) {
     expect(await pageOfHost({ db: prisma, site: { baseUrl } }, name), baseUrl).toBe(null)

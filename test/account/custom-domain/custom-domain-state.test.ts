@@ -31,7 +31,7 @@ describe('a domain', () => {
     expect(afterCheck(before, found, noon, noon)).toMatchObject(after)
   })
 
-  test('pending is checked less and less often, and not after a week', () => {
+  test('that is pending is checked less and less often, and no longer after a week', () => {
     const pauses = [0, 2 * HOUR, 2 * DAY, 7 * DAY].map((waited) => {
       const { dueAt } = afterCheck(pending, 'NONE', later(-waited), noon)
       return dueAt && dueAt.getTime() - noon.getTime()
@@ -39,7 +39,7 @@ describe('a domain', () => {
     expect(pauses).toEqual([MINUTE, 10 * MINUTE, HOUR, null])
   })
 
-  test('in any sequence is served only after a proof and not lost within the grace period', () => {
+  test('is served only after a proof, and not lost within the grace period, after any sequence of checks', () => {
     for (const { before, found, after, now, isProvenOnce } of steps(12_000)) {
       if (after.state === 'PROVEN') expect(isProvenOnce).toBe(true)
       if (found === 'FORBIDDEN') expect(after.state).not.toBe('PROVEN')

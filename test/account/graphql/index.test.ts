@@ -199,7 +199,7 @@ describe('a node', () => {
     }
   })
 
-  test.each(Object.entries(ids))('an unknown %s gets the same answer as another organization’s', async (_, id) => {
+  test.each(Object.entries(ids))('an unknown %s gets the same answer as one of another organization', async (_, id) => {
     const query = 'query ($id: ID!) { node(id: $id) { id } nodes(ids: [$id]) { id } }'
     const ask = (given: string) => post(url, { key: theirs.key, query, variables: { id: given } })
     expect(await ask(`${id.slice(0, 4)}${'v'.repeat(24)}`)).toEqual(await ask(id))
@@ -225,7 +225,7 @@ describe('a node', () => {
     expect({ data, errors }).toEqual({ data: { node: null, nodes: [null] }, errors: undefined })
   })
 
-  test('of another tenant is not found by mutations either', async () => {
+  test('of another organization is not found by mutations either', async () => {
     const answers = await Promise.all(
       [theirs.keyId, 'key_nothing', 'key_\u0000'].map((id) =>
         post(url, {
@@ -267,7 +267,7 @@ describe('credentials over a websocket', () => {
     ['authorization', { authorization: 'Bearer ac_wrong' }],
     ['an empty apiKey', { apiKey: '' }],
     ['an apiKey that is no text', { apiKey: 7 }],
-  ])('that are invalid in %s close the connection with 4403', async (_, params) => {
+  ])('that are invalid, from %s, close the connection with 4403', async (_, params) => {
     await expect(organization(params)).rejects.toMatchObject({ code: 4403 })
   })
 

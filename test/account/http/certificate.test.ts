@@ -17,7 +17,7 @@ function routes() {
   }
 }
 
-test('permits certificates for the own host and proven domains only, and says nothing else', async () => {
+test('permits certificates only for its own host and proven domains, and reveals nothing else', async () => {
   const acme = await tenantsOf(prisma)()
   await serveUnder(acme.ctx, acme.id, 'status.acme.example')
   const ask = routes()

@@ -308,7 +308,7 @@ const tablesOfOrganizations = [
 ].map(([, name]) => name)
 
 describe('deleting an organization', () => {
-  test('hides it from everybody but the operator at once and ends its subscriptions', async () => {
+  test('hides it from everyone but the operator at once, and ends its subscriptions', async () => {
     const org = await fill()
     const { token } = await fillTables(org)
     const before = await shown(org)

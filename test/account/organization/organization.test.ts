@@ -84,7 +84,7 @@ describe('creating an organization', () => {
     })
   })
 
-  test('rejects a slug in use, also concurrently', async () => {
+  test('rejects a slug in use, even concurrently', async () => {
     const attempts = await Promise.allSettled(
       Array.from({ length: 5 }, () => createOrganization(operator, { ...fields, slug: 'race' })),
     )
@@ -134,7 +134,7 @@ describe('the check plan', () => {
   })
 })
 
-test('an organization’s event log starts with its creation and has every change of its plan', async () => {
+test('an organization’s event log starts with its creation and contains every change of its plan', async () => {
   const { organization, apiKey } = await tenant()
   const { id, name } = organization
   await setCheckPlan(operator, { organizationId: id, plan: 'PRO' })
@@ -270,7 +270,7 @@ describe('the settings of an organization', () => {
     }
   })
 
-  test('give a slug to one of several concurrent requests', async () => {
+  test('give a slug to only one of several concurrent requests', async () => {
     const tenants = await Promise.all(Array.from({ length: 5 }, () => tenant()))
     const attempts = await Promise.allSettled(
       tenants.map(({ ctx }) => updateOrganization(ctx, { slug: 'race-for-it' })),

@@ -43,7 +43,7 @@ const countAll = (subject: string, count: number) =>
   })
 
 describe('signing up', () => {
-  test('is limited per hour and IPv4 address, also concurrently', async () => {
+  test('is limited per hour and IPv4 address, even concurrently', async () => {
     const one = visitor('198.51.100.1')
     const { made, refusal } = await ask(one, SIGN_UPS_PER_NETWORK.hour + 3)
     expect(made).toBe(SIGN_UPS_PER_NETWORK.hour)
@@ -61,7 +61,7 @@ describe('signing up', () => {
     expect(await ask(visitor('2001:db8:1:2::1'), 1)).toMatchObject({ made: 1 })
   })
 
-  test('is limited a day', async () => {
+  test('is limited per day', async () => {
     const at = (hour: number) => visitor('198.51.100.3', new Date(noon.getTime() + hour * HOUR))
     for (const hour of [0, 1]) expect(await ask(at(hour), 5)).toMatchObject({ made: 5 })
     expect(await ask(at(2), 1)).toMatchObject({ made: 0, refusal: { retryAt: nextUtcDay(noon) } })
@@ -91,7 +91,7 @@ describe('signing up', () => {
   })
 })
 
-describe('over every door', async () => {
+describe('over every protocol', async () => {
   const { baseUrl: url } = await testApp({
     dns: await startDnsServer(scriptedLists()),
     now: () => noon,
@@ -136,7 +136,7 @@ describe('over every door', async () => {
     ])
   })
 
-  test('GET makes none', async () => {
+  test('GET creates no organization', async () => {
     const response = await fetch(`${url}/graphql?query=${encodeURIComponent(mutation(['over-get']))}`)
     expect(response.status).toBe(405)
     const page = await post(url, { query: '{ statusPage(slug: "over-get") { name } }' })

@@ -40,7 +40,7 @@ describe('the origin of a site that embeds a status line', () => {
     'data:text/html,x',
     'file:///etc',
     `https://${'a'.repeat(300)}.example`,
-  ])('%j is none', (text) => {
+  ])('%j has none', (text) => {
     expect(originOf(text)).toBeNull()
   })
 })

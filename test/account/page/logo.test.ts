@@ -11,7 +11,7 @@ describe('an uploaded logo', () => {
     ['webp', webp(2000, 2000)],
     ['svg', svg()],
     ['svg', textFile(`<?xml version="1.0"?>\n<!-- drawn -->${new TextDecoder().decode(svg())}`)],
-  ])('is known by its content: %s', (format, content) => {
+  ])('is recognized by its content: %s', (format, content) => {
     expect(readLogo(content)).toEqual({ file: expect.stringMatching(`^[0-9a-f]{64}\\.${format}$`), content })
     expect(readLogo(content).file).toBe(readLogo(content.slice()).file)
   })
@@ -38,7 +38,7 @@ describe('an uploaded logo', () => {
     )
   })
 
-  test.each([0x00, 0xff, 0xc3])('is read in steps that follow its size, whatever it repeats: %i', (byte) => {
+  test.each([0x00, 0xff, 0xc3])('takes a number of steps in proportion to its size, whatever byte it repeats: %i', (byte) => {
     const content = new Uint8Array(256 * 1024).fill(byte)
     content.set([0xff, 0xd8, 0xff, 0xe0, 0, 2])
     expect(() => readLogo(content)).toThrow('logo')
@@ -48,7 +48,7 @@ describe('an uploaded logo', () => {
 describe('the stored logo', () => {
   const own = `/logos/${'0'.repeat(64)}.png`
 
-  test('is a path of this service, or the URL of another', () => {
+  test('is a path of this service, or a URL elsewhere', () => {
     expect(shownLogo(own)).toBe(own)
     expect(shownLogo('https://cdn.example/a.svg')).toBe('https://cdn.example/a.svg')
     expect(shownLogo('https://cdn.example;x/a.svg')).toBeNull()
@@ -57,7 +57,7 @@ describe('the stored logo', () => {
     expect(logoUrlAt('https://a.example', null)).toBeNull()
   })
 
-  test('stays when an input repeats the URL that the API gives', () => {
+  test('stays when an input repeats the URL that the API returns', () => {
     expect(changedLogo({ logoUrl: own }, `https://a.example${own}`, undefined)).toBeUndefined()
     expect(changedLogo({ logoUrl: own }, undefined, undefined)).toBeUndefined()
     expect(changedLogo({ logoUrl: own }, null, undefined)).toBeNull()

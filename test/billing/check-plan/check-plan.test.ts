@@ -227,7 +227,7 @@ describe('buying with an idempotency key', () => {
   const key = () => `key-of-a-buyer-${randomText(8)}`
   const count = () => prisma.checkPlanInvoice.count({ where: { email: input.email } })
 
-  test('without an organization creates one invoice and repeats its secret, which is not stored in clear text', async () => {
+  test('without an organization creates one invoice and repeats its secret, which is not stored in plain text', async () => {
     at = noon
     const before = await count()
     const again = key()
@@ -300,7 +300,7 @@ describe('a payment', () => {
     expect(await buy()).toEqual(later(130 * DAY))
   })
 
-  test('does not shorten a plan that has no end by then', async () => {
+  test('does not shorten a plan that has no end any more', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
@@ -438,7 +438,7 @@ describe('a buyer without an organization', () => {
     expect(JSON.stringify(await invoiceOf(invoice.id))).not.toContain(secret)
   })
 
-  test('is identified by the secret only', async () => {
+  test('is identified only by the secret', async () => {
     at = noon
     const { invoice } = await buy()
     const { secret: other } = await buy()

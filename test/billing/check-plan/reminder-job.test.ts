@@ -85,7 +85,7 @@ const organizationOf = (id: string) => prisma.organization.findUniqueOrThrow({ w
 const dueOf = async (id: string) => (await organizationOf(id)).checkPlanReminderAt
 
 describe('an organization with a paid plan', () => {
-  test('gets one reminder each a week before, a day before and after the end', async () => {
+  test('gets one reminder a week before the end, one a day before and one after it', async () => {
     const id = await buyer()
     const sent: unknown[] = []
     for (const hours of [
@@ -219,7 +219,7 @@ describe('a plan set by the operator', () => {
 })
 
 describe('a mail server', () => {
-  test('that is down gets a retry each hour, and delivers the mail once when it is up', async () => {
+  test('that is down gets a retry each hour, and delivers the email once when it is up again', async () => {
     const id = await buyer()
     at = later(23 * DAY)
     expect(await round(unreachable)).toEqual(later(23 * DAY + HOUR))
@@ -238,7 +238,7 @@ describe('a mail server', () => {
     expect(logged.join('')).not.toContain('ops@acme.example')
   })
 
-  test('that is down for long gets only the reminder that applies by then, and none in the end', async () => {
+  test('that is down for long gets only the reminder that then applies, and eventually none', async () => {
     const id = await buyer()
     for (at = later(23 * DAY); at < later(29 * DAY); at = new Date(at.getTime() + 12 * HOUR)) await round(unreachable)
     await round()
@@ -260,7 +260,7 @@ describe('a mail server', () => {
     expect(logged.join('')).not.toMatch(/ops@acme\.example|token=/)
   })
 
-  test('gets the same mail with the same id when another worker takes over after a crash', async () => {
+  test('gets the same email with the same id when another worker takes over after a crash', async () => {
     const id = await buyer()
     const dying: Mailer = {
       ...mailer,
@@ -288,7 +288,7 @@ describe('a mail server', () => {
   })
 })
 
-test('sends no reminder without a payment server, and the current one once it is configured', async () => {
+test('sends no reminder without a payment server, and the current reminder once a server is configured', async () => {
   const id = await buyer()
   const bare = { ...system, billing: { tokens, btcpay: null } }
   at = later(29 * DAY)

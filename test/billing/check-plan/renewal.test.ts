@@ -95,7 +95,7 @@ describe('a renewal link', () => {
     expect(await invoicesOf()).toEqual(before)
   })
 
-  test('leads to an invoice of that organization, the same while it can be paid', async () => {
+  test('leads to an invoice of that organization, and to the same one while it can be paid', async () => {
     const { status, headers } = await pay({ token, currency: 'BTC' })
     expect(status).toBe(303)
     const checkout = headers.get('location')
@@ -188,7 +188,7 @@ describe('an invalid token', () => {
     expect(await invoicesOf()).toEqual(before)
   })
 
-  test('of a link gives access only to its page', async () => {
+  test('gives access only to its own page', async () => {
     const checkout = await fetch(`${url}/api/v1/billing/checkout/pro?token=${token}`, { redirect: 'manual' })
     expect([checkout.status, ((await checkout.json()) as { error: { code: string } }).error.code]).toEqual([
       401,

@@ -29,7 +29,7 @@ function wellFormed(html: string): string {
 }
 
 describe('/pricing', () => {
-  test('shows the limits and prices in effect, and the available payments', async () => {
+  test('shows the current limits and prices, and the available ways to pay', async () => {
     const html = wellFormed(await (await fetch(`${url}/pricing`)).text())
     for (const words of ['€0', '€19.50', '€99', '€9', '500 monitors', 'every 10 s', '730 days', '1,000 checks a day']) {
       expect(html).toContain(words)

@@ -87,7 +87,7 @@ describe('a checkout', () => {
     expect(read(checkout({ paid: 'unpaid' }))?.fact.kind).toBe('pending')
   })
 
-  test('may contain an expanded subscription, or be its own', () => {
+  test('can contain an expanded subscription, or be its own subscription', () => {
     expect(read(changed(checkout(), { subscription: { id: 'sub_2', object: 'subscription' } }))?.subscriptionId).toBe(
       'sub_2',
     )
@@ -111,7 +111,7 @@ test('a subscription of several prices costs their sum', () => {
   expect(read(changed(event, { items }))?.fact.tier).toBe('PRO')
 })
 
-test('one of several prices may be that of a tier, in any quantity', () => {
+test('one of several prices can be that of a tier, in any quantity', () => {
   const tierAt = (...given: readonly { amount: number; quantity?: number; interval?: string; count?: number }[]) => {
     const data = given.map(({ amount, quantity = 1, interval = 'month', count = 1 }) => ({
       price: { unit_amount: amount, currency: 'eur', recurring: { interval, interval_count: count } },

@@ -72,7 +72,7 @@ describe('a tier', () => {
     expect(await pausedBy(acme)).toEqual([null, null, null, null, null, 'TIER'])
   })
 
-  test('is computed with the organization locked, and may stay unchanged', async () => {
+  test('is computed with the organization locked, and can stay the same', async () => {
     const { id, events } = await tenant('TEAM')
     const count = async () => (await events()).filter(({ kind }) => kind === 'TIER_CHANGED').length
     expect((await changeTier(operator, id, async () => null)).tier).toBe('TEAM')

@@ -122,7 +122,7 @@ describe('a monitor', () => {
       'target acknowledged',
       { target: '192.0.2.1', acknowledged: [] },
     ],
-  ])('of %s is created with its options, and returns all but secrets', async (kind, options, fields, shown) => {
+  ])('of kind %s is created with its options, and returns them without secrets', async (kind, options, fields, shown) => {
     const { key } = await organization()
     const input = { name: kind, serviceId: null, timeoutMs: 5000, failureThreshold: 3, [kind]: options }
     const monitor = await mutate<Record<string, unknown>>(
@@ -192,7 +192,7 @@ describe('a monitor', () => {
     expect(await create(api)).toEqual({ __typename: 'TierLimitReachedError', code: 'TIER_LIMIT_REACHED', limit: 5 })
   })
 
-  test('sends its kept secrets to no other host', async () => {
+  test('sends the secrets that it keeps to no other host', async () => {
     const { key, keyOf } = await organization()
     const headers = [{ name: 'Authorization', value: 'Bearer s3cret' }]
     const { id } = await mutate<{ id: string }>(url, key, 'createMonitor', 'Monitor', {
@@ -358,7 +358,7 @@ describe('the history of a monitor', () => {
     expect(latency.at(-2)).toEqual({ at: at(-HOUR).toISOString(), count: 60, p50: 1, p95: 1, p99: 1 })
   })
 
-  test('covers the requested span, as far as the tier shows', async () => {
+  test('covers the requested span, up to the limit of the tier', async () => {
     const { key, monitorId } = await watched('FREE')
     const uptime = async (args: string) =>
       (await read<{ uptime: object }>(key, monitorId, `uptime${args} { from to percentage downSeconds }`)).uptime
@@ -429,7 +429,7 @@ describe('the history of a monitor', () => {
     expect((await page(`last: 2`)).found).toEqual(all.found.slice(-2))
   })
 
-  test('is public for services, and private for monitors', async () => {
+  test('is public for services, private for monitors', async () => {
     const { serviceId, monitorId, key } = await watched()
     const fields = 'uptime { percentage downSeconds } days(n: 2) { date percentage }'
     const bars =
@@ -541,7 +541,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
     return { result: await next, second }
   }
 
-  test('arrive as they are stored, with the monitor as it is then', async () => {
+  test('arrive when they are stored, with the current monitor', async () => {
     const { key, monitorId } = await watched()
     const checks = await subscribe(monitorId, key)
     const { result } = await first(checks, monitorId)
@@ -557,7 +557,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
     })
   })
 
-  test('need a valid key of the organization', async () => {
+  test('require a valid key of the organization', async () => {
     const { ctx, keyOf, monitorId } = await watched()
     const codes = async (subscription: Subscription) =>
       (await subscription.next())?.errors?.map(({ extensions }) => extensions?.['code'])

@@ -127,7 +127,7 @@ describe('a group', async () => {
     expect(changed.slice(-2)).toEqual([inner.id, outer.id])
   })
 
-  test('is unknown while it depends on a member that is, and counts that time as unknown', async () => {
+  test('is unknown while a deciding member is, and counts that time as unknown', async () => {
     const { ids, group, pass, read, eventsOf } = await team(2)
     const [a = '', b = ''] = ids
     const both = await group(ids)
@@ -150,7 +150,7 @@ describe('a group', async () => {
     expect(await read(both.id)).toMatchObject({ state: 'DOWN', unknownSince: null })
   })
 
-  test('leaves out members that are paused, and waits while all are', async () => {
+  test('ignores paused members, and is pending while all are paused', async () => {
     const { ctx, ids, group, pass, read } = await team(2)
     const [a = '', b = ''] = ids
     const { id } = await group(ids)
@@ -169,7 +169,7 @@ describe('a group', async () => {
     expect((await read(id)).state).toBe('UP')
   })
 
-  test('that is paused does not follow, and follows again at once when it is resumed', async () => {
+  test('does not follow its members while it is paused, and does so at once when it is resumed', async () => {
     const { ctx, ids, group, pass, read } = await team(1)
     const [a = ''] = ids
     const { id } = await group(ids)
@@ -182,7 +182,7 @@ describe('a group', async () => {
     expect((await tallyOf(id))?.down).toBe(0)
   })
 
-  test('loses members that are deleted', async () => {
+  test('loses deleted members', async () => {
     const { ctx, ids, group, pass, read, eventsOf } = await team(2)
     const [a = '', b = ''] = ids
     const { id } = await group(ids)
@@ -198,7 +198,7 @@ describe('a group', async () => {
     expect(await updateMonitor(ctx(), { id, name: 'Empty' })).toMatchObject({ name: 'Empty', state: 'PENDING' })
   })
 
-  test('that gets other members has their state from then on', async () => {
+  test('has the state of its new members once they are replaced', async () => {
     const { ctx, ids, group, pass, read } = await team(2)
     const [a = '', b = ''] = ids
     const { id } = await group([a])
@@ -215,7 +215,7 @@ describe('a group', async () => {
     expect((await read(id)).version).toBe(3)
   })
 
-  test('depends on others, and others depend on it', async () => {
+  test('can depend on other monitors, and they on it', async () => {
     const { ids, ctx, group, pass, read } = await team(3)
     const [a = '', b = '', router = ''] = ids
     const { id } = await group([a, b], { require: 'ANY' }, { dependsOnIds: [router] })
@@ -244,7 +244,7 @@ describe('a group', async () => {
     expect(await read(router)).toMatchObject({ state: 'UP', blockedSince: expect.any(Date) })
   })
 
-  test('is quiet during maintenance of its service, as other monitors are', async () => {
+  test('opens no incident during maintenance of its service, like other monitors', async () => {
     const { id, ids, group, pass, services, read } = await team(1)
     const [serviceId = ''] = await services('Shop')
     const { id: groupId } = await group(ids, {}, { serviceId })
@@ -263,7 +263,7 @@ describe('a group', async () => {
     expect((await tallyOf(groupId))?.down).toBe(0)
   })
 
-  test('has days that are closed, and opened again where its state changes later', async () => {
+  test('closes days, and reopens those in which its state changes later', async () => {
     const { ids, group, pass } = await team(1)
     const { id } = await group(ids)
     await pass(20)
@@ -316,7 +316,7 @@ describe('a group', async () => {
     )
   })
 
-  test('is one of at most 100 groups, which one change reconciles', async () => {
+  test('is one of at most 100 groups, which are reconciled in one change', async () => {
     const { ctx, ids, group, pass, read } = await team(1)
     const inputs = Array.from({ length: 98 }, (_, n) => ({ name: `G${n}`, group: { monitorIds: ids } }))
     await createMonitors(ctx(), inputs)
@@ -392,7 +392,7 @@ describe('a group', async () => {
       })
     }
 
-    test.each([1, 2])('has the history that its members give it: seed %i', async (seed) => {
+    test.each([1, 2])('has the history that follows from its members: seed %i', async (seed) => {
       const acme = await team(4)
       const { ids, group, pass } = acme
       await pass(20)

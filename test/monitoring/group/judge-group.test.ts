@@ -114,7 +114,7 @@ describe('the state of a group', () => {
     expect(ways.map((rule) => reference(members, rule))).toEqual(expected)
   })
 
-  test('is that of trying all that its open members may be, whatever they are', () => {
+  test('equals the result of trying every state of its unknown members', () => {
     const wrong: string[] = []
     for (const list of lists(4)) {
       const rulesOf = [1, 2, 3, 4, 5].map((count) => ({ require: 'AT_LEAST', count }) as const)
@@ -157,7 +157,7 @@ describe('the state of a group', () => {
     expect(judged(members, { require }, given)).toBe(expected)
   })
 
-  test('over random histories of many members is that of a naive reference at each moment, and begins when it does', () => {
+  test('equals a naive reference at every moment of random histories, and begins at the same time', () => {
     const change = fc.record({ who: fc.nat(), to: fc.constantFrom(...conditions) })
     const rule = fc.oneof(
       fc.constantFrom({ require: 'ALL' as const }, { require: 'ANY' as const }),
@@ -185,7 +185,7 @@ describe('the state of a group', () => {
     )
   })
 
-  test('is known again once the members that decide are', () => {
+  test('is known again once the deciding members are known', () => {
     const again = (knownSince: number, condition: Condition = 'UP') => ({
       ...member(condition, -99),
       knownSince: at(knownSince),
@@ -199,10 +199,10 @@ describe('the state of a group', () => {
   })
 })
 
-describe('the words of a group', () => {
+describe('the message of a group', () => {
   const named = (...all: readonly Condition[]) => all.map((each, index) => member(each, 0, 'ABCDEFGH'[index]))
 
-  test('name the members that are down or degraded', () => {
+  test('names the members that are down or degraded', () => {
     const all = { require: 'ALL' } as const
     expect(groupCause(named('UP', 'DOWN'), all, 'DOWN')).toBe('B is down.')
     expect(groupCause(named('DOWN', 'DOWN', 'UP'), all, 'DOWN')).toBe('A and B are down.')
@@ -218,12 +218,12 @@ describe('the words of a group', () => {
     )
   })
 
-  test('name the members whose state is unknown', () => {
+  test('names the members whose state is unknown', () => {
     expect(unknownGroupReason(named('UP', 'UNKNOWN', 'PENDING', 'PAUSED'))).toBe('The state of B and C is unknown.')
     expect(unknownGroupReason(named('PAUSED'))).toBe('None of its monitors is active.')
   })
 
-  test('stay short', () => {
+  test('stays short', () => {
     const long = Array.from({ length: 9 }, () => ({ ...member('DOWN'), name: 'x'.repeat(100) }))
     expect(groupCause(long, { require: 'ANY' }, 'DOWN').length).toBeLessThanOrEqual(500)
   })
@@ -259,7 +259,7 @@ describe('groups in groups', () => {
     { id: 'other', monitorIds: ['c'] },
   ]
 
-  test('come after the groups that they contain', () => {
+  test('are judged after the groups that they contain', () => {
     expect(levelsAbove(groups, ['b'])).toEqual([['bottom'], ['left', 'right'], ['top']])
     expect(levelsAbove(groups, ['a'])).toEqual([['left'], ['top']])
     expect(levelsAbove(groups, ['c', 'x'])).toEqual([['top', 'other']])
@@ -267,12 +267,12 @@ describe('groups in groups', () => {
     expect(levelsAbove(groups, ['none'])).toEqual([])
   })
 
-  test('follow the monitors in them', () => {
+  test('follow the monitors in the inner groups', () => {
     expect(leavesOf(groups, 'top').toSorted()).toEqual(['a', 'b', 'x'])
     expect(leavesOf(groups, 'other')).toEqual(['c'])
   })
 
-  test('end where the database has a cycle', () => {
+  test('stop at a cycle in the database', () => {
     const cycle = [
       { id: 'one', monitorIds: ['two'] },
       { id: 'two', monitorIds: ['one', 'a'] },

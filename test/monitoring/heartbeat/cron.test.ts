@@ -39,7 +39,7 @@ describe('a schedule', () => {
       '2026-10-03T00:00',
       ['2026-10-03T01:30', '2026-10-04T01:00', '2026-10-05T01:00'],
     ],
-  ])('of a time of day in %s comes once a day when clocks change: %s', (zone, expression, after, expected) => {
+  ])('with a time of day in %s runs once on a day when clocks change: %s', (zone, expression, after, expected) => {
     expect(dates(expression, zone, after, 3)).toEqual(expected)
   })
 
@@ -48,7 +48,7 @@ describe('a schedule', () => {
     ['Europe/Berlin', '2026-10-24T22:00'],
     ['America/New_York', '2026-03-08T04:00'],
     ['America/New_York', '2026-11-01T03:00'],
-  ])('of minutes goes on in %s when clocks change after %s', (zone, after) => {
+  ])('with minutes continues in %s when clocks change after %s', (zone, after) => {
     const begun = Date.parse(`${after}:00Z`)
     const expected = Array.from({ length: 24 }, (_, index) =>
       new Date(begun + (index + 1) * 30 * MINUTE).toISOString().slice(0, 16),
@@ -56,7 +56,7 @@ describe('a schedule', () => {
     expect(dates('*/30 * * * *', zone, after, 24)).toEqual(expected)
   })
 
-  test('counts a time that clocks show twice once, also after the second', () => {
+  test('counts a time that clocks show twice only once, even after the second time', () => {
     const schedule = { expression: '30 1 * * *', timeZone: 'America/New_York' }
     for (const after of ['05:30', '06:10', '06:45'])
       expect(nextRun(schedule, new Date(`2026-11-01T${after}:00Z`))).toEqual(new Date('2026-11-02T06:30:00Z'))
@@ -80,7 +80,7 @@ describe('a schedule', () => {
     '0 0 29 2 *',
   ])('cannot be "%s"', (expression) => expect(cronProblem(expression)).not.toBeNull())
 
-  test('is read with its time zone, and refused by its field', () => {
+  test('is read with its time zone, and errors name its field', () => {
     const read = (heartbeat: object) => () => readOptions({ config }, { heartbeat })
     expect(read({ schedule: ' 0 3 * * * ', timeZone: 'Asia/Tokyo' })().options).toMatchObject({ schedule: '0 3 * * *' })
     expect(read({ schedule: '61 * * * *' })).toThrow('heartbeat.schedule: must be a cron expression')

@@ -101,7 +101,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: outcome, due: inSeconds(360), results: [{ outcome, message }] })
   })
 
-  test('can send text: the first line is kept, for the organization only', async () => {
+  test('can send text, whose first line is stored for its organization only', async () => {
     const job = await newJob()
     const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
     await call(`${job.token}/fail`, { method: 'POST', body: long })
@@ -116,7 +116,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: 'UP', results: [{ detail: { output: 'Done' } }] })
   })
 
-  test('with /start has its duration measured, which is no success yet', async () => {
+  test('with /start has its duration measured, but has not succeeded yet', async () => {
     const job = await newJob()
     expect((await call(`${job.token}/start`)).status).toBe(200)
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
@@ -128,7 +128,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { results: [{ latencyMs: null }, { latencyMs: 90_000 }] })
   })
 
-  test('by a schedule is late after the grace of its next date, in its time zone', async () => {
+  test('with a schedule is late after its next date in its time zone and the grace period', async () => {
     // Noon is 21:00 in Tokyo.
     const job = await newJob({ schedule: '30 21 * * *', timeZone: 'Asia/Tokyo' })
     now = noon
@@ -139,7 +139,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { due: '2026-11-21T12:31:00.000Z' })
   })
 
-  test('with a limited run is late when the run lasts too long, and not by its schedule meanwhile', async () => {
+  test('with a run limit is late when a run takes too long, and during the run not by its schedule', async () => {
     const job = await newJob({ maxRunSeconds: 3600 })
     await call(`${job.token}/start`)
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: inSeconds(3600) })
@@ -172,7 +172,7 @@ describe('a job that calls its URL', () => {
     expect(await found(job)).toMatchObject({ state: 'UP', due: inSeconds(360) })
   })
 
-  test('while its monitor is paused is answered, and changes nothing', async () => {
+  test('gets an answer while its monitor is paused, but changes nothing', async () => {
     const job = await newJob()
     const paused = 'mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { state } } }'
     await succeed(address, key, paused, { id: job.id })
@@ -189,13 +189,13 @@ describe('an invalid URL', () => {
     }
   })
 
-  test.each(['256', '-1', '01', '1.0', 'stop', 'start/x', ''])('of a token with /%s is not found', async (word) => {
+  test.each(['256', '-1', '01', '1.0', 'stop', 'start/x', ''])('with a valid token and /%s is not found', async (word) => {
     const job = await newJob()
     expect((await call(`${job.token}/${word}`)).status).toBe(404)
     expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
   })
 
-  test('was one before its token was rotated', async () => {
+  test('is one whose token was rotated', async () => {
     const job = await newJob()
     const rotate = 'mutation ($id: ID!) { rotateHeartbeatToken(id: $id) { ... on Monitor { heartbeat { url } } } }'
     const { heartbeat } = await succeed<{ heartbeat: { url: string } }>(address, key, rotate, {
@@ -205,7 +205,7 @@ describe('an invalid URL', () => {
     expect((await fetch(heartbeat.url.replace(baseUrl, address))).status).toBe(200)
   })
 
-  test.each(['DELETE', 'OPTIONS', 'PATCH'])('by %s is refused', async (method) => {
+  test.each(['DELETE', 'OPTIONS', 'PATCH'])('with the method %s is refused', async (method) => {
     const response = await call('x', { method })
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, PUT, HEAD'])
   })
@@ -222,7 +222,7 @@ async function expectSoon(job: Job, expected: object): Promise<void> {
   await expect.poll(() => found(job)).toMatchObject(expected)
 }
 
-describe('a heartbeat that is missed', () => {
+describe('a missed heartbeat', () => {
   const memory = (...recent: RecentOutcome[]) => ({
     memory: { state: 'UP', stateSince: noon, recent, stability: stable } satisfies WatchMemory,
     schedule: scheduleOf({ intervalSeconds: 300, timeoutMs: 0, options: { maxRunSeconds: 3600 } }, 'TEAM'),
@@ -230,7 +230,7 @@ describe('a heartbeat that is missed', () => {
   })
   const success = noon.getTime() - 360_000
 
-  test('is down, since its last success', () => {
+  test('is DOWN since its last success', () => {
     expect(missedHeartbeat(memory(['UP', success]), noon, noon)).toMatchObject({
       outcome: 'DOWN',
       message: 'No successful heartbeat since 2026-11-20 11:54:00 UTC.',
@@ -243,7 +243,7 @@ describe('a heartbeat that is missed', () => {
     expect(missedHeartbeat(memory(), noon, noon).message).toBe('No heartbeat.')
   })
 
-  test('is down when its run lasts too long, which a late worker cannot know', () => {
+  test('is DOWN when its run takes too long, but not when the worker is late', () => {
     const running = { ...memory(['UP', success]), startedAt: new Date(noon.getTime() - 3_600_000) }
     const message = 'The job started at 2026-11-20 11:00:00 UTC and has not ended within 1 hour.'
     expect(missedHeartbeat(running, noon, noon)).toMatchObject({ outcome: 'DOWN', message })
@@ -255,7 +255,7 @@ describe('a heartbeat that is missed', () => {
     expect(missedHeartbeat(memory(['UP', success]), noon, late)).toMatchObject({ outcome: 'UNKNOWN' })
   })
 
-  test('never claims too much, whatever the clock does', () => {
+  test('never claims more than is known, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (late) => {
         const { outcome } = missedHeartbeat(memory(['UP', success]), noon, new Date(noon.getTime() + late))

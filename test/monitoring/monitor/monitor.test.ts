@@ -88,7 +88,7 @@ describe('a new monitor', () => {
     expect(openOptions(seal, monitor).options).toMatchObject(samples[key])
   })
 
-  test('of a heartbeat waits for the first one, and counts one that is missed', async () => {
+  test('that is a heartbeat waits for the first report, then counts missed ones', async () => {
     const given = {
       name: 'Backup',
       heartbeat: {},
@@ -133,7 +133,7 @@ describe('a new monitor', () => {
     [{ ...http, timeoutMs: 30_001 }, ['timeoutMs']],
     [{ ...http, failureThreshold: 0, recoveryThreshold: 11 }, ['failureThreshold', 'recoveryThreshold']],
     [{ ...http, agreement: 0 }, ['agreement']],
-  ])('is refused with the path of what is wrong (%#)', async (input, paths) => {
+  ])('is refused with the path of the invalid field (%#)', async (input, paths) => {
     const acme = await tenant()
     const refusal = await createMonitor(sealing(acme), input).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(Invalid)
@@ -166,7 +166,7 @@ describe('a new monitor', () => {
     expect(await createMonitor(sealing(acme), http)).toMatchObject({ name: 'API' })
   })
 
-  test('is for keys with scope WRITE, and for services of their organization', async () => {
+  test('requires a key with scope WRITE, and a service of its organization', async () => {
     const acme = await tenant()
     const [foreign] = await (await tenant()).services('Theirs')
     await expect(createMonitor({ ...acme.as('READ'), seal }, http)).rejects.toThrow(Forbidden)
@@ -180,7 +180,7 @@ describe('a new monitor', () => {
 })
 
 describe('an edit', () => {
-  test('changes the given fields only; earlier results stay, and running probes are discarded', async () => {
+  test('changes only the given fields, keeps earlier results and discards running probes', async () => {
     const acme = await tenant()
     const monitor = await createMonitor(sealing(acme), http)
     await find(monitor, 'UP', acme)
@@ -214,7 +214,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('keeps secrets given as null, and the kind', async () => {
+  test('keeps the kind, and secrets that are null', async () => {
     const acme = await tenant()
     const headers = [{ name: 'X-Token', value: 'one' }]
     const { id } = await createMonitor(sealing(acme), { name: 'API', http: { ...samples.http, headers } })
@@ -225,7 +225,7 @@ describe('an edit', () => {
     await expect(updateMonitor(sealing(acme), { id, ...samples, http: kept })).rejects.toThrow(Invalid)
   })
 
-  test('of a heartbeat applies the new settings, and makes it late at once when it is', async () => {
+  test('of a heartbeat applies the new settings at once, even if they make it late', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), {
       name: 'Job',
@@ -325,7 +325,7 @@ describe('a deletion', () => {
     })
   })
 
-  test.skipIf(serverUrl === undefined)('waits for a result that is being stored, and holds up none', async () => {
+  test.skipIf(serverUrl === undefined)('waits for a result that is being stored, and blocks no others', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     const resultWriter = await pool.connect()
@@ -343,7 +343,7 @@ describe('a deletion', () => {
     }
   })
 
-  test('is for keys with scope WRITE of its organization', async () => {
+  test('requires a key of its organization with scope WRITE', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     await expect(deleteMonitor(acme.as('READ'), id)).rejects.toThrow(Forbidden)
@@ -353,7 +353,7 @@ describe('a deletion', () => {
 })
 
 describe('a heartbeat’s token', () => {
-  test('is replaced by another one, which is not stored in plain text', async () => {
+  test('is replaced by a new one, which is not stored in plain text', async () => {
     const acme = await tenant()
     const before = await createMonitor(sealing(acme), { name: 'Job', heartbeat: {} })
     const rotated = await rotateHeartbeatToken(sealing(acme), before.id)
@@ -365,7 +365,7 @@ describe('a heartbeat’s token', () => {
     expect(await acme.news()).toEqual(['MONITOR_CREATED Job', 'MONITOR_UPDATED Job'])
   })
 
-  test('is of a heartbeat, and rotated with a key with scope WRITE of its organization', async () => {
+  test('exists only for heartbeats, and rotating it requires a key of its organization with scope WRITE', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     expect(heartbeatToken(seal, await prisma.monitor.findUniqueOrThrow({ where: { id } }))).toBeNull()

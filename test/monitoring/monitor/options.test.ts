@@ -54,7 +54,7 @@ describe('an input', () => {
     expect(readOptions(closed, again)).toEqual(read)
   })
 
-  test('has defaults in place of what is null or absent', () => {
+  test('has defaults for fields that are null or absent', () => {
     const { options } = readOptions(closed, { http: { url, method: null, body: undefined, keyword: null }, tcp: null })
     expect(options).toMatchObject({ url, method: 'GET', headers: [], expectedStatus: ['2xx'], maxRedirects: 5 })
     expect(Object.keys(options)).not.toContain('body')
@@ -65,7 +65,7 @@ describe('an input', () => {
     [{}, ''],
     [{ http: null }, ''],
     [{ http: { url }, ping: { host: 'example.com' } }, 'ping'],
-  ])('has exactly one kind, unlike %j', (input, path) => {
+  ])('must have exactly one kind, unlike %j', (input, path) => {
     const message =
       'exactly one of http, tcp, dns, ping, heartbeat, blacklist, group, ssh, redis, postgresql, mysql, mqtt, websocket, grpc, domain, udp, mongodb must be given'
     expect(issues(() => readOptions(closed, input))).toEqual({ [path]: message })
@@ -89,7 +89,7 @@ describe('an input', () => {
   })
 })
 
-describe('what only our own network can reach', () => {
+describe('a target that only our own network can reach', () => {
   const inputs: readonly [OptionsInput, string][] = [
     [{ http: { url: 'http://127.0.0.1/' } }, 'http.url'],
     [{ http: { url: 'http://2130706433/' } }, 'http.url'],
@@ -107,7 +107,7 @@ describe('what only our own network can reach', () => {
     expect(readOptions(open, input).kind).toBeDefined()
   })
 
-  test('is refused for cloud metadata whatever the settings say', () => {
+  test('is refused if it is cloud metadata, whatever the settings', () => {
     const input = { http: { url: 'http://169.254.169.254/latest/meta-data/' } }
     expect(Object.keys(issues(() => readOptions(open, input)))).toEqual(['http.url'])
   })
@@ -116,7 +116,7 @@ describe('what only our own network can reach', () => {
 describe('a secret', () => {
   const read = readOptions(closed, examples['HTTP'] ?? {})
 
-  test.each(['HTTP', 'TCP'])('of kind %s is not in what is stored, and opens for its own monitor alone', (kind) => {
+  test.each(['HTTP', 'TCP'])('of kind %s is stored sealed, and opens only for its own monitor', (kind) => {
     const row = stored(readOptions(closed, examples[kind] ?? {}))
     expect(JSON.stringify(row)).not.toContain('s3cret')
     expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
@@ -168,7 +168,7 @@ describe('a change', () => {
     expect(changed({ url: 'https://example.net/' })).toEqual(options)
   })
 
-  test('keeps the secrets that are null, each header its own', () => {
+  test('keeps the secrets that are null, for each header its own', () => {
     const kept = [
       { name: 'x-key', value: null },
       { name: 'X-Key', value: null },
@@ -184,7 +184,7 @@ describe('a change', () => {
     })
   })
 
-  test('keeps what is sent over TCP when that is null, and drops it when it is absent', () => {
+  test('keeps the text to send over TCP when it is null, and drops it when it is absent', () => {
     const sending = readOptions(closed, examples['TCP'] ?? {})
     const host = { host: 'mail.example.com', port: 993, tls: true }
     const to = (tcp: object) => changeOptions(closed, { tcp: { ...host, ...tcp } }, sending).options

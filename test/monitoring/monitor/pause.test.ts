@@ -53,7 +53,7 @@ describe('a pause', () => {
     expect(await acme.news()).toHaveLength(7)
   })
 
-  test('of a monitor that a tier paused makes it paused by its owner', async () => {
+  test('of a monitor that was paused by a tier changes this to its owner', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     await prisma.monitor.update({ where: { id }, data: { pausedBy: 'TIER', state: 'PAUSED' } })
@@ -73,7 +73,7 @@ describe('a resumed monitor', () => {
     expect(await acme.news()).toEqual(['MONITOR_CREATED API', 'MONITOR_PAUSED API', 'MONITOR_RESUMED API'])
   })
 
-  test('of a heartbeat waits for the first one, or for the next one when there was one', async () => {
+  test('that is a heartbeat waits for its first report, or for the next one if it has reported before', async () => {
     const acme = await tenant()
     const given = { name: 'Job', heartbeat: { graceSeconds: 60 }, intervalSeconds: 300 }
     const monitor = await createMonitor(sealing(acme), given)
@@ -101,7 +101,7 @@ describe('a resumed monitor', () => {
   })
 })
 
-test('both need a key with scope WRITE of the organization', async () => {
+test('pausing and resuming require a key of the organization with scope WRITE', async () => {
   const acme = await tenant()
   const { id } = await createMonitor(sealing(acme), http)
   for (const verb of [pauseMonitor, resumeMonitor]) {

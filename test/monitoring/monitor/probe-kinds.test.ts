@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 describe('every kind', () => {
-  test.each(Object.values(MonitorKind))('has rules of its own: %s', (kind) => {
+  test.each(Object.values(MonitorKind))('has its own rules: %s', (kind) => {
     expect(kindRules[kind].kind).toBe(kind)
   })
 

@@ -57,7 +57,7 @@ describe('a port scan', () => {
     await make(await newTenant('PRO'), tcp(5001))
   })
 
-  test('is refused over many names of one host as well', async () => {
+  test('is refused even over many names of one host', async () => {
     const tenant = await newTenant('FREE')
     const { id } = await make(tenant, tcp(1, 'name0.acme.com'))
     for (let each = 1; each < inAll; each += 1) {
@@ -93,7 +93,7 @@ test('an organization’s monitors may probe one third party up to the limit per
   await often('https://elsewhere.com/')
 })
 
-test('a probe that is not admitted is UNKNOWN, and one that is admitted late has its full timeout', async () => {
+test('a probe that is not admitted is UNKNOWN, and a probe admitted late has its full timeout', async () => {
   const { tools } = await startTools()
   const limiter = createDestinationLimiter({ atOnce: 1 })
   const run = vi.spyOn(ping, 'run').mockImplementation(async (_options, { timeoutMs }) => ({

@@ -57,7 +57,7 @@ test('a test run probes at once and stores nothing', async () => {
   expect(await prisma.probeResult.count()).toBe(0)
 })
 
-test('a paused monitor can be tested, and the result explains what is wrong', async () => {
+test('a paused monitor can be tested, and the result explains the problem', async () => {
   const ctx = inProcess()(await tenant())
   const id = await make(ctx, { tcp: { host: '127.0.0.1', port, expect: 'done' } })
   await pauseMonitor(ctx, id)
@@ -83,7 +83,7 @@ test('an organization can run five tests at once and thirty per minute, regardle
   expect(await testMonitor(of(acme, MINUTE), id)).toMatchObject({ outcome: 'UP' })
 })
 
-test('it is for keys with scope WRITE, and monitors of their organization', async () => {
+test('a test run requires a key with scope WRITE, and a monitor of its organization', async () => {
   const of = inProcess()
   const acme = await tenant()
   const id = await make(of(acme))
@@ -103,7 +103,7 @@ describe('options that are not saved', () => {
     expect(await prisma.monitor.count()).toBe(before)
   })
 
-  test('use the kept secrets of the monitor that they change, and only for the same recipient', async () => {
+  test('use the stored secrets of the monitor that they change, but only for the same recipient', async () => {
     const ctx = inProcess()(await tenant())
     const id = await make(ctx, { tcp: { host: '127.0.0.1', port, send: 'HELO', expect: 'ready' } })
     expect(await testOptions(ctx, { id, ...tcp({ send: null }) })).toMatchObject({ outcome: 'UP' })
@@ -111,7 +111,7 @@ describe('options that are not saved', () => {
     await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be given again')
   })
 
-  test('count each port once as a monitored one, so that they scan none', async () => {
+  test('count each port once, like monitored ports, so that they cannot scan ports', async () => {
     const acme = await tenant()
     const ctx = inProcess()(acme)
     // Without DNS nothing is sent, and the result is unknown.
@@ -125,7 +125,7 @@ describe('options that are not saved', () => {
     await expect(testOptions(ctx, elsewhere(6))).rejects.toThrow(`${limit} new ports`)
   })
 
-  test('are refused as those of a new monitor are', async () => {
+  test('are refused like those of a new monitor', async () => {
     const acme = await tenant()
     const ctx = inProcess()(acme)
     await expect(testOptions(ctx, tcp({ port: 0 }))).rejects.toThrow('tcp.port')

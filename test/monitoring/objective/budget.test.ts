@@ -21,14 +21,14 @@ const budget = (stretches: readonly CountedStretch[], begunAt = at(-90 * DAY)) =
   budgetOf(stretches, { ...rolling, begunAt })
 
 describe('the budget', () => {
-  test('of 99.9 % over 30 days is 43 min 12 s, and what is left of it is signed', () => {
+  test('of 99.9 % over 30 days is 43 min 12 s, and the remaining budget can be negative', () => {
     const good = budget(past(['good', 30 * DAY]))
     expect(good).toMatchObject({ budgetMs: 2_592_000, remainingMs: 2_592_000, percent: 100, verdict: 'HEALTHY' })
     const overspent = budget(past(['good', 30 * DAY - HOUR], ['bad', HOUR]))
     expect(overspent).toMatchObject({ remainingMs: 2_592_000 - HOUR, verdict: 'EXHAUSTED', percent: 99.861 })
   })
 
-  test('is at risk from a fifth on, and exhausted when nothing is left', () => {
+  test('is at risk when a fifth is left, and exhausted when nothing is left', () => {
     const verdictOf = (bad: number) => budget(past(['good', 30 * DAY - bad], ['bad', bad])).verdict
     const share = 2_592_000 / 5
     expect(verdictOf(4 * share - 1)).toBe('HEALTHY')
@@ -38,18 +38,18 @@ describe('the budget', () => {
     expect(budget(past(['unknown', 30 * DAY])).verdict).toBe('NO_DATA')
   })
 
-  test('loses its share of maintenance, of what was excluded and of what is not known', () => {
+  test('shrinks in proportion to maintenance, excluded time and unknown time', () => {
     const half = budget(past(['good', 15 * DAY], ['maintenance', 5 * DAY], ['excluded', 5 * DAY], ['unknown', 5 * DAY]))
     expect(half).toMatchObject({ budgetMs: 2_592_000 / 2, percent: 100, coverage: 75 })
   })
 
-  test('of a window that is not full keeps what was before the service was watched', () => {
+  test('of a partly filled window includes the time before the service was monitored', () => {
     const young = budget(past(['unknown', 20 * DAY], ['good', 10 * DAY]), at(-10 * DAY))
     expect(young).toMatchObject({ budgetMs: 2_592_000, coverage: 100, isFull: false })
     expect(budget(past(['good', 30 * DAY]), at(-30 * DAY)).isFull).toBe(true)
   })
 
-  test('of a calendar month is that of the whole month from its first day', () => {
+  test('of a calendar month is the budget of the whole month from its first day on', () => {
     const window = windowAt({ windowDays: null, timeZone: 'Europe/Berlin' }, at(0))
     const november = monthOf('Europe/Berlin', 2026, 11)
     expect(november).toEqual({ from: new Date('2026-10-31T23:00:00Z'), to: new Date('2026-11-30T23:00:00Z') })
@@ -61,7 +61,7 @@ describe('the budget', () => {
   })
 })
 
-test('a target is met exactly', () => {
+test('a target can be met exactly', () => {
   expect(isMet({ good: 999, bad: 1 }, 99_900)).toBe(true)
   expect(isMet({ good: 998, bad: 1 }, 99_900)).toBe(false)
   expect(isMet({ good: 0, bad: 0 }, 99_900)).toBeNull()
@@ -76,7 +76,7 @@ describe('a correction', () => {
     }))
   const span = { from: at(-4 * HOUR), to: noon }
 
-  test('takes precedence over what was measured and over maintenance, the later one over the earlier', () => {
+  test('takes precedence over measurements, maintenance and earlier corrections', () => {
     const stretches = measured(['up', HOUR], ['down', HOUR], ['maintenance', HOUR], ['unknown', HOUR])
     const counted = countedStretches(stretches, [
       { from: at(-4 * HOUR), to: noon, kind: 'EXCLUDED' },

@@ -30,7 +30,7 @@ const thresholds = (days: number, target = 99_900) =>
   burnRates([], { ...usual, target, windowMs: days * DAY }).map(({ threshold }) => Number(threshold.toFixed(6)))
 
 describe('the figures of the SRE workbook', () => {
-  test('are its windows and thresholds for 99.9 % over 30 days', () => {
+  test('match its windows and thresholds for 99.9 % over 30 days', () => {
     expect(
       burnRates([], usual).map(({ speed, longMs, shortMs, threshold }) => [speed, longMs, shortMs, threshold]),
     ).toEqual([
@@ -47,12 +47,12 @@ describe('the figures of the SRE workbook', () => {
     expect(used.map((share) => Number(share.toFixed(9)))).toEqual([0.02, 0.05, 0.1])
   })
 
-  test('tell a complete outage after 51.84 s, and not a millisecond before', () => {
+  test('detect a complete outage after 51.84 s, and not a millisecond earlier', () => {
     expect(speedOf(outage(-51_839, 0))).toBeNull()
     expect(speedOf(outage(-51_840, 0))).toBe('FAST')
   })
 
-  test('tell steady errors by their rate: 1.44 % within the hour, 0.6 % within six, 0.1 % within three days', () => {
+  test('detect steady errors by their rate: 1.44 % within the hour, 0.6 % within six, 0.1 % within three days', () => {
     // A stretch of bad milliseconds in each ten seconds.
     expect(speedOf(failing(-HOUR, 144, 10 * SECOND))).toBe('FAST')
     expect(speedOf(failing(-6 * HOUR, 143, 10 * SECOND))).toBe('SLOW')
@@ -62,7 +62,7 @@ describe('the figures of the SRE workbook', () => {
     expect(speedOf(failing(-72 * HOUR, 9, 10 * SECOND))).toBeNull()
   })
 
-  test('end within the short window: the fast one five minutes after the outage', () => {
+  test('end within the short window: FAST ends five minutes after the outage', () => {
     const end = 10 * MINUTE
     const speedAt = (after: number) => {
       const now = end + after
@@ -80,7 +80,7 @@ describe('the figures of the SRE workbook', () => {
   })
 })
 
-test('thresholds are no slower than what uses up the budget, and no faster than an outage', () => {
+test('no threshold is below the rate that uses up the budget, or above that of an outage', () => {
   expect(thresholds(7)).toEqual([3.36, 1.4, 1])
   expect(thresholds(1)).toEqual([1, 1])
   // Of 95 %, an outage burns twenty times as fast as the budget lasts.
@@ -88,7 +88,7 @@ test('thresholds are no slower than what uses up the budget, and no faster than 
   expect(speedOf(outage(-HOUR, 0), { target: 95_000, windowMs: 90 * DAY })).toBe('FAST')
 })
 
-test('nothing is notified until the service was watched for the whole long window', () => {
+test('nothing is notified before the service has been monitored for the whole long window', () => {
   const young = outage(-30 * MINUTE, 0)
   expect(speedOf(young, { begunAt: at(-HOUR + 1) })).toBeNull()
   expect(speedOf(young, { begunAt: at(-HOUR) })).toBe('FAST')
@@ -99,7 +99,7 @@ test('nothing is notified until the service was watched for the whole long windo
   ])
 })
 
-test('maintenance and silence begin and end nothing', () => {
+test('maintenance and missing data start and end nothing', () => {
   const quiet = (counted: CountedStretch['counted']): CountedStretch[] => [
     { from: at(-90 * DAY), to: at(-7 * HOUR), counted: 'good', isCorrected: false },
     { from: at(-7 * HOUR), to: noon, counted, isCorrected: false },

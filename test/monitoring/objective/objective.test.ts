@@ -45,7 +45,7 @@ async function watched(outage: readonly [from: number, to: number] = [-20 * DAY,
 }
 
 describe('an objective', () => {
-  test('counts outages, corrections with author and reason, and what is left of its budget', async () => {
+  test('counts outages, corrections with author and reason, and its remaining budget', async () => {
     const { ctx, service, standingOf } = await watched()
     const objective = await createObjective(ctx, { serviceId: service.id, target: 99.9, windowDays: 30 })
     expect(targetPercent(objective.target)).toBe(99.9)
@@ -64,7 +64,7 @@ describe('an objective', () => {
     expect((await standingOf(objective))?.remainingMs).toBe(overspent?.remainingMs)
   })
 
-  test('counts a calendar month in its zone, of which the rest is still to come', async () => {
+  test('counts a calendar month in its time zone, including the rest of the month', async () => {
     const { ctx, service, standingOf } = await watched([-2 * DAY, -2 * DAY + HOUR])
     const objective = await createObjective(ctx, { serviceId: service.id, target: 99, timeZone: 'Europe/Berlin' })
     const standing = await standingOf(objective)
@@ -72,7 +72,7 @@ describe('an objective', () => {
     expect(standing).toMatchObject({ budgetMs: 30 * DAY * 0.01, remainingMs: 30 * DAY * 0.01 - HOUR })
   })
 
-  test('of many costs no more statements than of one', async () => {
+  test('takes as many statements for many objectives as for one', async () => {
     const { ctx, service } = await watched()
     for (let count = 0; count < 5; count++) await createObjective(ctx, { serviceId: service.id, target: 90 + count })
     const all = await prisma.objective.findMany({ where: { serviceId: service.id } })
@@ -93,7 +93,7 @@ describe('an objective', () => {
     expect(await statements(all)).toBe(await statements(all.slice(0, 1)))
   })
 
-  test('is refused with a target or window out of bounds, and for another’s service', async () => {
+  test('is refused with a target or window out of bounds, and for a service of another organization', async () => {
     const { ctx, service } = await watched()
     const refuse = (input: object, message: RegExp) =>
       expect(createObjective(ctx, { serviceId: service.id, target: 99, ...input })).rejects.toThrow(message)
@@ -115,7 +115,7 @@ describe('an objective', () => {
     await refuse({ windowDays: 90 }, /at most 30, the history of the FREE tier/)
   })
 
-  test('changes by its version, and goes with its service', async () => {
+  test('is changed by version, and deleted with its service', async () => {
     const { ctx, service } = await watched()
     const made = await createObjective(ctx, { serviceId: service.id, target: 99, windowDays: 7 })
     const changed = await updateObjective(ctx, { id: made.id, windowDays: null, version: 1 })
@@ -127,7 +127,7 @@ describe('an objective', () => {
 })
 
 describe('a correction', () => {
-  test('needs a reason, an end after its start, and a service of the organization', async () => {
+  test('requires a reason, an end after its start, and a service of the organization', async () => {
     const { ctx, service } = await watched()
     const fine = { serviceId: service.id, startsAt: at(-HOUR), endsAt: at(0), kind: 'EXCLUDED', reason: 'Test.' }
     await expect(correctUptime(ctx, { ...fine, reason: ' ' })).rejects.toThrow('reason: must not be blank')

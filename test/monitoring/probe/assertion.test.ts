@@ -31,7 +31,7 @@ describe('an expected status', () => {
       [200, 250, 299, 401],
       [300, 400, 402],
     ],
-  ])('%j takes %j and not %j', (expected, taken, refused) => {
+  ])('%j accepts %j and not %j', (expected, taken, refused) => {
     expect(taken.filter((status) => !isExpectedStatus(expected, status))).toEqual([])
     expect(refused.filter((status) => isExpectedStatus(expected, status))).toEqual([])
   })
@@ -47,7 +47,7 @@ async function failureOf(
 }
 
 describe('a keyword', () => {
-  test('must be there, or must not', async () => {
+  test('must be present, or must be absent', async () => {
     expect(await failureOf({ text: 'well', absent: false }, answer('all is well'))).toBeNull()
     expect(await failureOf({ text: 'Well', absent: false }, answer('all is well'))).toBe(
       'The response does not contain "Well"',
@@ -69,7 +69,7 @@ describe('a keyword', () => {
 describe('a body that is not read to its end', () => {
   const cut = answer('x'.repeat(2 ** 20), 'text/plain', false)
 
-  test('fails when the part that was read lacks the keyword, and says how much was read', async () => {
+  test('fails when the part that was read lacks the keyword, and the message says how much was read', async () => {
     const keyword = { text: 'well', absent: false }
     expect(await failureOf(keyword, cut)).toBe(
       'The first 1 MiB of the response do not contain "well"; the rest is not read',

@@ -32,7 +32,7 @@ async function probe(script: Readonly<Record<string, Behaviour>>, { options: cho
 }
 
 describe('options', () => {
-  test('have defaults, and one spelling', () => {
+  test('have defaults and one spelling', () => {
     expect(options({})).toEqual({ target: '192.0.2.7', acknowledged: [] })
     expect(options({ target: ' Bücher.Example. ' }).target).toBe('xn--bcher-kva.example')
     expect(options({ acknowledged: ['psbl', 'spamcop', 'psbl'] }).acknowledged).toEqual(['psbl', 'spamcop'])
@@ -88,7 +88,7 @@ describe('an address', () => {
     })
   })
 
-  test('is UP when its listings are acknowledged, and DOWN by any other', async () => {
+  test('is UP when its listings are acknowledged, and DOWN because of any other', async () => {
     const script = { [of('psbl.surriel.com')]: codes('127.0.0.2') }
     const acknowledged = { options: { acknowledged: ['psbl'] } }
     expect(await probe(script, acknowledged)).toMatchObject({
@@ -104,7 +104,7 @@ describe('an address', () => {
     ['refuses', refusing],
     ['refuses by a code', codes('127.255.255.254')],
     ['answers nonsense', codes('192.0.2.1')],
-  ])('is not down by a list that %s', async (_, behaviour) => {
+  ])('is not DOWN because of a list that %s', async (_, behaviour) => {
     expect(await probe({ [of('zen.spamhaus.org')]: behaviour })).toMatchObject({
       outcome: 'UP',
       message: 'Listed on none of 5 lists that answered; no usable answer from Spamhaus ZEN',
@@ -142,7 +142,7 @@ describe('an address that was listed', () => {
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['psbl', 'spamcop'] } })).toMatchObject(unknown)
   })
 
-  test('is UP while a list fails that did not list it or is acknowledged', async () => {
+  test('is UP while a list fails that did not list it, or whose listing is acknowledged', async () => {
     const up = { outcome: 'UP' }
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['spamcop'] } })).toMatchObject(up)
     expect(await probe(script, { state: 'DOWN', options: { acknowledged: ['psbl'] } })).toMatchObject(up)
@@ -152,7 +152,7 @@ describe('an address that was listed', () => {
 describe('a domain', () => {
   const target = { options: { target: 'www.example.com' } }
 
-  test('is down by its own listing, and by those of its addresses', async () => {
+  test('is DOWN because of its own listing, or those of its addresses', async () => {
     const script = {
       'www.example.com': host('192.0.2.7', '192.0.2.8'),
       'www.example.com.multi.surbl.org': codes('127.0.0.64'),
@@ -173,7 +173,7 @@ describe('a domain', () => {
     })
   })
 
-  test('that does not exist is not called clean, unless its name is listed', async () => {
+  test('that does not exist is not called clean, and is DOWN if its name is listed', async () => {
     const script = { 'www.example.com': (() => ({ rcode: rcodes.nxdomain })) as Behaviour }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UNKNOWN',
@@ -185,7 +185,7 @@ describe('a domain', () => {
     expect(await probe({ 'www.example.com': () => ({}) }, target)).toMatchObject({ outcome: 'UP' })
   })
 
-  test('whose addresses cannot be looked up is judged by what is known', async () => {
+  test('whose addresses cannot be looked up is judged by its name', async () => {
     const script = { 'www.example.com': refusing }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',

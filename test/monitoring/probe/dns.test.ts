@@ -39,7 +39,7 @@ describe('options', () => {
     })
   })
 
-  test('are read in one spelling, and again as they are', () => {
+  test('are read in one spelling, and can be read again unchanged', () => {
     const read = options({
       name: ' Bücher.Example.COM. ',
       recordType: 'MX',
@@ -84,7 +84,7 @@ describe('without expectations', () => {
     expect(result.latencyMs).toBeGreaterThan(0)
   })
 
-  test('is never answered from the cache', async () => {
+  test('the answer never comes from the cache', async () => {
     const { server, tools } = await probe(addresses('192.0.2.7'))
     server.behave(addresses('192.0.2.8'))
     expect((await dns.run(options({}), runWith(tools))).message).toBe('A 192.0.2.8')
@@ -120,7 +120,7 @@ describe('without expectations', () => {
   })
 })
 
-describe('records of each type are compared as a zone file has them', () => {
+describe('records of each type are compared in the format of a zone file', () => {
   const start = {
     mname: 'ns.example.com',
     rname: 'hostmaster.example.com',
@@ -157,7 +157,7 @@ describe('records of each type are compared as a zone file has them', () => {
     expect(new Set(server.queries.map(({ type }) => type))).toEqual(new Set([recordType]))
   })
 
-  test('MX of a domain that takes no mail (RFC 7505)', async () => {
+  test('MX of a domain that accepts no mail (RFC 7505)', async () => {
     const { result } = await probe(
       (query) => ({ answers: [{ name: query.name, type: 'MX', ttl: 300, data: { preference: 0, exchange: '.' } }] }),
       { recordType: 'MX', expected: ['0 .'] },
@@ -186,7 +186,7 @@ describe('records of each type are compared as a zone file has them', () => {
     expect(result.outcome, result.message).toBe(outcome)
   })
 
-  test('PTR of an address, by its reverse name', async () => {
+  test('PTR of an address, looked up by its reverse name', async () => {
     const { server } = await probe(addresses('host.example.com'), { name: '192.0.2.7', recordType: 'PTR' })
     const { server: other } = await probe(addresses('host.example.com'), { name: '2001:db8::7', recordType: 'PTR' })
     expect(server.queries[0]?.name).toBe('7.2.0.192.in-addr.arpa')
@@ -268,24 +268,24 @@ describe('a resolver over TLS or HTTPS', () => {
     return Promise.all([run(`tls://dns.example:${ports[0]}`), run(`https://dns.example:${ports[1]}`)])
   }
 
-  test('is asked, and its answer judged', async () => {
+  test('is queried, and its answer judged', async () => {
     for (const result of await probeBoth(addresses('192.0.2.7')))
       expect(result).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7', latencyMs: expect.any(Number) })
   })
 
-  test('is believed that a name does not exist', async () => {
+  test('is trusted when it says that a name does not exist', async () => {
     for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain })))
       expect(result).toMatchObject({ outcome: 'DOWN', message: 'www.example.com does not exist (NXDOMAIN)' })
   })
 
-  test('is down when it refuses, or answers something else', async () => {
+  test('is DOWN when it refuses, or answers something else', async () => {
     for (const result of await probeBoth(() => ({ rcode: rcodes.refused })))
       expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/refused to answer/) })
     for (const result of await probeBoth(addresses('192.0.2.7'), { garble: () => Buffer.from('nonsense') }))
       expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/unreadable response/) })
   })
 
-  test('is down when its certificate is not trusted', async () => {
+  test('is DOWN when its certificate is not trusted', async () => {
     for (const result of await probeBoth(addresses('192.0.2.7'), { trusted: false }))
       expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/certificate/) })
   })
@@ -296,7 +296,7 @@ describe('a resolver over TLS or HTTPS', () => {
     ['tls://dns.example:443', 'tls://dns.example:443', { host: 'dns.example', port: 443 }],
     ['https://dns.example', 'https://dns.example/dns-query', { host: 'dns.example', port: null }],
     ['https://dns.example:8443/own?a=b#c', 'https://dns.example:8443/own?a=b', { host: 'dns.example', port: 8443 }],
-  ])('named as %s is read as %s', (resolver, read, target) => {
+  ])('%s is read as %s', (resolver, read, target) => {
     const given = options({ resolver })
     expect(given.resolver).toBe(read)
     expect(options(given)).toEqual(given)
@@ -313,11 +313,11 @@ describe('a resolver over TLS or HTTPS', () => {
   )
 })
 
-describe('what is not there', () => {
+describe('a missing record', () => {
   test.each([
     [rcodes.nxdomain, 'www.example.com does not exist (NXDOMAIN)'],
     [0, 'www.example.com has no A record'],
-  ])('is down (code %i)', async (rcode, message) => {
+  ])('is DOWN (code %i)', async (rcode, message) => {
     const { result } = await probe((query) => ({ rcode, authorities: [soa(query.name, 60, 60)] }))
     expect(essence(result)).toEqual({ outcome: 'DOWN', message, suspect: null })
   })
@@ -326,7 +326,7 @@ describe('what is not there', () => {
 describe('our own resolvers', () => {
   const name = 'www.example.com'
 
-  test('that answer SERVFAIL blame the name, or lost their network', async () => {
+  test('that answer SERVFAIL blame the name, or have lost their network', async () => {
     const { result } = await probe(() => ({ rcode: rcodes.servfail }))
     const message = `The DNS servers of ${name} gave no usable answer (SERVFAIL)`
     expect(essence(result)).toEqual({ outcome: 'DOWN', message, suspect: name })
@@ -378,7 +378,7 @@ describe('our own resolvers', () => {
   })
 })
 
-describe('a resolver that the owner names', () => {
+describe('a resolver chosen by the owner', () => {
   async function probeAt(behaviour: Behaviour, timeoutMs = 5000) {
     const server = await startDnsServer(behaviour)
     const { tools, server: ours } = await startTools()
@@ -407,11 +407,11 @@ describe('a resolver that the owner names', () => {
       'The resolver R truncated its response over UDP and did not answer over TCP',
       false,
     ],
-  ])('is down when it %s', async (_, behaviour, message, suspect) => {
+  ])('is DOWN when it %s', async (_, behaviour, message, suspect) => {
     expect(await probeAt(behaviour, 200)).toEqual({ outcome: 'DOWN', message, suspect })
   })
 
-  test('is down when nothing listens there', async () => {
+  test('is DOWN when nothing listens there', async () => {
     const server = await startDnsServer()
     await server.close()
     const { tools } = await startTools()
@@ -461,7 +461,7 @@ describe('tenants', () => {
     [{ resolver: '127.0.0.53' }, 'resolver'],
     [{ resolver: '[::1]:5353' }, 'resolver'],
     [{ resolver: '::ffff:10.0.0.1' }, 'resolver'],
-  ])('cannot look behind our resolver: %j', async (given, path) => {
+  ])('cannot query private names through our resolver: %j', async (given, path) => {
     expect(dns.refusals?.(options(given), false)?.map((issue) => issue.path)).toEqual([[path]])
     expect(dns.refusals?.(options(given), true)).toEqual([])
     const { result, server } = await probe(addresses('10.0.0.1'), given, { allowPrivate: false })
@@ -490,7 +490,7 @@ describe('tenants', () => {
     },
   )
 
-  test('cannot use up our quota of the blacklists', async () => {
+  test('cannot use up our quota at the blacklists', async () => {
     const { result, server } = await probe(addresses('127.0.0.2'), { name: '2.0.0.127.zen.spamhaus.org' })
     expect(result.message).toBe(
       'Not queried: name must not be a blacklist: use a monitor of kind BLACKLIST (Spamhaus ZEN)',

@@ -41,12 +41,12 @@ describe('the registration of a domain', () => {
     ['localhost', null],
     ['https://example.com', null],
     ['a.example.com/../b', null],
-  ])('%s is of the domain %s', (given, expected) => {
+  ])('%s belongs to the domain %s', (given, expected) => {
     const read = domain.options.safeParse({ domain: given })
     expect(read.success ? read.data : null).toEqual(expected === null ? null : { domain: expected, warnDays: 30 })
   })
 
-  test('is asked for by the probe', async () => {
+  test('is queried by the probe', async () => {
     const { tools } = await startTools()
     const rdap = { registrationOf: async (name: string) => ({ kind: 'unknown', why: name }) as const }
     const result = await domain.run({ domain: 'a.example', warnDays: 30 }, runWith({ ...tools, rdap }))

@@ -49,7 +49,7 @@ describe('a client certificate', () => {
     return http.run({ ...options, url: `${url}${'path' in given ? given.path : '/'}` }, runWith({ ...tools, outbound }))
   }
 
-  test('is shown to the server that asks for it', async () => {
+  test('is sent to a server that requests it', async () => {
     const clientCertificate = { certificate: client.cert, key: client.key }
     expect(await ask({ clientCertificate })).toMatchObject({ outcome: 'UP' })
     expect(await ask({})).toMatchObject({ outcome: 'DOWN', message: expect.stringContaining('does not contain') })
@@ -64,13 +64,13 @@ describe('a client certificate', () => {
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
 
-  test('is refused without TLS', () => {
+  test('is refused for a target without TLS', () => {
     const clientCertificate = { certificate: client.cert, key: client.key }
     expect(http.options.safeParse({ url: 'http://example.com', clientCertificate }).success).toBe(false)
   })
 })
 
-describe('a client of OAuth 2', () => {
+describe('an OAuth 2 client', () => {
   /** A service that wants the newest token, and a place that gives tokens; counts how many it gave. */
   async function start(
     more: { readonly status?: number; readonly answer?: object; readonly lifeSeconds?: number } = {},
@@ -112,7 +112,7 @@ describe('a client of OAuth 2', () => {
     expect(state.given.length).toBe(3)
   })
 
-  test('sends credentials in the body if it is set to', async () => {
+  test('sends credentials in the body if configured', async () => {
     const { state, probe } = await start()
     expect(await probe({ authentication: 'POST', audience: 'api' })).toMatchObject({ outcome: 'UP' })
     expect(state.given[0]?.authorization).toBeUndefined()
@@ -135,7 +135,7 @@ describe('a client of OAuth 2', () => {
     [{ status: 500, answer: {} }, 'No token: HTTP 500 from the token URL'],
     [{ answer: { access_token: 'a b' } }, 'No token: the answer has no access_token'],
     [{ answer: [] }, 'No token: the answer has no access_token'],
-  ])('that gets no token is DOWN, and says why: %j', async (given, message) => {
+  ])('that gets no token is DOWN, with the reason: %j', async (given, message) => {
     const { probe } = await start(given)
     expect(await probe()).toMatchObject({ outcome: 'DOWN', message })
   })
@@ -146,7 +146,7 @@ describe('a client of OAuth 2', () => {
     ['https://sso.example.com:8443/token', ['oauth.tokenUrl']],
     ['http://sso.example.com/token', ['oauth.tokenUrl']],
     ['https://127.0.0.1/token', ['oauth.tokenUrl']],
-  ])('with tokens at %s has %j refused', (tokenUrl, paths) => {
+  ])('with the token URL %s is refused at %j', (tokenUrl, paths) => {
     const url = 'https://api.example.com:8443/'
     const options = http.options.parse({ url, oauth: { tokenUrl, clientId: 'a', clientSecret: 'b' } })
     expect(http.refusals?.(options, false).map(({ path }) => path.join('.'))).toEqual(paths)
@@ -159,7 +159,7 @@ describe('a proxy', () => {
     return http.run(http.options.parse(given), runWith(tools))
   }
 
-  test('is between the monitor and the website, and where it gets tokens', async () => {
+  test('connects the monitor to the website and to its token server', async () => {
     const origin = await serve((request, response) => {
       if (request.url === '/token') response.end(JSON.stringify({ access_token: 'token' }))
       else response.writeHead(request.headers.authorization === 'Bearer token' ? 200 : 401).end()
@@ -171,7 +171,7 @@ describe('a proxy', () => {
     expect(asked).toEqual([`POST ${origin}/token ana:secret`, `GET ${origin}/ ana:secret`])
   })
 
-  test('that refuses or is gone says nothing about the website, unless it cannot reach that', async () => {
+  test('that refuses or is gone makes the result UNKNOWN, unless it cannot reach the website', async () => {
     const origin = await serve((_request, response) => void response.end())
     const { url } = await startHttpProxy({ credentials: 'ana:secret' })
     expect(await probe({ url: origin, proxy: { url } })).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
@@ -205,7 +205,7 @@ describe('a proxy', () => {
     expect(read.error?.issues[0]?.path ?? null).toEqual(wrong === null ? null : ['proxy', wrong])
   })
 
-  test('must be public, as the website must', () => {
+  test('must be public, like the website', () => {
     const given = http.options.parse({ url: 'https://example.com', proxy: { url: 'http://127.0.0.1:3128' } })
     expect(http.refusals?.(given, false)).toMatchObject([{ path: ['proxy', 'url'] }])
     expect(http.refusals?.(given, true)).toEqual([])

@@ -142,7 +142,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('sends what its owner gave, and reveals no secret', async () => {
+  test('sends the configured method, headers and body, and reveals no secret', async () => {
     let seen = ''
     const { port } = await startTcpServer((socket) => {
       socket.once('data', (chunk) => {
@@ -196,7 +196,7 @@ describe('an HTTP monitor', () => {
     )
   })
 
-  test('looks for regular expressions', async () => {
+  test('searches for regular expressions', async () => {
     const keyword = (text: string, absent = false) => ({ keyword: { text, absent, isRegex: true } })
     expect(await probe(reply('all is well'), keyword('is \\w+$'))).toMatchObject({ outcome: 'UP' })
     expect(await probe(reply('all is well'), keyword('(?i)ERROR', true))).toMatchObject({ outcome: 'UP' })
@@ -224,7 +224,7 @@ describe('an HTTP monitor', () => {
     await settled
   })
 
-  test('reads little of a response without assertions', async () => {
+  test('reads only a little of a response without assertions', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => {
         const write = () => {
@@ -297,7 +297,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is down when the connection is refused, or its name does not exist', async () => {
+  test('is DOWN when the connection is refused, or its name does not exist', async () => {
     const port = await freePort()
     expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
       outcome: 'DOWN',
@@ -320,7 +320,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is unknown when our own resolvers fail', async () => {
+  test('is UNKNOWN when our own resolvers fail', async () => {
     const { tools } = await startTools(() => ({ rcode: rcodes.refused }))
     const given = options({ url: 'http://a.example.com/' })
     expect(await http.run(given, runWith(tools, {}))).toMatchObject({
@@ -332,7 +332,7 @@ describe('an HTTP monitor', () => {
 })
 
 describe('the certificate of an HTTP monitor', () => {
-  test('is trusted and lasts', async () => {
+  test('changes nothing if it is trusted and valid for long', async () => {
     const to = new Date('2040-01-02T03:04:05Z')
     expect(await probeTls(authority.issue([host], { to }))).toMatchObject({
       outcome: 'UP',
@@ -340,7 +340,7 @@ describe('the certificate of an HTTP monitor', () => {
     })
   })
 
-  test('degrades it when it ends soon', async () => {
+  test('makes it DEGRADED when it expires soon', async () => {
     const to = new Date('2040-01-20T00:00:00Z')
     const certified = authority.issue([host], { to })
     const at = (day: string) => () => new Date(`2040-01-${day}T01:00:00Z`)
@@ -356,7 +356,7 @@ describe('the certificate of an HTTP monitor', () => {
     expect(await probeTls(certified, { certificateDays: 30 }, at('05'))).toMatchObject({ outcome: 'DEGRADED' })
   })
 
-  test('brings it down when it has expired', async () => {
+  test('makes it DOWN when it has expired', async () => {
     const from = new Date(Date.now() - 9 * DAY)
     const expired = (agoMs: number) => authority.issue([host], { from, to: new Date(Date.now() - agoMs) })
     expect(await probeTls(expired(3.5 * DAY))).toMatchObject({
@@ -368,7 +368,7 @@ describe('the certificate of an HTTP monitor', () => {
     expect(await probeTls(expired(1000))).toMatchObject({ message: 'TLS certificate expired today' })
   })
 
-  test('brings it down when it is not trusted, unless verification is off', async () => {
+  test('makes it DOWN when it is not trusted, unless verification is off', async () => {
     const wrong = authority.issue(['other.example.com'])
     expect(await probeTls(wrong)).toMatchObject({ outcome: 'DOWN', message: `TLS certificate is not for ${host}` })
     expect(await probeTls(selfSigned(host))).toMatchObject({

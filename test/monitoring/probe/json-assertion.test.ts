@@ -91,7 +91,7 @@ describe('a JSON assertion', () => {
     expect(jsonMismatch({ path: '$.b[0]', absent: false }, text)).toBeNull()
   })
 
-  test('reads a megabyte of anything within moments', () => {
+  test('reads any megabyte quickly', () => {
     const kinds = ['[', '{"a":', '[[],', '"\\\\', '\\"', '{"":"",', '1234567890123456,']
     for (const kind of kinds) {
       const body = kind.repeat(2 ** 20 / kind.length)

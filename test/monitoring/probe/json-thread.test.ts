@@ -11,7 +11,7 @@ const assertion = { path: '$.a', equals: 1, absent: false }
 const long = (value: string) => `{"b":"${'x'.repeat(50_000)}","a":${value}}`
 
 describe('a regular expression', () => {
-  test('is that of RE2, and never runs away', async () => {
+  test('uses RE2, and never takes exponential time', async () => {
     expect(await matchesPattern('(?i)^OK', 'ok', 'org_1')).toBe(true)
     expect(await matchesPattern('^ok$', 'not ok', 'org_1')).toBe(false)
     expect(await checkJson({ path: '$.a', absent: false, matches: '^x+$' }, '{"a":"xxx"}', 'org_1')).toBeNull()
@@ -20,7 +20,7 @@ describe('a regular expression', () => {
     expect(await matchesPattern('ok', 'ok', 'org_1')).toBe(true)
   })
 
-  test('that RE2 refuses is notified', async () => {
+  test('that RE2 refuses is reported', async () => {
     await expect(matchesPattern('a{1001}', 'a', 'org_1')).rejects.toThrow(PatternRefused)
     await expect(checkJson({ path: '$.a', absent: false, matches: 'a{1001}' }, '{"a":"x"}', 'org_1')).rejects.toThrow(
       PatternRefused,
@@ -29,7 +29,7 @@ describe('a regular expression', () => {
 })
 
 describe('a JSON assertion', () => {
-  test('says the same of a long text as of a short one', async () => {
+  test('gives the same result for a long text as for a short one', async () => {
     const check = (text: string) => checkJson(assertion, text, 'org_1')
     for (const [value, failure] of [
       ['1', null],
@@ -42,7 +42,7 @@ describe('a JSON assertion', () => {
     }
   })
 
-  test('of a long text keeps the event loop free', async () => {
+  test('does not block the event loop for a long text', async () => {
     const text = `{"c":[${'12345678901234567,'.repeat(58_000)}1],"a":1}`
     const check = checkJson(assertion, text, 'org_1')
     expect(await Promise.race([check, nextTurn('the event loop')])).toBe('the event loop')

@@ -11,7 +11,7 @@ import { essence, runWith, startTools } from './run.ts'
 const options = (given: object): PingOptions => ping.options.parse({ host: '127.0.0.1', ...given })
 
 describe('options', () => {
-  test('have defaults, and one spelling', () => {
+  test('have defaults and one spelling', () => {
     expect(options({ host: ' WWW.Example.com. ' })).toEqual({
       ...{ host: 'www.example.com', count: 3, packetSize: 56, inverted: false },
     })
@@ -68,7 +68,7 @@ rtt min/avg/max/mdev = 0.022/0.025/0.027/0.002 ms, pipe 3
     expect(read).toEqual({ kind: 'counted', sent: 3, received: 3, averageMs: 0.025 })
   })
 
-  test('when nothing was answered', () => {
+  test('without any reply', () => {
     const stdout = `PING 2001:db8::1(2001:db8::1) 56 data bytes
 From fd00::2 icmp_seq=1 Destination unreachable: Address unreachable
 
@@ -152,11 +152,11 @@ describe('a run', () => {
     ['our machine does not permit ping to send packets', 'echo permission denied >&2; exit 1'],
     ['our machine has no route to this address', 'echo Network is unreachable >&2; exit 2'],
     ['the ping program failed', 'exit 2'],
-  ])('is unknown when %s', async (why, script) => {
+  ])('is UNKNOWN when %s', async (why, script) => {
     expect(essence(await run(script))).toEqual({ outcome: 'UNKNOWN', message: `Not pinged: ${why}`, suspect: null })
   })
 
-  test('gives the program a checked address, and nothing of our environment', async () => {
+  test('passes a checked address to the program, and nothing from our environment', async () => {
     vi.stubEnv('ALLCLEAR_TEST_SECRET', 's3cret')
     const log = join(folder.path, 'called')
     await run(`{ printf '%s\\n' "$*"; env; } > ${log}; ${counted(2, 2)}`, { host: 'www.example.com', count: 2 })
@@ -168,7 +168,7 @@ describe('a run', () => {
   test.each([
     [4, '-n -c 3 -s 1472 -i 0.2 -- 127.0.0.1'],
     [6, '-n -c 3 -s 1472 -i 0.2 -- ::1'],
-  ])('of a size and of IPv%s only', async (ipVersion, called) => {
+  ])('uses the given size and IPv%s only', async (ipVersion, called) => {
     const { tools } = await startTools((query) => answer(query, [query.type === 'A' ? '127.0.0.1' : '::1']))
     const log = join(folder.path, `sized-${ipVersion}`)
     const path = await program(`printf '%s' "$*" > ${log}; ${counted(3, 3)}`)
@@ -177,7 +177,7 @@ describe('a run', () => {
     expect(await readFile(log, 'utf8')).toBe(called)
   })
 
-  test('of IPv6 is DOWN where the name has IPv4 only', async () => {
+  test('over IPv6 is DOWN when the name has only IPv4 addresses', async () => {
     expect(essence(await run(counted(3, 3), { host: 'www.example.com', ipVersion: 6 }))).toMatchObject({
       outcome: 'DOWN',
       message: expect.stringContaining('www.example.com'),
@@ -278,13 +278,13 @@ describe('a run', () => {
     }
   })
 
-  test('is down for a name that does not exist', async () => {
+  test('is DOWN for a name that does not exist', async () => {
     const { tools } = await startTools(() => ({ rcode: rcodes.nxdomain }), false)
     const result = await ping.run(options({ host: 'www.example.com' }), runWith(tools))
     expect(essence(result)).toEqual({ outcome: 'DOWN', message: 'www.example.com does not exist', suspect: null })
   })
 
-  test.for(['127.0.0.1', '::1'])('pings %s by the system’s ping', async (host, given) => {
+  test.for(['127.0.0.1', '::1'])('pings %s with the system’s ping', async (host, given) => {
     const path = requirePing(given)
     const { tools } = await startTools()
     const result = await pingBy(path).run(options({ host, count: 2 }), runWith(tools))

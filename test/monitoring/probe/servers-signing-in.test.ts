@@ -43,7 +43,7 @@ describe('SCRAM-SHA-256', () => {
       expect(() => scram.verify(wrong)).toThrow('The server does not prove that it knows the password')
   })
 
-  test('escapes names, and prepares names and passwords as SASLprep does', async () => {
+  test('escapes names, and prepares names and passwords like SASLprep', async () => {
     expect(startScram('a=b,c', '', 'x').first).toBe('n,,n=a=3Db=2Cc,r=x')
     expect(startScram('I\u00adX', '', 'x').first).toBe('n,,n=IX,r=x')
     expect(startScram('\u2168', '', 'x').first).toBe('n,,n=IX,r=x')
@@ -65,15 +65,15 @@ describe('SCRAM-SHA-256', () => {
   })
 })
 
-describe('a document of BSON', () => {
-  test('is read as it was written', () => {
+describe('a BSON document', () => {
+  test('can be written and read again', () => {
     const bytes = Buffer.from([0, 1, 255])
     const document = { a: 1, b: -1.5, c: 'ü', d: true, e: bytes, f: 2 ** 40 }
     const nested = { ...document, none: null, list: [1, 'two', { three: 3 }], object: { x: [] } }
     expect(Object.fromEntries(readDocument(writeDocument(nested)) ?? [])).toEqual(document)
   })
 
-  test('has the bytes of the specification', () => {
+  test('has the bytes in the specification', () => {
     // The example of bsonspec.org.
     expect(writeDocument({ hello: 'world' }).toString('latin1')).toBe('\x16\0\0\0\x02hello\0\x06\0\0\0world\0\0')
     expect(writeDocument({ a: ['b'] }).toString('hex')).toBe(
@@ -82,7 +82,7 @@ describe('a document of BSON', () => {
   })
 })
 
-describe('a server of MongoDB with users', () => {
+describe('a MongoDB server with users', () => {
   const users: Readonly<Record<string, string>> = { ana: 's3cret' }
 
   /** Starts one that signs in by SCRAM-SHA-256 and answers commands. `proves`: that it knows the password. */
@@ -156,7 +156,7 @@ describe('a server of MongoDB with users', () => {
     expect(asked).toEqual(['admin.hello', 'users.saslStart', 'users.saslContinue', 'shop.count'])
   })
 
-  test('is DOWN when it refuses the user or the command, or does not know the password itself', async () => {
+  test('is DOWN when it refuses the user or the command, or does not prove that it knows the password', async () => {
     const { port } = await serve()
     const ana = { port, user: 'ana', password: 's3cret' }
     for (const [given, message] of [
@@ -186,7 +186,7 @@ describe('a server of MongoDB with users', () => {
   })
 })
 
-describe('a server of MySQL with TLS', () => {
+describe('a MySQL server with TLS', () => {
   const nonce = Buffer.from('12345678abcdefghijkl')
   const packet = (number: number, ...parts: (Buffer | string)[]) => {
     const data = Buffer.concat(parts.map((part) => Buffer.from(part)))
@@ -237,14 +237,14 @@ describe('a server of MySQL with TLS', () => {
     return { port, got }
   }
 
-  test('gets nothing but the wish for TLS in the clear, and the password over TLS where it asks for it', async () => {
+  test('gets only the request for TLS in plain text, and the password over TLS if it asks for it', async () => {
     const { port, got } = await serve()
     const given = { port, tls: true, user: 'ana', password: 's3cret' }
     expect(await run('MYSQL', given)).toMatchObject(matching('UP', /^Version 8\.4\.0 in/))
     expect(got).toEqual({ plain: [32, 0x800, 1], password: 's3cret\0' })
   })
 
-  test('must offer it, and have a certificate that is trusted', async () => {
+  test('must offer TLS and have a trusted certificate', async () => {
     const { port } = await startTcpServer((socket) => socket.write(greeting(0)))
     expect(await run('MYSQL', { port, tls: true })).toMatchObject(matching('DOWN', /^The server does not offer TLS$/))
     const secureContext = createSecureContext(createAuthority().issue(['127.0.0.1']))
@@ -260,7 +260,7 @@ const redisProgram = '/usr/bin/redis-server'
 const mariadbd = '/usr/sbin/mariadbd'
 const installer = '/usr/bin/mariadb-install-db'
 
-describe('real servers, where Debian’s packages are installed', () => {
+describe('real servers, if Debian’s packages are installed', () => {
   test.skipIf(!existsSync(redisProgram))('Redis runs a command (redis-server)', async () => {
     const port = await freePort()
     const quiet = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', scratchFolder()]

@@ -99,7 +99,7 @@ function mongoAnswer(id: number, document: Buffer, { flags = 0, code = 2013 } = 
 const mongoDocument = (...elements: Buffer[]) => bsonDocument(Buffer.concat(elements))
 
 describe('every kind of server', () => {
-  test.each(kinds)('%s has words for each of its options, and required ones are in its smallest input', (kind) => {
+  test.each(kinds)('%s has a label for each option, and its smallest input has the required ones', (kind) => {
     const { options, smallest }: DescribedProbe = describedKinds[kind]
     const named = describedOptions(kind).map(({ name }) => name)
     expect(Object.keys((options as unknown as { shape: object }).shape).sort()).toEqual([...named].sort())
@@ -172,7 +172,7 @@ describe('the answer of a server', () => {
     expect(await reported(kind, sent, {}, 2000)).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('that is slow is DEGRADED', async () => {
+  test('makes the monitor DEGRADED when it is slow', async () => {
     const { port } = await startTcpServer((socket) => void setTimeout(() => socket.write('SSH-2.0-x\r\n'), 30))
     expect(await run('SSH', { port, degradedAboveMs: 20 })).toMatchObject({
       outcome: 'DEGRADED',
@@ -246,7 +246,7 @@ describe('a real gRPC server', () => {
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('without a health service is DOWN, and one of HTTP alone', async () => {
+  test('is DOWN without a health service, and so is a plain HTTP server', async () => {
     const port = await serve('Watch', ServerCredentials.createInsecure())
     const without = { outcome: 'DOWN', message: 'The server has no health service (grpc.health.v1)' }
     expect(await run('GRPC', { port })).toMatchObject(without)
@@ -258,7 +258,7 @@ describe('a real gRPC server', () => {
     expect(await run('GRPC', { port: webPort })).toMatchObject(other)
   })
 
-  test('is asked over TLS, whose certificate must be trusted', async () => {
+  test('is queried over TLS, whose certificate must be trusted', async () => {
     const { cert, key } = selfSigned('127.0.0.1')
     const pair = [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }]
     const port = await serve('Check', ServerCredentials.createSsl(null, pair))
@@ -272,7 +272,7 @@ describe('a real gRPC server', () => {
     })
   })
 
-  test('that sends frames without end is DOWN', async () => {
+  test('that sends endless frames is DOWN', async () => {
     const { port } = await startTcpServer((socket) => {
       // SETTINGS, then PING after PING (RFC 9113 §6.5, §6.7).
       socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
@@ -315,7 +315,7 @@ describe('a real WebSocket server', () => {
     return (server.address() as AddressInfo).port
   }
 
-  test('opens, and accepts a subprotocol or not', async () => {
+  test('opens a connection, with or without a subprotocol', async () => {
     const port = await serve((all) => [...all][0] ?? false)
     expect(await run('WEBSOCKET', { port, tls: false, path: '/a?b=c' })).toMatchObject({
       outcome: 'UP',
@@ -341,7 +341,7 @@ describe('a real WebSocket server', () => {
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('is asked over TLS by its name', async () => {
+  test('is queried over TLS by its name', async () => {
     const certified = selfSigned('127.0.0.1')
     const hosts: unknown[] = []
     const server = createHttpsServer(certified).listen(0, '127.0.0.1')
@@ -358,7 +358,7 @@ describe('a real WebSocket server', () => {
   })
 })
 
-describe('a broker of MQTT', () => {
+describe('an MQTT broker', () => {
   const accepted = Buffer.from([0x20, 2, 0, 0])
   const subscribed = Buffer.from([0x90, 3, 0, 1, 0])
   const message = (topic: string, text: string) => {
@@ -405,12 +405,12 @@ describe('a broker of MQTT', () => {
     ['a/#/b', false],
     ['a+/b', false],
     ['', false],
-  ])('may have the topic %j: %s', (topic, may) => {
+  ])('can have the topic %j: %s', (topic, may) => {
     expect(describedKinds.MQTT.options.safeParse({ host: 'example.com', topic }).success).toBe(may)
   })
 })
 
-describe('a server of MongoDB', () => {
+describe('a MongoDB server', () => {
   const ok = bson.number('ok', 1)
   const pong = mongoAnswer(2, mongoDocument(ok))
   const hello = (...elements: Buffer[]) => mongoAnswer(1, mongoDocument(bson.others, ...elements))
@@ -475,7 +475,7 @@ describe('a server of MongoDB', () => {
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('is asked hello and ping of the database admin, one after the other', async () => {
+  test('gets hello and then ping, both for the database admin', async () => {
     const asked: Buffer[] = []
     const { port } = await startTcpServer((socket) => {
       socket.on('data', (data: Buffer) => {
@@ -494,7 +494,7 @@ describe('a server of MongoDB', () => {
   })
 })
 
-describe('a server of MySQL', () => {
+describe('a MySQL server', () => {
   const nonce = Buffer.from('12345678abcdefghijkl')
   const hash = (algorithm: string, ...parts: Buffer[]) => createHash(algorithm).update(Buffer.concat(parts)).digest()
   const xor = (one: Buffer, other: Buffer) => Buffer.from(one.map((byte, at) => byte ^ (other[at % other.length] ?? 0)))
@@ -586,7 +586,7 @@ describe('a server of MySQL', () => {
     })
   })
 
-  test('never gets a file, and is not asked for another sign-in', async () => {
+  test('never gets a file, and gets no second sign-in', async () => {
     const port = await serve('mysql_native_password', 's3cret')
     const foreign = { outcome: 'DOWN', message: 'The server does not speak the protocol of MySQL' }
     expect(await run('MYSQL', { port, password: 's3cret', query: 'LOAD' })).toMatchObject(foreign)
@@ -604,7 +604,7 @@ const sshd = '/usr/sbin/sshd'
 const passwordProgram = '/usr/bin/mosquitto_passwd'
 const keyProgram = '/usr/bin/ssh-keygen'
 
-describe('real servers, where Debian’s packages are installed', () => {
+describe('real servers, if Debian’s packages are installed', () => {
   test.skipIf(!existsSync(redisProgram))('Redis with a password (redis-server)', async () => {
     const port = await freePort()
     const args = [
@@ -657,7 +657,7 @@ describe('real servers, where Debian’s packages are installed', () => {
   })
 
   const server = process.env['TEST_DATABASE_URL']
-  test.skipIf(server === undefined)('PostgreSQL, where there is one', async () => {
+  test.skipIf(server === undefined)('PostgreSQL, if there is a server', async () => {
     const { hostname, port, username } = new URL(server ?? 'postgresql://postgres@127.0.0.1:5432')
     const given = { host: hostname, port: Number(port), user: username }
     expect(await run('POSTGRESQL', given)).toMatchObject({ outcome: 'UP', message: expect.stringMatching(/^1 row in/) })

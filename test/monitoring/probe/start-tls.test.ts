@@ -37,7 +37,7 @@ const dovecot = '/usr/sbin/dovecot'
 const slapd = '/usr/sbin/slapd'
 const isRoot = process.getuid?.() === 0
 
-describe('STARTTLS of real servers, where Debian’s packages are installed and tests run as root', () => {
+describe('STARTTLS of real servers, if Debian’s packages are installed and tests run as root', () => {
   test.skipIf(!existsSync(exim) || !isRoot).each([true, false])('SMTP (exim4), offered: %s', async (isOffered) => {
     const [{ folder, cert, key }, port] = [certified(), await freePort()]
     const conf = join(folder, 'conf')

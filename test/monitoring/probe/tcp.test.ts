@@ -68,7 +68,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is UP when the response is as expected, in any chunks', async () => {
+  test('is UP when the response is as expected, however it is split', async () => {
     const echo = (socket: Socket) => {
       socket.on('data', (chunk) => {
         socket.write(`you said ${chunk.subarray(0, 2)}`)
@@ -79,7 +79,7 @@ describe('a TCP monitor', () => {
     expect(await probe(echo, given)).toMatchObject({ outcome: 'UP' })
   })
 
-  test('is DOWN when the other side accepts and sends nothing', async () => {
+  test('is DOWN when the server accepts and sends nothing', async () => {
     expect(await probe(() => undefined, { expect: '220' }, 200)).toMatchObject({
       outcome: 'DOWN',
       message: 'Connected, but "220" did not arrive within 0.2 s',
@@ -88,7 +88,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is DOWN when the other side sends something else', async () => {
+  test('is DOWN when the server sends something else', async () => {
     expect(await probe((socket) => socket.end('421 busy'), { expect: '220' })).toMatchObject({
       outcome: 'DOWN',
       message: 'Connected, but closed before "220" arrived',
@@ -102,7 +102,7 @@ describe('a TCP monitor', () => {
     expect(await probe(late, { expect: '220' })).toMatchObject({ outcome: 'DOWN' })
   })
 
-  test('is down when the connection is refused', async () => {
+  test('is DOWN when the connection is refused', async () => {
     const port = await freePort()
     expect(await run({ port })).toMatchObject({
       outcome: 'DOWN',
@@ -111,7 +111,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is DEGRADED when that is slow', async () => {
+  test('is DEGRADED when the response is slow', async () => {
     const slow = (socket: Socket) => void setTimeout(() => socket.write('220'), 30)
     expect(await probe(slow, { expect: '220', degradedAboveMs: 20 })).toMatchObject({
       outcome: 'DEGRADED',
@@ -208,7 +208,7 @@ describe('STARTTLS', () => {
     })
   })
 
-  test('that never comes is DOWN in time', async () => {
+  test('that never answers is DOWN within the timeout', async () => {
     expect(await ask('SMTP', '220-', ['220-'])).toMatchObject({
       outcome: 'DOWN',
       message: 'No agreement to start TLS within 2 s',

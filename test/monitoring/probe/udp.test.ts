@@ -38,7 +38,7 @@ describe('a datagram', () => {
     [{ expect: 'pong' }, ['no'], 'DOWN', /^Answered, but not what is expected$/],
     [{ expect: 'pong' }, new Array(50).fill('no'), 'DOWN', /^Answered, but not what is expected$/],
     [{}, [], 'DOWN', /^No answer within 0\.4 s$/],
-  ])('with %j that %j answers is %s', async (given, answers, outcome, message) => {
+  ])('with %j, answered by %j, is %s', async (given, answers, outcome, message) => {
     const { port } = await serve(() => answers)
     expect(await run({ port, ...given }, outcome === 'UP' ? 5000 : 400)).toMatchObject({
       outcome,
@@ -46,7 +46,7 @@ describe('a datagram', () => {
     })
   })
 
-  test('has the bytes that are given, and is sent once more without an answer', async () => {
+  test('has the given bytes, and is sent again if there is no answer', async () => {
     let received = 0
     const { port, asked } = await serve(() => (++received === 2 ? ['x'] : []))
     expect(await run({ port, send: '\\xff\\x00ä\\n\\\\x' }, 2000)).toMatchObject({ outcome: 'UP' })
@@ -54,7 +54,7 @@ describe('a datagram', () => {
     expect(asked).toEqual([sent, sent])
   })
 
-  test('to a port where no one listens is DOWN at once', async () => {
+  test('to a port without a listener is DOWN at once', async () => {
     const free = createSocket('udp4').bind(0, '127.0.0.1')
     await once(free, 'listening')
     const { port } = free.address()
@@ -62,12 +62,12 @@ describe('a datagram', () => {
     expect(await run({ port })).toMatchObject({ outcome: 'DOWN', message: `Nothing listens on port ${port} (ICMP)` })
   })
 
-  test('is not answered by another port', async () => {
+  test('accepts no answer from another port', async () => {
     const { port } = await serve(() => ['x'], true)
     expect(await run({ port }, 300)).toMatchObject({ outcome: 'DOWN', suspect: '127.0.0.1' })
   })
 
-  test('is not sent to a forbidden address, and the end of the process says nothing', async () => {
+  test('is not sent to a forbidden address, and an aborted run is UNKNOWN', async () => {
     const { port, asked } = await serve(() => [])
     expect(await run({ port }, 300, false)).toMatchObject({ outcome: 'UNKNOWN' })
     expect(asked).toEqual([])

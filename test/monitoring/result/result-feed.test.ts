@@ -57,7 +57,7 @@ const seconds = async (follower: AsyncIterator<ProbeResult, undefined>, count: n
   return given
 }
 
-test('a reader gets the results of its monitor only', async () => {
+test('a reader gets only the results of its monitor', async () => {
   const checks = await open()
   const [website, api] = [await watching.monitor(acme.id), await watching.monitor(acme.id)]
   const follower = checks.follow(website.id)
@@ -71,7 +71,7 @@ test('a reader gets the results of its monitor only', async () => {
   expect(await follower.next()).toEqual({ done: true, value: undefined })
 })
 
-test('a reader gets no earlier results, but those that are stored later although they began earlier', async () => {
+test('a reader gets no results stored earlier, but results stored later even if they began earlier', async () => {
   const checks = await open()
   await store(result('mon_a', 10), result('mon_a', 20))
   const follower = checks.follow('mon_a')
@@ -83,7 +83,7 @@ test('a reader gets no earlier results, but those that are stored later although
   await checks.close()
 })
 
-test('a slow reader loses the oldest results, and nothing is kept for one that left', async () => {
+test('a slow reader loses the oldest results, and nothing is kept for a reader that has left', async () => {
   const checks = await open()
   const [slow, prompt, gone] = [checks.follow('mon_b'), checks.follow('mon_b'), checks.follow('mon_b')]
   expect(await gone.return?.()).toEqual({ done: true, value: undefined })

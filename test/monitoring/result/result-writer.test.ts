@@ -94,7 +94,7 @@ describe('a result', () => {
     expect(mergeHistograms([hour?.latencies ?? []])).toEqual(hour?.latencies)
   })
 
-  test('that is UNKNOWN keeps the known state, and one that contradicts the state is retried soon', async () => {
+  test('that is UNKNOWN keeps the known state, and a result that contradicts the state is retried soon', async () => {
     const { resultWriter } = recorderWith()
     const { read, watch } = await watched()
     await resultWriter.record(await read(), { at: at(1), result: up })
@@ -176,7 +176,7 @@ describe('a result', () => {
     })
   })
 
-  test('is announced to listeners by its monitor', async () => {
+  test('is announced to listeners, with its monitor', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
     const heard: (string | null)[] = []

@@ -27,7 +27,7 @@ const result = (monitorId: string, time: Date) => ({
 })
 
 describe('retention', () => {
-  test('keeps results and hours for as long as the tier says', async () => {
+  test('keeps results and hours for the time of the tier', async () => {
     const days = [1, 6, 8, 29, 31, 364, 366, 729, 731]
     const kept: Record<string, { results: number[]; hours: number[] }> = {}
     const monitors = new Map<Tier, string>()

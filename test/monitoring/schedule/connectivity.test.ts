@@ -85,7 +85,7 @@ test('old failures do not count', async () => {
   expect((await weighed(false, a, 16, b, 16, c, a)).at(-1)).toBe('UNKNOWN')
 })
 
-test('hosts that were DOWN before say nothing about our network, but are UNKNOWN while it may be down', async () => {
+test('hosts that were DOWN before prove nothing about our network, but are UNKNOWN while it may be down', async () => {
   expect(await weighed(false, [a, '*'], [b, '*'], c)).toEqual(['DOWN', 'DOWN', 'DOWN'])
   expect((await weighed(false, a, b, c, [unreached('d'), '*'])).at(-1)).toBe('UNKNOWN')
 })

@@ -99,7 +99,7 @@ describe('a scheduler', () => {
     expect(more.length).toBeLessThanOrEqual(2)
   })
 
-  test('returns when the next watch is due, and polls after a second at the latest', async () => {
+  test('returns when the next watch is due, and polls at least every second', async () => {
     const worker = watching.worker()
     expect(await worker.scheduler.poll()).toBe(1000)
     const { id } = await watching.monitor(acme.id)
@@ -112,7 +112,7 @@ describe('a scheduler', () => {
     await worker.scheduler.idle()
   })
 
-  test('limits concurrent probes, and runs the longest due first', async () => {
+  test('limits concurrent probes, and runs the longest overdue first', async () => {
     const ids = await watching.monitors(acme.id, 60)
     await prisma.watch.update({ where: { id: ids[59] }, data: { dueAt: at(-1) } })
     const { run, running, end } = probesInHand()
@@ -163,7 +163,7 @@ describe('a scheduler', () => {
     expect(await watchOf(id, ANYWHERE)).toMatchObject({ lastOutcome: 'UNKNOWN', dueAt: at(690) })
   })
 
-  test('finds a job DOWN that started and has not ended, once, and late again by its schedule', async () => {
+  test('finds a started job that has not ended DOWN once, and later by its schedule', async () => {
     const options = { graceSeconds: 30, maxRunSeconds: 600, schedule: '0 * * * *', timeZone: 'Asia/Kolkata' }
     const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', options })
     await prisma.watch.updateMany({ where: { monitorId: id }, data: { startedAt: at(0), dueAt: at(600) } })
@@ -177,7 +177,7 @@ describe('a scheduler', () => {
     expect(await times(id)).toEqual([600, 1835])
   })
 
-  test('looks up when a job with a schedule is late, where the database has made it due at once', async () => {
+  test('computes when a job with a schedule is late, if the database made it due at once', async () => {
     const { id } = await watching.monitor(acme.id, {
       kind: 'HEARTBEAT',
       options: { schedule: '@daily', graceSeconds: 60 },
@@ -188,7 +188,7 @@ describe('a scheduler', () => {
     expect(await times(id)).toEqual([])
   })
 
-  test('without network finds everything UNKNOWN', async () => {
+  test('without a network finds everything UNKNOWN', async () => {
     const ids = await watching.monitors(acme.id, 20)
     const worker = watching.worker()
     await worker.tick()

@@ -11,11 +11,11 @@ test.each([
   ['mail.example.com:25', 'mail.example.com:25', { tcp: { host: 'mail.example.com', port: 25 } }],
   ['tcp://db.example.com:5432', 'db.example.com:5432', { tcp: { host: 'db.example.com', port: 5432 } }],
   ['[2001:db8::1]:22', '[2001:db8::1]:22', { tcp: { host: '2001:db8::1', port: 22 } }],
-])('%s is watched as %s', (text, name, options) => {
+])('%s becomes the monitor %s', (text, name, options) => {
   expect(parseWatchTarget(text, 'target')).toEqual({ name, options })
 })
 
-test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused beside its field', (text) => {
+test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused, with the error next to its field', (text) => {
   const error = expect.objectContaining({ issues: [expect.objectContaining({ path: ['target'] })] })
   expect(() => parseWatchTarget(text, 'target')).toThrow(Invalid)
   expect(() => parseWatchTarget(text, 'target')).toThrow(error)

@@ -16,7 +16,7 @@ import { watchingIn } from '../workers.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
 
-describe('what a parent means for a monitor', () => {
+describe('the effect of a parent on a monitor', () => {
   const result = (outcome: ProbeOutcome | null, seconds: number | null) => ({
     lastOutcome: outcome,
     lastKnownAt: seconds === null ? null : at(seconds),
@@ -111,7 +111,7 @@ describe('what a parent means for a monitor', () => {
   })
 })
 
-describe('a monitor behind another', async () => {
+describe('a monitor that depends on another', async () => {
   const database = await testDatabase()
   const { prisma } = database
   const tenant = tenantsOf(prisma)
@@ -156,7 +156,7 @@ describe('a monitor behind another', async () => {
     }
   }
 
-  test('is unknown and opens no incident while that is down, whichever fails first', async () => {
+  test('is unknown and opens no incident while its parent is down, whichever fails first', async () => {
     for (const first of ['router', 'shop'] as const) {
       const { shopId, routerId, pass, shop, incidents, status, counted, events } = await behind()
       const failedAt = watching.time
@@ -183,7 +183,7 @@ describe('a monitor behind another', async () => {
     }
   })
 
-  test('fails by itself when that is up: the router is probed at once, then the incident opens', async () => {
+  test('goes down when its parent is up: the parent is probed at once, then the incident opens', async () => {
     const { shopId, routerId, pass, incidents, shop } = await behind({ intervalSeconds: 3600 })
     const probes = () => prisma.probeResult.count({ where: { monitorId: routerId } })
     const before = await probes()
@@ -194,7 +194,7 @@ describe('a monitor behind another', async () => {
     expect(await incidents()).toBe(1)
   })
 
-  test('that still fails when that is up again goes down from then on', async () => {
+  test('goes down when its parent is up again, if it still fails', async () => {
     const { shopId, routerId, pass, incidents, shop, counted } = await behind()
     finds.set(routerId, 'DOWN').set(shopId, 'DOWN')
     await pass(300)
@@ -209,7 +209,7 @@ describe('a monitor behind another', async () => {
     expect((await counted(0))?.down).toBe(Number(now()) - Number(stateSince) - 20 * SECOND)
   })
 
-  test('does not wait for ever for a router that no probe tells anything of', async () => {
+  test('does not wait forever for a parent without known results', async () => {
     const { shopId, routerId, pass, incidents } = await behind()
     finds.set(routerId, 'UNKNOWN').set(shopId, 'DOWN')
     await pass(120)
@@ -218,7 +218,7 @@ describe('a monitor behind another', async () => {
     expect(await incidents()).toBe(1)
   })
 
-  test('is known again when that is paused or deleted', async () => {
+  test('is known again when its parent is paused or deleted', async () => {
     for (const end of ['pause', 'delete'] as const) {
       const { ctx, routerId, pass, shop } = await behind()
       finds.set(routerId, 'DOWN')
@@ -230,7 +230,7 @@ describe('a monitor behind another', async () => {
     }
   })
 
-  test('that is paused meanwhile begins anew, and is unknown again', async () => {
+  test('starts again after a pause, and is unknown again', async () => {
     const { ctx, routerId, shopId, pass, shop } = await behind()
     finds.set(routerId, 'DOWN')
     await pass(200)
@@ -244,7 +244,7 @@ describe('a monitor behind another', async () => {
     expect(await shop()).toMatchObject({ state: 'UP', blockedSince: null, unknownSince: null })
   })
 
-  test('may depend on up to ten monitors of its organization, never on itself', async () => {
+  test('can depend on up to ten monitors of its organization, never on itself', async () => {
     const { ctx } = await tenant('TEAM')
     const own = { ...ctx, seal }
     const other = await watching.monitor((await tenant('FREE')).id)

@@ -66,7 +66,7 @@ async function withService(name = 'Shop') {
 }
 
 describe('a monitor that goes down', () => {
-  test('opens an incident on its service, which its recovery resolves', async () => {
+  test('opens an incident on its service, and resolves it when it recovers', async () => {
     const { monitor, fails, recovers, incidents, reported, serviceId, news } = await withService()
     const website = await monitor('Website')
     await fails(1, website)
@@ -98,7 +98,7 @@ describe('a monitor that goes down', () => {
     ])
   })
 
-  test('with the name of its service is named once; very long names are shortened', async () => {
+  test('is named once if its service has the same name; very long names are shortened', async () => {
     const { monitor, fails, reported } = await withService('Website')
     await fails(1, await monitor('Website'))
     expect((await reported())[0]?.[0]).toBe('Website is down')
@@ -107,7 +107,7 @@ describe('a monitor that goes down', () => {
     expect((await long.reported())[0]?.[0]).toHaveLength(200)
   })
 
-  test('opens no incident without a service, and none twice', async () => {
+  test('opens no incident without a service, and no second incident', async () => {
     const { monitor, fails, reported } = await withService()
     await fails(1, await monitor('Lonely', null))
     expect(await reported()).toEqual([])
@@ -118,7 +118,7 @@ describe('a monitor that goes down', () => {
     expect((await reported())[0]).toHaveLength(2)
   })
 
-  test('joins an incident that another monitor opened, which is resolved when none is down any more', async () => {
+  test('joins an incident that another monitor opened, which is resolved when no monitor is down any more', async () => {
     const { monitor, fails, recovers, incidents, reported } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(1, website)
@@ -149,7 +149,7 @@ describe('a monitor that goes down', () => {
     expect(await incidents()).toMatchObject([{ status: 'IDENTIFIED', monitors: [{ leftAt: expect.any(Date) }] }])
   })
 
-  test('reopens its incident within half an hour of its recovery, and not later', async () => {
+  test('reopens its incident up to half an hour after its recovery', async () => {
     const { monitor, fails, recovers, incidents, reported } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -184,7 +184,7 @@ describe('an incident whose timeline is full', () => {
     })
   }
 
-  test('is still resolved, and not reopened: the next outage opens another one', async () => {
+  test('is still resolved, but not reopened: the next outage opens a new one', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -198,7 +198,7 @@ describe('an incident whose timeline is full', () => {
     ])
   })
 
-  test('is joined and left by others without an update', async () => {
+  test('other monitors join and leave without an update', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(0, website)
@@ -211,7 +211,7 @@ describe('an incident whose timeline is full', () => {
   })
 })
 
-describe('an incident on which a person has written', () => {
+describe('an incident that a person has updated', () => {
   const writes: Record<string, (ctx: Context, id: string, updateId: string) => Promise<unknown>> = {
     'by an update': (ctx, incidentId) =>
       postIncidentUpdate(ctx, { incidentId, status: 'IDENTIFIED', message: 'Ours.' }),
@@ -239,7 +239,7 @@ describe('an incident on which a person has written', () => {
     },
   )
 
-  test('that is resolved while the monitor is down is not reopened by it', async () => {
+  test('is not reopened by the monitor if it was resolved while the monitor was down', async () => {
     const { monitor, fails, incidents, reported, person } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -255,7 +255,7 @@ test.each<[LeaveReason, string]>([
   ['MOVED', 'no longer monitors this service'],
   ['CHANGED', 'was changed'],
   ['DELETED', 'was deleted'],
-])('an incident whose only monitor leaves because it is %s is resolved, and says why', async (why, words) => {
+])('an incident whose only monitor is %s is resolved, and its update says why', async (why, words) => {
   const { monitor, fails, recovers, reported } = await withService()
   const website = await monitor('Website')
   await fails(0, website)
@@ -263,7 +263,7 @@ test.each<[LeaveReason, string]>([
   expect((await reported())[0]?.at(-1)).toMatch(new RegExp(`^RESOLVED \\*\\*Website\\*\\* ${words}.*\\.$`))
 })
 
-test('names and causes are shown literally, whatever markdown they contain', () => {
+test('names and causes are shown literally, whatever Markdown they contain', () => {
   const piece = fc.oneof(
     fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
     fc.constantFrom(
@@ -299,7 +299,7 @@ test('names and causes are shown literally, whatever markdown they contain', () 
   )
 })
 
-test('messages of monitors are stored in the rendered form', async () => {
+test('messages of monitors are stored rendered', async () => {
   const { monitor, fails, recovers } = await withService()
   const website = await monitor('*Web* <b> & _site_')
   await fails(0, website)

@@ -169,7 +169,7 @@ describe('a watch', () => {
       return { found, memory }
     }
 
-    test('becomes DEGRADED and unstable when more than a tenth of at least ten probes failed, and says why', () => {
+    test('becomes DEGRADED and unstable when more than a tenth of at least ten probes failed, with a reason', () => {
       const { found, memory } = statesOf('DUDUDUDUDU')
       expect(found).toBe('UUUUUUUUUG')
       expect(memory).toMatchObject({ state: 'DEGRADED', stateSince: at(10) })
@@ -178,7 +178,7 @@ describe('a watch', () => {
       expect(statesOf(`${'U'.repeat(8)}DUDU`).found.at(-1)).toBe('G')
     })
 
-    test('stays so until less than a twentieth of the last hour’s probes failed, and is UP since then', () => {
+    test('stays unstable until less than a twentieth of the last hour’s probes failed, and is UP since then', () => {
       const { found, memory } = statesOf(`DUDUDUDUDU${'U'.repeat(80)}`)
       const turn = found.indexOf('U', 10)
       expect(found.slice(9, turn)).toMatch(/^G{40,60}$/)
@@ -186,13 +186,13 @@ describe('a watch', () => {
       expect(memory).toMatchObject({ state: 'UP', stateSince: at(turn + 1) })
     })
 
-    test('is not retried for it', () => {
+    test('is not retried because of that', () => {
       const { memory } = statesOf('DUDUDUDUDU')
       expect(judge(memory, 'UP', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(false)
       expect(judge(memory, 'DOWN', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(true)
     })
 
-    test('still goes DOWN since its first consecutive failure, and counts anew after that outage', () => {
+    test('still goes DOWN since its first consecutive failure, and starts counting again after the outage', () => {
       const { memory } = statesOf('DUDUDUDUDUUDD')
       expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), stability: stable })
       expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
@@ -210,7 +210,7 @@ describe('a watch', () => {
       )
     })
 
-    test('reads malformed counts as none', () => {
+    test('ignores malformed counts', () => {
       const { stability } = statesOf('DUDUDUDUDU').memory
       expect(readStability(JSON.parse(JSON.stringify(stability)))).toEqual(stability)
       for (const bad of [null, [], {}, { intervals: 1 }, { intervals: [[1, 2]] }, { intervals: [[1, 2, '3']] }]) {
@@ -220,7 +220,7 @@ describe('a watch', () => {
     })
   })
 
-  test('reads malformed outcomes as none', () => {
+  test('ignores malformed outcomes', () => {
     const seen = [
       ['UP', 1],
       ['DOWN', 2],
@@ -291,7 +291,7 @@ describe('a monitor', () => {
     expect(judged('UP', [report('D', 5), report('D', 9), report('D', 2)], 3)).toEqual(['DOWN', 9])
   })
 
-  test('keeps its state when fewer regions report than must agree', () => {
+  test('keeps its state when fewer regions report than have to agree', () => {
     expect(judged('UP', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('U', 5)], 2)).toBeNull()

@@ -36,7 +36,7 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}) {
   }
 }
 
-test('a state begins with the first result that found it, and has its message', async () => {
+test('a state begins with the first result in that state, and has its message', async () => {
   const { id, worker, monitor, events } = await withMonitor()
   expect(await watching.intervals(id)).toEqual(['PENDING 0–1', 'UP 1–'])
   await watching.pass(120, [worker])
@@ -111,7 +111,7 @@ test('a monitor with UNKNOWN results keeps its state', async () => {
   expect(await watching.intervals(id)).toEqual(['PENDING 0–1', 'UP 1–'])
 })
 
-test('a monitor that is deleted or paused meanwhile is left alone', async () => {
+test('a monitor that is deleted or paused in the meantime is not changed', async () => {
   const { id, monitor } = await withMonitor()
   const ctx = testContext(prisma, { now: watching.now })
   await prisma.watch.updateMany({ where: { monitorId: id }, data: { state: 'DOWN' } })

@@ -88,7 +88,7 @@ describe('when the last worker has died', () => {
     expect(await counted(100)).toEqual({ up: ends - 100, down: 0, unknown: 1000 - ends })
   })
 
-  test('staleness does not end because a worker is back, before it has a result', async () => {
+  test('staleness does not end when a worker is back, but when it has a result', async () => {
     const { monitor, reported } = await withMonitor()
     watching.time = 300
     await reconcileStaleness(ctx)
@@ -98,7 +98,7 @@ describe('when the last worker has died', () => {
     expect(await reported()).toHaveLength(2)
   })
 
-  test('a DOWN monitor stays DOWN on the page, which says since when it is stale', async () => {
+  test('a DOWN monitor stays DOWN on the page, which shows since when it is stale', async () => {
     const { id, workers, page, monitor, reported, counted } = await withMonitor()
     finds.set(id, 'DOWN')
     await watching.pass(120, workers)
@@ -121,7 +121,7 @@ describe('when the last worker has died', () => {
     expect(await prisma.monitor.findUnique({ where: { id } })).toMatchObject({ unknownSince: at(400) })
   })
 
-  test('a paused monitor is not stale, and nothing is known of its service any more', async () => {
+  test('a paused monitor is not stale, and its service becomes unknown', async () => {
     const { id, as, monitor, page, reported } = await withMonitor()
     watching.time = 1000
     await reconcileStaleness(ctx)
@@ -184,7 +184,7 @@ test('time since the first UNKNOWN result does not count, even when it is short'
 describe('a monitor that two regions must agree on', () => {
   const two = ['local', 'mars']
 
-  test('is stale while one of them is, whatever the other finds, and that time is no data', async () => {
+  test('is stale while one region is, whatever the other finds, and that time counts as unknown', async () => {
     const { id, workers, lastKnown, monitor, counted, page } = await withMonitor({ agreement: 2 }, two)
     const [here] = workers
     if (!here) throw new Error('There is no worker.')

@@ -28,7 +28,7 @@ async function owner() {
 }
 
 describe('imported history', () => {
-  test('is stored once, merged by day, and said in one event without a notification', async () => {
+  test('is stored once, merged by day, and logged as one event without a notification', async () => {
     const { give, days, own, id } = await owner()
     const dry = await give({}, { dryRun: true })
     expect([dry, await days()]).toEqual([[{ serviceId: id, outcome: 'CREATED', reason: '' }], []])
@@ -53,7 +53,7 @@ describe('imported history', () => {
     expect(await prisma.delivery.count()).toBe(0)
   })
 
-  test('keeps the newest days, within a bound', async () => {
+  test('keeps the newest days, up to a limit', async () => {
     const { give, days } = await owner()
     const full = (length: number, count: number) => Array.from({ length }, () => count)
     const of = { up: full(400, 1), down: full(400, 0), maintenance: full(400, 0) }
@@ -63,7 +63,7 @@ describe('imported history', () => {
     expect([kept.length, kept[0]?.[0]]).toEqual([400, +day(399)])
   })
 
-  test('is refused where it makes no sense, and skipped for services of others', async () => {
+  test('is refused when it makes no sense, and skipped for services of other organizations', async () => {
     const { give, days } = await owner()
     const other = await owner()
     const wrong = [

@@ -27,7 +27,7 @@ async function writeHour(monitorId: string, hour: Date, ...latencies: number[]) 
 }
 
 describe('latencies', () => {
-  test('have a point for every hour of a day, the last one so far', async () => {
+  test('have a point for every hour of a day, including the current one', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     await writeHour(id, noon, 100, 100, 100, 900)

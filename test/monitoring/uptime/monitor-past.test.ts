@@ -12,7 +12,7 @@ const tenant = tenantsOf(prisma)
 const ago = (milliseconds: number) => new Date(noon.getTime() - milliseconds)
 const utc = { timeZone: 'UTC', tier: 'FREE' } as const
 
-test('says how available a monitor was, when it was down, and why it is in its state', async () => {
+test('returns the uptime and the outages of a monitor, and the cause of its state', async () => {
   const id = await writeMonitor(prisma, {
     organizationId: (await tenant()).id,
     states: [
@@ -33,7 +33,7 @@ test('says how available a monitor was, when it was down, and why it is in its s
   expect(cause).toBe('DOWN it was.')
 })
 
-test('is empty for a monitor that does not exist, and takes two statements', async () => {
+test('returns nothing for a monitor that does not exist, and runs two statements', async () => {
   const organizationId = (await tenant()).id
   const id = await writeMonitor(prisma, { organizationId, states: [['UP', ago(HOUR)]], lastKnownAt: noon })
   const { uptimes, outages } = await readMonitorPast(prisma, utc, 'mon_unknown', [1], noon)

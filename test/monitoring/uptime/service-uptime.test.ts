@@ -38,7 +38,7 @@ describe('the source of the uptime of a service', () => {
   })
 })
 
-describe('the stretches of a service by its incidents', () => {
+describe('the periods of a service by its incidents', () => {
   const hour = (hours: number) => at(hours * HOUR)
   const span = { from: hour(0), to: hour(10) }
   const said = (...effects: readonly (readonly [number, number, ImpairedStatus])[]) => [
@@ -132,7 +132,7 @@ describe('the days of services', () => {
     expect(await today(acme, api)).toMatchObject({ ...down(0), incidentStatus: null })
   })
 
-  test('count a past incident that was recorded afterwards', async () => {
+  test('count a past incident that was added afterwards', async () => {
     const { acme, api, id } = await out('DEGRADED_PERFORMANCE')
     await deleteIncident(acme.ctx, id)
     const services = [{ serviceId: api, status: 'MAJOR_OUTAGE' }]
@@ -141,7 +141,7 @@ describe('the days of services', () => {
     expect(await today(acme, api)).toMatchObject({ ...down(HOUR), incidentStatus: 'MAJOR_OUTAGE' })
   })
 
-  test('count what monitors measured, unless the page counts incidents only; both say what incidents said', async () => {
+  test('count the results of monitors, unless the page counts only incidents; both return the incident status', async () => {
     const { acme, api } = await out()
     const states = [
       ['UP', at(-2 * DAY)],
@@ -154,7 +154,7 @@ describe('the days of services', () => {
     expect(await today(acme, api)).toMatchObject(down(2 * HOUR))
   })
 
-  test('know nothing of the time before the service, and nothing of others', async () => {
+  test('are unknown before the service existed, and for services of other organizations', async () => {
     const { acme, api } = await out()
     const [other = ''] = await acme.services('Other')
     const days = await readServiceDays(prisma, await settingsOf(acme), [api, other], 2, noon)

@@ -83,7 +83,7 @@ describe('days', () => {
     expect(days?.[2]).toMatchObject({ from: at(-13 * HOUR), to: noon })
   })
 
-  test('are as many as the tier shows', async () => {
+  test('go back as far as the tier allows', async () => {
     const { id: organizationId } = await tenant()
     const id = await writeMonitor(prisma, { organizationId, states: [['UP', at(-90 * DAY)]], lastKnownAt: noon })
     expect(await tallies(utc, id, 90)).toHaveLength(30)
@@ -96,7 +96,7 @@ describe('days', () => {
     expect(await tallies(utc, 'mon_none', 1)).toEqual([{ ...none, unknown: 12 * HOUR }])
   })
 
-  test('of a service are of all its monitors together, without its maintenance', async () => {
+  test('of a service cover all its monitors, without its maintenance', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const of = { organizationId: acme.id, serviceId: api, lastKnownAt: noon }
@@ -124,7 +124,7 @@ describe('days', () => {
     expect((await tallies(utc, first, 1))?.[0]).toMatchObject({ down: 30 * MINUTE, maintenance: 30 * MINUTE })
   })
 
-  test('are unknown in gaps, and since the monitor became stale', async () => {
+  test('are unknown in gaps, and from when the monitor became stale', async () => {
     const { id: organizationId } = await tenant()
     const monitor = { organizationId, states: [['UP', at(-12 * HOUR)]] as const }
     const late = await writeMonitor(prisma, { ...monitor, lastKnownAt: at(-2 * MINUTE) })
@@ -147,7 +147,7 @@ describe('days', () => {
     expect(expected).toEqual([{ ...none, up: 11 * HOUR + MINUTE, unknown: 59 * MINUTE }])
   })
 
-  test('of many cost as few statements as of one', async () => {
+  test('take as many statements for many services as for one', async () => {
     const acme = await tenant()
     const names = Array.from({ length: 10 }, (_, index) => `Service ${index}`)
     const services = await acme.services(...names)
@@ -161,7 +161,7 @@ describe('days', () => {
 })
 
 describe('the uptime of a span', () => {
-  test('covers the part that has passed, and says how much is known', async () => {
+  test('covers the part that has passed, and returns how much is known', async () => {
     const { id: organizationId } = await tenant()
     const id = await writeMonitor(prisma, {
       organizationId,
@@ -192,7 +192,7 @@ describe('the uptime of a span', () => {
   })
 })
 
-describe('closing', () => {
+describe('closing days', () => {
   const states = [
     ['UP', at(-3 * DAY)],
     ['DOWN', at(-DAY)],
@@ -268,7 +268,7 @@ describe('closing', () => {
     expect((await closedOf(id)).at(-1)).toMatchObject({ up: DAY })
   })
 
-  test('is undone by later results about a day, and repeated', async () => {
+  test('is undone by later results of a day, and repeated', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const id = await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
@@ -297,7 +297,7 @@ describe('closing', () => {
     expect((await closedOf(id))[0]).toMatchObject({ up: 22 * HOUR, unknown: 2 * HOUR })
   })
 
-  test('is undone where the services of a maintenance that has run are changed', async () => {
+  test('is undone when the services of a past maintenance change', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const of = { organizationId: acme.id, serviceId: api, states }
@@ -312,7 +312,7 @@ describe('closing', () => {
     expect(await closedOf(id)).toMatchObject([{}, { maintenance: 12 * HOUR }, { maintenance: DAY }])
   })
 
-  test('keeps every day as it was computed, whatever happened, even before there was a monitor', async () => {
+  test('keeps every day as computed, whatever happened, even before there was a monitor', async () => {
     const acme = await tenant('TEAM')
     const zones = ['UTC', 'America/New_York', 'Pacific/Chatham', 'Asia/Kolkata']
     // The same numbers every time, spread over three weeks, in which New York's clocks change.
@@ -363,7 +363,7 @@ describe('closing', () => {
     }
   })
 
-  test('two workers may do at once', async () => {
+  test('can run in two workers at once', async () => {
     const { id: organizationId } = await tenant()
     const id = await writeMonitor(prisma, { organizationId, states, lastKnownAt: noon })
     const { refused } = await together([closeDays(system()), closeDays(system()), closeDays(system())])
@@ -381,7 +381,7 @@ describe('closing', () => {
   })
 })
 
-test('a requested span is of 30 days by default, and cut to the visible history and to now', () => {
+test('a requested span is 30 days by default, and is cut to the visible history and to now', () => {
   const begin = new Date('2026-10-22')
   expect(visibleSpan(utc, {}, noon)).toEqual({ from: begin, to: noon })
   expect(visibleSpan({ ...utc, tier: 'PRO' }, {}, noon)).toEqual({ from: at(-30 * DAY), to: noon })

@@ -55,7 +55,7 @@ describe('time', () => {
     })
   })
 
-  test('is unknown in gaps, and since the monitor became stale', () => {
+  test('is unknown in gaps, and from when the monitor became stale', () => {
     const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], staleSince: 3 * HOUR })
     expect(tallyOf([monitor], span(0, 5 * HOUR))).toEqual({ ...none, down: 2 * HOUR, unknown: 3 * HOUR })
   })
@@ -98,7 +98,7 @@ describe('time', () => {
     expect(stretches([], [], span(0, 0))).toEqual([])
   })
 
-  test('with one condition is one stretch', () => {
+  test('with one condition is one period', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', HOUR],
@@ -175,7 +175,7 @@ describe('outages', () => {
     ])
   })
 
-  test('are those that touch the requested span', () => {
+  test('are those that overlap the requested span', () => {
     const monitor = past([
       ['DOWN', 0],
       ['UP', HOUR],
@@ -234,7 +234,7 @@ describe('for any history', () => {
     )
   })
 
-  test('stretches follow each other without holes, and neighbours differ', () => {
+  test('periods have no gaps between them, and neighbours differ', () => {
     fc.assert(
       fc.property(fc.array(anyPast, { maxLength: 3 }), anyMaintenance, anySpan, (monitors, maintenance, of) => {
         const found = stretches(monitors, maintenance, of)
@@ -246,7 +246,7 @@ describe('for any history', () => {
     )
   })
 
-  test('an outage is down for as long as the monitor was', () => {
+  test('an outage lasts as long as the monitor was down', () => {
     fc.assert(
       fc.property(anyPast, anyMaintenance, (monitor, maintenance) => {
         const of = span(-200 * SECOND, 300 * SECOND)
@@ -261,7 +261,7 @@ describe('days', () => {
   const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/Havana']
   const hours = fc.integer({ min: -24 * 400, max: 0 })
 
-  test('of any time zone add up to the time that they are of', () => {
+  test('add up to the whole time, in any time zone', () => {
     const turns = fc.uniqueArray(hours, { minLength: 1, maxLength: 12 })
     fc.assert(
       fc.property(
@@ -289,7 +289,7 @@ describe('days', () => {
     )
   })
 
-  test('of 23 and 25 hours count as long as they were', () => {
+  test('of 23 and 25 hours count with their real length', () => {
     const spanOf = (day: string) => ({
       from: startOfDay('Europe/Berlin', new Date(day)),
       to: startOfDay('Europe/Berlin', new Date(Date.parse(day) + DAY)),

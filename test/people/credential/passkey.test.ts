@@ -36,7 +36,7 @@ async function withPasskey(counter = 0) {
 }
 
 describe('a registration', () => {
-  test('asks for a discoverable passkey that is unlocked by its owner', async () => {
+  test('requests a discoverable passkey that its owner unlocks', async () => {
     const { ctx, user, authenticator } = await withPasskey()
     expect(await registrationOptions(ctx, site)).toMatchObject({
       rp: { id: 'status.example' },
@@ -65,7 +65,7 @@ describe('a registration', () => {
     expect(await passkeysOf(ctx)).toHaveLength(1)
   })
 
-  test('is refused with the challenge of another person, of a sign-in, or a used one', async () => {
+  test('is refused with a challenge of another person, of a sign-in, or one that was used', async () => {
     const [own, other] = [await withPasskey(), await withPasskey()]
     const add = (challenge: string) =>
       addPasskey(own.ctx, site, { name: 'Phone', response: newAuthenticator().register(challenge) })
@@ -77,7 +77,7 @@ describe('a registration', () => {
     await expect(add(challenge)).rejects.toMatchObject(refusal)
   })
 
-  test('needs a confirmation', async () => {
+  test('requires a confirmation', async () => {
     const { ctx } = await withPasskey()
     const stale = { ...ctx, now: later(11 * MINUTE) }
     await expect(registrationOptions(stale, site)).rejects.toMatchObject({ code: 'CONFIRMATION_REQUIRED' })
@@ -95,7 +95,7 @@ describe('a sign-in', () => {
     expect(await passkeysOf(ctx)).toMatchObject([{ lastUsedAt: noon }])
   })
 
-  test('is refused a second time with the same answer', async () => {
+  test('is refused when the same response is sent again', async () => {
     const { visitor, authenticator } = await withPasskey()
     const answer = authenticator.authenticate((await signInOptions(visitor, site)).challenge)
     const tokens = await Promise.all([1, 2].map(() => signInByPasskey(visitor, site, answer, '')))
@@ -123,7 +123,7 @@ describe('a sign-in', () => {
     expect(await attempt((await confirmOptions(ctx, site)).challenge)).toBeNull()
   })
 
-  test('is refused with a copy of the passkey, whose counter has stayed behind', async () => {
+  test('is refused with a copy of the passkey, whose counter has not grown', async () => {
     const { visitor, authenticator } = await withPasskey(5)
     const attempt = async (counter: number) => {
       const { challenge } = await signInOptions(visitor, site)
@@ -154,7 +154,7 @@ describe('a sign-in', () => {
 })
 
 describe('a confirmation', () => {
-  test('counts for the session of the passkey’s owner alone', async () => {
+  test('counts only for the session of the passkey’s owner', async () => {
     const [own, other] = [await withPasskey(), await withPasskey()]
     const stale = { ...own.ctx, now: later(20 * MINUTE) }
     const { challenge, allowCredentials } = await confirmOptions(stale, site)
@@ -167,7 +167,7 @@ describe('a confirmation', () => {
   })
 })
 
-test('a passkey is removed by its owner alone', async () => {
+test('only its owner can remove a passkey', async () => {
   const [own, other] = [await withPasskey(), await withPasskey()]
   await expect(removePasskey(other.ctx, own.authenticator.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await passkeysOf(own.ctx)).toHaveLength(1)

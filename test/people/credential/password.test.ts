@@ -6,26 +6,26 @@ import { PASSWORD_COST as ownCost } from '../../../src/people/credential/passwor
 test.each([
   ['of the service', ownCost, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
   ['of the tests', undefined, /^scrypt\$1024\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
-])('at the cost %s, a password matches its hash, and no other does', async (_, cost, format) => {
+])('at the cost %s, only the same password matches a hash', async (_, cost, format) => {
   const hash = await hashPassword('correct horse battery', cost)
   expect(hash).toMatch(format)
   expect(await verifyPassword('correct horse battery', hash, cost)).toBe(true)
   expect(await verifyPassword('correct horse batterz', hash, cost)).toBe(false)
 })
 
-test('the same password has another hash each time', async () => {
+test('the same password has a different hash each time', async () => {
   expect(await hashPassword('the same again')).not.toBe(await hashPassword('the same again'))
 })
 
-test('characters typed in two ways are the same password', async () => {
+test('the same characters typed in two ways are the same password', async () => {
   expect(await verifyPassword('cafe\u0301 au lait', await hashPassword('café au lait'))).toBe(true)
 })
 
-test('no one’s password never matches, not even an empty one', async () => {
+test('nothing matches a missing hash, not even an empty password', async () => {
   for (const password of ['', 'anything']) expect(await verifyPassword(password, null)).toBe(false)
 })
 
-test('callers beyond those that may wait are refused, and the others served', async () => {
+test('callers are refused when too many are waiting, and the others are served', async () => {
   const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => verifyPassword('x', null)))
   const refused = attempts.filter(({ status }) => status === 'rejected')
   expect(refused).toHaveLength(2)

@@ -48,7 +48,7 @@ const signInWith = (ctx: PeopleContext, token: string, code: string) =>
   signInBySecondFactor(ctx, token, code, 'a browser')
 
 describe('an authenticator app', () => {
-  test('is asked for only after its first code', async () => {
+  test('is required only after its first code', async () => {
     const visitor = peopleContext(prisma)
     const user = await newUser(visitor)
     const ctx = await signedIn(visitor, user)
@@ -62,7 +62,7 @@ describe('an authenticator app', () => {
     expect(await pendingAuthenticator(ctx)).toBeNull()
   })
 
-  test('is sealed in the database for its person, and recovery codes are hashed', async () => {
+  test('is sealed in the database for its owner, and recovery codes are hashed', async () => {
     const { user, ctx, secret, codes } = await withApp()
     const { totpSecret } = await prisma.user.findUniqueOrThrow({ where: { id: user.id } })
     expect(totpSecret).not.toContain(secret)
@@ -71,7 +71,7 @@ describe('an authenticator app', () => {
     for (const code of codes) expect(kept).not.toContain(code.replaceAll('-', ''))
   })
 
-  test('can be changed only by who has confirmed to be present', async () => {
+  test('can be changed only by a person who has confirmed their identity', async () => {
     const { ctx } = await withApp()
     const stale = { ...ctx, now: later(11 * MINUTE) }
     const refusal = { code: 'CONFIRMATION_REQUIRED' }
@@ -85,7 +85,7 @@ describe('an authenticator app', () => {
 })
 
 describe('a sign-in with a second factor', () => {
-  test('is completed by a code of the app, which works once', async () => {
+  test('is completed with a code from the app, which works once', async () => {
     const { visitor, signIn, code } = await withApp()
     const [first, second] = [await signIn(), await signIn()]
     expect(await signInWith(visitor, first, code)).toMatch(/^[\w-]{43}$/)
@@ -93,19 +93,19 @@ describe('a sign-in with a second factor', () => {
     await expect(signInWith(visitor, first, code)).rejects.toMatchObject({ code: 'INVALID_TOKEN' })
   })
 
-  test('is not completed by the code that set the app up', async () => {
+  test('is not completed with the code that set the app up', async () => {
     const { visitor, secret, signIn } = await withApp()
     expect(await signInWith(visitor, await signIn(), codeAt(secret, noon))).toBeNull()
   })
 
-  test('takes a code once of two that come together', async () => {
+  test('accepts a code once if it is sent twice at the same time', async () => {
     const { visitor, signIn, code } = await withApp()
     const tokens = [await signIn(), await signIn()]
     const sessions = await Promise.all(tokens.map((token) => signInWith(visitor, token, code)))
     expect(sessions.filter((session) => session !== null)).toHaveLength(1)
   })
 
-  test('is completed by a recovery code, typed in any way, which works once', async () => {
+  test('is completed with a recovery code, typed in any way, which works once', async () => {
     const { ctx, visitor, codes, signIn } = await withApp()
     const typed = ` ${codes[3]?.toUpperCase().replaceAll('-', ' ')} `
     expect(await signInWith(visitor, await signIn(), typed)).not.toBeNull()
@@ -116,7 +116,7 @@ describe('a sign-in with a second factor', () => {
     expect(await signInWith(visitor, await signIn(), replaced ?? '')).not.toBeNull()
   })
 
-  test('survives nine wrong codes, and not ten', async () => {
+  test('survives nine wrong codes, but not ten', async () => {
     const { visitor, signIn, code } = await withApp('203.0.113.77')
     const token = await signIn()
     for (let wrong = 0; wrong < 9; wrong++) expect(await signInWith(visitor, token, 'wrong')).toBeNull()
@@ -132,7 +132,7 @@ describe('a sign-in with a second factor', () => {
     })
   })
 
-  test('takes ten minutes at most', async () => {
+  test('must be completed within ten minutes', async () => {
     const { visitor, secret, signIn } = await withApp()
     const token = await signIn()
     const late = { ...visitor, now: later(11 * MINUTE) }

@@ -36,7 +36,7 @@ describe('a code', () => {
     expect(stepOfCode(secret, totpCode(secret, step + 1), now, step)).toBe(step + 1)
   })
 
-  test('is refused when it is no code at all', () => {
+  test('is refused when it is not a code at all', () => {
     for (const text of ['', '12345', '1234567', 'abcdef', '٠٠٥٩٢٤'])
       expect(stepOfCode(secret, text, now, null)).toBeNull()
   })
@@ -49,7 +49,7 @@ describe('a secret', () => {
     for (const each of secrets) expect(each).toMatch(/^[A-Z2-7]{32}$/)
   })
 
-  test('is given to the app by an address that escapes the account', () => {
+  test('is passed to the app in a URL that escapes the account', () => {
     expect(totpUrl('ABC', 'a&b@example.com', 'All clear')).toBe(
       'otpauth://totp/All%20clear:a%26b%40example.com?secret=ABC&issuer=All%20clear',
     )

@@ -62,7 +62,7 @@ const signIn = async (visitor: Visitor, query?: string): Promise<VisitedPage> =>
   visitor.get(await callbackFor(visitor, query))
 const isSignedIn = async (visitor: Visitor) => (await visitor.get('/console')).status !== 303
 
-test('a provider that does not answer is said to, and asked again', async () => {
+test('reports that a provider does not answer, and asks it again', async () => {
   const { status, html } = await visit().get('/sign-in/openid')
   expect(status).toBe(503)
   expect(html).toContain('The OpenID provider does not answer.')
@@ -73,7 +73,7 @@ test('a provider that does not answer is said to, and asked again', async () => 
   for (const name of ['state', 'nonce', 'code_challenge']) expect(searchParams.get(name)).toMatch(/^[\w-]{43}$/)
 })
 
-test('no one gets an account before the service is set up', async () => {
+test('nobody gets an account before the service is set up', async () => {
   provider.person = newPerson()
   const { status, html } = await signIn(visit())
   expect(status).toBe(403)
@@ -81,8 +81,8 @@ test('no one gets an account before the service is set up', async () => {
   await insertUser(context, { email: 'operator@example.com', name: 'Operator', passwordHash, isOperator: true })
 })
 
-describe('someone new', () => {
-  test('gets an account with a verified address of an allowed domain, and is known by the subject from then on', async () => {
+describe('a new person', () => {
+  test('gets an account with a verified address of an allowed domain, and is recognized by the subject from then on', async () => {
     const visitor = visit()
     expect((await visitor.get('/sign-in?to=/console/x')).html).toContain('Sign in with Our directory')
     provider.person = newPerson()
@@ -101,7 +101,7 @@ describe('someone new', () => {
     ['a subdomain of an allowed one', { email: 'x@evil.company.example' }],
     ['an address that is not verified', { email_verified: false }],
     ['no address', { email: undefined }],
-  ])('gets none with %s', async (_what, about) => {
+  ])('gets no account with %s', async (_what, about) => {
     const visitor = visit()
     provider.person = newPerson(about)
     const { status, html } = await signIn(visitor)
@@ -112,7 +112,7 @@ describe('someone new', () => {
   })
 })
 
-test('what was typed when the session had ended is kept until the sign-in, in its browser, for once', async () => {
+test('a form submitted after its session had ended is kept until the sign-in in the same browser, once', async () => {
   provider.person = newPerson()
   const [visitor, other] = [visit(), visit()]
   await signIn(visit())
@@ -139,7 +139,7 @@ describe('an address that has an account', () => {
     return user
   }
 
-  test('is linked once its password is given', async () => {
+  test('is linked after its password is entered', async () => {
     const user = await withAccount()
     const visitor = visit()
     const asked = await signIn(visitor)
@@ -175,7 +175,7 @@ describe('an address that has an account', () => {
 })
 
 describe('the answer of the provider', () => {
-  test('is good once', async () => {
+  test('works once', async () => {
     const visitor = visit()
     provider.person = newPerson()
     const callback = await callbackFor(visitor)
@@ -188,7 +188,7 @@ describe('the answer of the provider', () => {
     expect(html).toContain('This took too long, or was finished already.')
   })
 
-  test('is good in the browser that asked, and no other', async () => {
+  test('works only in the browser that asked', async () => {
     const attacker = visit()
     provider.person = newPerson()
     const callback = await callbackFor(attacker)
@@ -199,14 +199,14 @@ describe('the answer of the provider', () => {
     expect(await isSignedIn(victim)).toBe(false)
   })
 
-  test('may be a refusal', async () => {
+  test('can be a refusal', async () => {
     const visitor = visit()
     const { status, html } = await signIn(visitor)
     expect(status).toBe(403)
     expect(html).toContain('The sign-in was cancelled or failed.')
   })
 
-  test('leads nowhere else', async () => {
+  test('redirects to no other site', async () => {
     provider.person = newPerson()
     expect((await signIn(visit(), '?to=//evil.example')).location).toBe('/console')
   })
@@ -227,7 +227,7 @@ describe('a signed-in person', () => {
     return { user, visitor, account: `/console/${slug}/account` }
   }
 
-  test('connects its account at the provider, and disconnects it', async () => {
+  test('connects an account at the provider, and disconnects it', async () => {
     const { user, visitor, account } = await signedIn('connected')
     expect((await visitor.get(account)).html).toContain('Connect Our directory')
     provider.person = newPerson()
@@ -243,7 +243,7 @@ describe('a signed-in person', () => {
     expect(await prisma.identity.count({ where: { userId: user.id } })).toBe(0)
   })
 
-  test('connects nothing by the answer to a sign-in, or in another session', async () => {
+  test('connects nothing with the answer to a sign-in, or in another session', async () => {
     const { user, visitor } = await signedIn('careful')
     provider.person = newPerson()
     await signIn(visitor)
@@ -258,7 +258,7 @@ describe('a signed-in person', () => {
     expect(await prisma.identity.count({ where: { userId: other.user.id } })).toBe(0)
   })
 
-  test('confirms to be present first, on a form of our own page', async () => {
+  test('must confirm their identity first, in a form on our own page', async () => {
     const { user, visitor, account } = await signedIn('stale')
     const foreign = await visitor.post(`${account}/identities/connect`, {}, { 'sec-fetch-site': 'cross-site' })
     expect(foreign.status).toBe(403)

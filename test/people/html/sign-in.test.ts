@@ -52,8 +52,8 @@ async function newPerson() {
 
 const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) => (await visitor.get('/console')).status !== 303
 
-describe('a sign-in by password', () => {
-  test('sets a cookie that scripts and other sites cannot use, and leads on', async () => {
+describe('a sign-in with a password', () => {
+  test('sets a cookie that scripts and other sites cannot use, and redirects', async () => {
     const { signIn, visitor } = await newPerson()
     const { status, location, headers } = await signIn({ to: '/console/x/now?state=DOWN' })
     expect([status, location]).toEqual([303, '/console/x/now?state=DOWN'])
@@ -69,12 +69,12 @@ describe('a sign-in by password', () => {
     ['/\\evil.example'],
     ['javascript:alert(1)'],
     ['/\t/evil.example'],
-  ])('does not lead to %j', async (to) => {
+  ])('does not redirect to %j', async (to) => {
     const { signIn } = await newPerson()
     expect((await signIn({ to })).location).toBe('/console')
   })
 
-  test('answers the same for a wrong password and for no one', async () => {
+  test('gives the same answer for a wrong password and for an unknown address', async () => {
     const { signIn, email, visitor } = await newPerson()
     const wrong = await signIn({ password: 'wrong' })
     const nobody = await visitor.post('/sign-in', { email: `x${email}`, password: 'wrong' })
@@ -82,7 +82,7 @@ describe('a sign-in by password', () => {
     expect(nobody.html.replace(`x${email}`, email)).toBe(wrong.html)
   })
 
-  test('never goes on in the session that the browser had (fixation)', async () => {
+  test('never continues the session that the browser had (fixation)', async () => {
     const { signIn, visitor } = await newPerson()
     visitor.cookies.set('allclear_session', 'A'.repeat(43))
     await signIn()
@@ -95,7 +95,7 @@ describe('a sign-in by password', () => {
     expect(await isSignedIn(old)).toBe(false)
   })
 
-  test('is refused after thirty wrong answers for the account, over two instances and any number of networks', async () => {
+  test('is refused after thirty wrong answers for the account, from two instances and any number of networks', async () => {
     const { email, visitor, signIn } = await newPerson()
     await signIn()
     const attempt = (instance: App, network: number, given: string) =>
@@ -130,7 +130,7 @@ describe('the second factor', () => {
     return { ...person, code: () => totpCode(secret, Math.floor(Date.now() / 30_000)) }
   }
 
-  test('is asked for after the password, and keeps where to go and what was typed', async () => {
+  test('is requested after the password, and keeps the destination and the submitted form', async () => {
     const { signIn, visitor, code } = await withApp()
     const held = JSON.stringify({ path: '/console/x/start', fields: [['target', 'https://kept.example']] })
     const page = await signIn({ to: '/console/x/start', held })
@@ -146,7 +146,7 @@ describe('the second factor', () => {
     expect(await isSignedIn(visitor)).toBe(true)
   })
 
-  test('cannot be left out, and its page needs the password first', async () => {
+  test('cannot be skipped, and its page requires the password first', async () => {
     const { signIn, visitor, code } = await withApp()
     await signIn()
     expect(await isSignedIn(visitor)).toBe(false)
@@ -156,14 +156,14 @@ describe('the second factor', () => {
   })
 })
 
-describe('links by mail', () => {
+describe('mailed links', () => {
   const mailTo = async (email: string) => {
     const [received] = await mail.arrived(1, ({ envelopeTo }) => envelopeTo === email)
     if (received === undefined) throw new Error('No mail arrived.')
     return received
   }
 
-  test('sign in by a button, so that a program that follows the link changes nothing', async () => {
+  test('sign in with a button, so that a program that follows the link changes nothing', async () => {
     const { email, visitor } = await newPerson()
     const sent = await visitor.post('/sign-in/link', { email, to: '/console/x/now' })
     const stranger = await visitor.post('/sign-in/link', { email: 'stranger@example.com', to: '/console/x/now' })
@@ -183,7 +183,7 @@ describe('links by mail', () => {
     expect(await isSignedIn(visitor)).toBe(true)
   })
 
-  test('lead to what was typed when the session had ended, in the browser in which it was', async () => {
+  test('lead to the form that was submitted after the session had ended, in the same browser', async () => {
     const { email, visitor } = await newPerson()
     const refused = await visitor.post('/console/x/incidents/new', { title: 'Typed before' })
     expect(refused.status).toBe(401)
@@ -210,7 +210,7 @@ describe('links by mail', () => {
     await expect.poll(async () => [await isSignedIn(visitor), await isSignedIn(elsewhere)]).toEqual([false, false])
   })
 
-  test('prove the address of who signs up', async () => {
+  test('prove the address of a person who signs up', async () => {
     const visitor = newVisitor(app.baseUrl, '198.51.100.201')
     expect((await visitor.get('/sign-in')).html).toContain('href="/sign-up"')
     await visitor.post('/sign-up', { email: 'new@example.com' })
@@ -226,7 +226,7 @@ describe('links by mail', () => {
   })
 })
 
-test('logs hold no session, password or token', async () => {
+test('logs contain no session, password or token', async () => {
   const sent = JSON.stringify(mail.mails.map(({ text }) => text))
   const tokens = sent.match(/[\w-]{43}/g) ?? []
   expect(tokens.length).toBeGreaterThan(2)
@@ -236,8 +236,8 @@ test('logs hold no session, password or token', async () => {
   for (const { hash } of sessions) expect(all).not.toContain(hash)
 })
 
-describe('without mail, sign-up and a provider', () => {
-  test('these ways do not exist, and are not offered', async () => {
+describe('without email, sign-up and a provider', () => {
+  test('these ways to sign in do not exist, and are not offered', async () => {
     const bare = await testApp({ dns, database, settings: { SECRET_KEY: settings.SECRET_KEY } })
     const visitor = newVisitor(bare.baseUrl)
     const { html } = await visitor.get('/sign-in')
@@ -247,7 +247,7 @@ describe('without mail, sign-up and a provider', () => {
     }
   })
 
-  test('an open sign-up without mail says so', async () => {
+  test('an open sign-up without email says so', async () => {
     const bare = await testApp({ dns, database, settings: { SECRET_KEY: settings.SECRET_KEY, SIGNUP: 'open' } })
     const { html } = await newVisitor(bare.baseUrl).get('/sign-up')
     expect(html).toContain('Sign-up needs mail, which is not set up here.')

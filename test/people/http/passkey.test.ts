@@ -16,7 +16,7 @@ async function send(path: string, body: unknown, headers: Record<string, string>
 }
 
 describe('the endpoints of passkeys', () => {
-  test('register a passkey and sign in by it, with a new session', async () => {
+  test('register a passkey and sign in with it, in a new session', async () => {
     const { token, userId } = await signIn('OWNER')
     const asOwner = { ...own, cookie: `allclear_session=${token}` }
     const { body: options } = await send('/register/options', {}, asOwner)
@@ -47,20 +47,20 @@ describe('the endpoints of passkeys', () => {
     }
   })
 
-  test('need a session to register and confirm', async () => {
+  test('require a session to register and confirm', async () => {
     for (const path of ['/confirm/options', '/confirm', '/register/options', '/register']) {
       expect(await send(path, {})).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } })
     }
   })
 
-  test('refuse what is no JSON, malformed or too large', async () => {
+  test('refuse bodies that are not JSON, malformed or too large', async () => {
     expect((await send('', '{')).status).toBe(422)
     expect((await send('', {}, { ...own, 'content-type': 'text/plain' })).status).toBe(415)
     expect((await send('', [])).status).toBe(422)
     expect((await send('', `"${'x'.repeat(200_000)}"`)).status).toBe(413)
   })
 
-  test('are limited for one network', async () => {
+  test('are limited per network', async () => {
     const statuses: number[] = []
     for (let request = 0; request < 70; request++) statuses.push((await send('/options', {})).status)
     expect(statuses.at(-1)).toBe(429)

@@ -18,7 +18,7 @@ const wrong = async () => null
 const right = async () => 'proven'
 const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
 
-test('an account has thirty wrong answers in a quarter of an hour, over all instances and addresses', async () => {
+test('an account allows thirty wrong answers in a quarter of an hour, from all instances and addresses together', async () => {
   const account = stranger('a@example.com')
   const answers = await Promise.allSettled(Array.from({ length: 34 }, () => limitAttempts(instance(), account, wrong)))
   expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(4)
@@ -26,7 +26,7 @@ test('an account has thirty wrong answers in a quarter of an hour, over all inst
   expect(await limitAttempts(instance({ at: minutes(15) }), account, right)).toBe('proven')
 })
 
-test('one network has ten of them, and keeps no one else out', async () => {
+test('one network has ten of them, and locks nobody else out', async () => {
   const account = stranger('d@example.com')
   const from = '2001:db8:ffff:3::1'
   for (let count = 0; count < 10; count++) expect(await limitAttempts(instance({ from }), account, wrong)).toBeNull()
@@ -36,7 +36,7 @@ test('one network has ten of them, and keeps no one else out', async () => {
   expect(await limitAttempts(instance(), account, right)).toBe('proven')
 })
 
-test('a browser in which the person has signed in has ten of its own, whatever strangers do', async () => {
+test('a browser in which the person has signed in before has ten of its own, whatever strangers do', async () => {
   const account = 'e@example.com'
   const from = '2001:db8:ffff:4::1'
   const known = { account, browser: 'device 1' }
@@ -50,21 +50,21 @@ test('a browser in which the person has signed in has ten of its own, whatever s
   expect(await limitAttempts(instance({ from }), { account, browser: 'device 2' }, right)).toBe('proven')
 })
 
-test('a network has thirty, also when each is about another account', async () => {
+test('a network has thirty, even if each is for a different account', async () => {
   const guess = (index: number) =>
     limitAttempts(instance({ from: `2001:db8:ffff:1::${index}` }), stranger(`guess-${index}@example.com`), wrong)
   for (let index = 1; index <= 30; index++) expect(await guess(index)).toBeNull()
   await expect(guess(31)).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAt: minutes(15) })
 })
 
-test('right answers do not count', async () => {
+test('correct answers do not count', async () => {
   const from = '2001:db8:ffff:2::1'
   for (let count = 0; count < 40; count++) {
     expect(await limitAttempts(instance({ from }), stranger('b@example.com'), right)).toBe('proven')
   }
 })
 
-test('an attempt counts before it is decided', async () => {
+test('an attempt counts before its result is known', async () => {
   const account = stranger('c@example.com')
   for (let count = 0; count < 29; count++) await limitAttempts(instance(), account, wrong)
   let decide = (_answer: null) => {}

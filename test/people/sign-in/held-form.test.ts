@@ -8,7 +8,7 @@ import { peopleContext } from '../setup.ts'
 const { prisma } = await testDatabase()
 const visitor = (network: number) => peopleContext(prisma, { clientAddress: `198.51.100.${network}` })
 
-test('a form is kept sealed, for 15 minutes, and given back once', async () => {
+test('a form is stored sealed, for 15 minutes, and returned once', async () => {
   const ctx = visitor(1)
   const token = (await storeHeldForm(ctx, 'What Ada typed')) ?? ''
   const rows = await prisma.oneTimeToken.findMany({ where: { purpose: 'HELD_FORM' } })
@@ -19,7 +19,7 @@ test('a form is kept sealed, for 15 minutes, and given back once', async () => {
   expect(await takeHeldForm(ctx, token)).toBeNull()
 })
 
-test('neither a form that is too long is kept, nor more than a network may have', async () => {
+test('a form that is too long, or one too many for the network, is not stored', async () => {
   expect(await storeHeldForm(visitor(2), 'x'.repeat(65 * 1024))).toBeNull()
   const kept = []
   for (let count = 0; count < 61; count++) kept.push(await storeHeldForm(visitor(3), 'x'))

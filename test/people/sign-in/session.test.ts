@@ -52,7 +52,7 @@ async function contextOf(token: string, organizationId?: string, ctx: Context = 
 }
 
 describe('a session', () => {
-  test('is 256 bits, of which the database has a hash only', async () => {
+  test('is 256 bits, of which the database has only a hash', async () => {
     const { id } = await person()
     const token = await startSession(operator, id, 'a browser')
     expect(Buffer.from(token, 'base64url')).toHaveLength(32)
@@ -87,7 +87,7 @@ describe('a session', () => {
     await knownSessions.close()
   })
 
-  test('that has ended changes nothing, also where it is still cached', async () => {
+  test('that has ended cannot change anything, even where it is still cached', async () => {
     const { user, organization, token } = await owner()
     const ctx = await contextOf(token, organization.id)
     await prisma.session.deleteMany({ where: { userId: user.id } })
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect(await prisma.service.count({ where: { name: 'Late' } })).toBe(0)
   })
 
-  test('whose role has changed changes nothing with the old one', async () => {
+  test('whose role has changed cannot change anything with the old one', async () => {
     const { organization, token } = await owner()
     const editor = await person()
     await transaction(operator, (tx) =>
@@ -106,7 +106,7 @@ describe('a session', () => {
     await expect(createService(stale, { name: 'Stale' })).rejects.toThrow(Unauthenticated)
   })
 
-  test('of one browser ends the others, not itself', async () => {
+  test('can end the others, but stays', async () => {
     const { id } = await person()
     const tokens = [await startSession(operator, id, 'one'), await startSession(operator, id, 'two')]
     const ctx = await contextOf(tokens[0] ?? '')
@@ -114,7 +114,7 @@ describe('a session', () => {
     expect((await sessionsOf(ctx)).map(({ userAgent }) => userAgent)).toEqual(['one'])
   })
 
-  test('beyond the most ends the least recently used one', async () => {
+  test('beyond the limit ends the least recently used one', async () => {
     const { id } = await person()
     const first = await startSession(at(0), id, 'first')
     for (let count = 1; count < MAX_SESSIONS; count++) await startSession(at(count), id, 'x')
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(await userOfSession(at(1000), first)).toBeNull()
   })
 
-  test('is confirmed anew', async () => {
+  test('can be confirmed again', async () => {
     const { id } = await person()
     const token = await startSession(operator, id, 'x')
     const later = await contextOf(token, undefined, at(DAY))

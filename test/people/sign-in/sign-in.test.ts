@@ -27,8 +27,8 @@ async function person() {
 /** An address that no other test has. */
 const address = () => `198.51.100.${++made}`
 
-describe('signing in by password', () => {
-  test('starts a session, whatever the case and the blanks of the address', async () => {
+describe('signing in with a password', () => {
+  test('starts a session, whatever the case of the address and the spaces around it', async () => {
     const { id, email } = await person()
     const ctx = instance(address())
     const signIn = await signInByPassword(
@@ -41,7 +41,7 @@ describe('signing in by password', () => {
     expect(await userOfSession(ctx, token)).toMatchObject({ userId: id })
   })
 
-  test('is refused alike for a wrong password and for no one', async () => {
+  test('is refused in the same way for a wrong password and an unknown address', async () => {
     const { email } = await person()
     const ctx = instance(address())
     expect(await signInByPassword(ctx, { email, password: 'wrong' }, 'b')).toBeNull()
@@ -49,7 +49,7 @@ describe('signing in by password', () => {
     expect(await signInByPassword(ctx, { email: 'no address', password: '' }, 'b')).toBeNull()
   })
 
-  test('asks for the second factor where there is one', async () => {
+  test('asks for the second factor if there is one', async () => {
     const { id, email } = await person()
     await prisma.user.update({ where: { id }, data: { totpEnabled: true } })
     const signIn = await signInByPassword(instance(address()), { email, password: 'the right password' }, 'b')
@@ -58,7 +58,7 @@ describe('signing in by password', () => {
   })
 })
 
-test('a signed-in person confirms by password, within the same limits', async () => {
+test('a signed-in person confirms with the password, within the same limits', async () => {
   const { id } = await person()
   const ctx = instance(address())
   const actor = await userOfSession(ctx, await startSession(ctx, id, 'b'))
