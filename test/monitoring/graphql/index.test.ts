@@ -122,7 +122,7 @@ describe('a monitor', () => {
       'target acknowledged',
       { target: '192.0.2.1', acknowledged: [] },
     ],
-  ])('of kind %s is created with its options, and returns them without secrets', async (kind, options, fields, shown) => {
+  ])('of %s is created, and returns its options without secrets', async (kind, options, fields, shown) => {
     const { key } = await organization()
     const input = { name: kind, serviceId: null, timeoutMs: 5000, failureThreshold: 3, [kind]: options }
     const monitor = await mutate<Record<string, unknown>>(

@@ -189,7 +189,7 @@ describe('an invalid URL', () => {
     }
   })
 
-  test.each(['256', '-1', '01', '1.0', 'stop', 'start/x', ''])('with a valid token and /%s is not found', async (word) => {
+  test.each(['256', '-1', '01', '1.0', 'stop', 'start/x', ''])('with a token and /%s is not found', async (word) => {
     const job = await newJob()
     expect((await call(`${job.token}/${word}`)).status).toBe(404)
     expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
