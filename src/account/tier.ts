@@ -2,7 +2,7 @@ import type { Context } from '../core/context.ts'
 import { readOnce } from '../event-log/change.ts'
 import type { Tier } from '../generated/prisma/enums.ts'
 
-/** Returns an organization's tier. Reads it once per change, so the change must not alter the tier. */
+/** Returns the tier of an organization. Within a change, it is read once: a change that alters the tier must not use this. */
 export function tierOf(ctx: Context, organizationId: string): Promise<Tier> {
   return readOnce(ctx, `tier ${organizationId}`, async () => {
     const { tier } = await ctx.db.organization.findUniqueOrThrow({
