@@ -3,7 +3,7 @@ import { addressKeys } from '../alerting/channel-address.ts'
 import { weekdays } from '../alerting/quiet-hours.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { Invalid, type Issue } from '../core/errors.ts'
-import { invalid, validate } from '../core/validation.ts'
+import { invalid, parse, validate } from '../core/validation.ts'
 import {
   AlertChange,
   IncidentImpact,
@@ -15,6 +15,7 @@ import {
 import { languages } from '../language/catalogue.ts'
 import { requirements } from '../monitoring/group/group.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
+import { isRecord } from '../monitoring/monitor/secrets.ts'
 import { literalSecrets } from './literal-secrets.ts'
 import { type Move, type Section, sections } from './sections.ts'
 import { pathKey, type YamlText } from './yaml-text.ts'
@@ -23,6 +24,8 @@ import { pathKey, type YamlText } from './yaml-text.ts'
 export const MAX_FILE_LENGTH = 1_000_000
 /** The most objects of a file. */
 const MAX_OBJECTS = 2000
+/** As many objects are read in one go. */
+const PART = 50
 /** The longest key of an object. */
 export const MAX_KEY_LENGTH = 63
 /** The most values for `${NAME}`. */
@@ -160,16 +163,42 @@ export async function readConfiguration(
 ): Promise<Configuration> {
   await yieldAfterTimeSlice(owner)
   const issues: Issue[] = takesSecrets ? [] : literalSecrets(read.value)
-  await yieldAfterTimeSlice(owner)
-  const replaced = withValues(read.value, values, [], issues)
+  const replaced: unknown[] = []
+  for (const part of partsOf(read.value)) {
+    await yieldAfterTimeSlice(owner)
+    replaced.push(withValues(part, values, [], issues))
+  }
   if (issues.length > 0) throw invalid(withLines(issues, read.lines))
-  await yieldAfterTimeSlice(owner)
+  const valid: z.output<typeof fileShape>[] = []
+  for (const part of replaced) {
+    await yieldAfterTimeSlice(owner)
+    const parsed = parse(fileShape, part)
+    if (parsed.success) valid.push(parsed.data)
+    else issues.push(...parsed.issues)
+  }
+  if (issues.length > 0) throw invalid(withLines(issues, read.lines))
   try {
-    return configurationOf(validate(fileShape, replaced))
+    return configurationOf(valid)
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     throw invalid(withLines(error.issues, read.lines))
   }
+}
+
+/** Splits a file into files: one without objects, and the rest with a part of the objects each. What is no file stays whole. */
+function partsOf(file: unknown): unknown[] {
+  if (!isRecord(file)) return [file]
+  const head = { ...file }
+  const parts: unknown[] = [head]
+  for (const section of sections) {
+    const objects = head[section]
+    if (!isRecord(objects)) continue
+    delete head[section]
+    const entries = Object.entries(objects)
+    for (let from = 0; from < entries.length; from += PART)
+      parts.push({ allclear: 1, [section]: Object.fromEntries(entries.slice(from, from + PART)) })
+  }
+  return parts
 }
 
 /** Adds a line to each issue: that of the innermost part of its path that has one. */
@@ -183,9 +212,11 @@ export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, n
   })
 }
 
-function configurationOf({ moved = [], ...given }: z.output<typeof fileShape>): Configuration {
+/** Merges the parts of a file. */
+function configurationOf(parts: readonly z.output<typeof fileShape>[]): Configuration {
+  const moved = parts.flatMap((part) => part.moved ?? [])
   const objects = Object.fromEntries(
-    sections.map((section) => [section, new Map(Object.entries(given[section] ?? {}))]),
+    sections.map((section) => [section, new Map(parts.flatMap((part) => Object.entries(part[section] ?? {})))]),
   ) as unknown as Record<Section, Map<string, Members>>
   const total = sections.reduce((sum, section) => sum + objects[section].size, 0)
   if (total > MAX_OBJECTS) throw invalid([{ path: [], message: `must have at most ${MAX_OBJECTS} objects` }])

@@ -37,9 +37,22 @@ export function proseText(max: number): z.ZodString {
  * @throws Invalid `INVALID_INPUT` with one issue per error, each with its path.
  */
 export function validate<T extends z.ZodType>(schema: T, input: unknown): z.infer<T> {
-  const parsed = schema.safeParse(input, { error: issueMessage })
+  const parsed = parse(schema, input)
   if (parsed.success) return parsed.data
-  throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: path.map(String), message })))
+  throw invalid(parsed.issues)
+}
+
+/** Parses an input with a schema. Returns its value, or one issue per error, each with its path. */
+export function parse<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+): { readonly success: true; readonly data: z.infer<T> } | { readonly success: false; readonly issues: Issue[] } {
+  const parsed = schema.safeParse(input, { error: issueMessage })
+  if (parsed.success) return parsed
+  return {
+    success: false,
+    issues: parsed.error.issues.map(({ path, message }) => ({ path: path.map(String), message })),
+  }
 }
 
 /**
