@@ -15,7 +15,6 @@ import {
 import { languages } from '../language/catalogue.ts'
 import { requirements } from '../monitoring/group/group.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
-import { isRecord } from '../monitoring/monitor/secrets.ts'
 import { literalSecrets } from './literal-secrets.ts'
 import { type Move, type Section, sections } from './sections.ts'
 import { pathKey, type YamlText } from './yaml-text.ts'
@@ -187,12 +186,12 @@ export async function readConfiguration(
 
 /** Splits a file into files: one without objects, and the rest with a part of the objects each. What is no file stays whole. */
 function partsOf(file: unknown): unknown[] {
-  if (!isRecord(file)) return [file]
+  if (!isMapping(file)) return [file]
   const head = { ...file }
   const parts: unknown[] = [head]
   for (const section of sections) {
     const objects = head[section]
-    if (!isRecord(objects)) continue
+    if (!isMapping(objects)) continue
     delete head[section]
     const entries = Object.entries(objects)
     for (let from = 0; from < entries.length; from += PART)
@@ -200,6 +199,9 @@ function partsOf(file: unknown): unknown[] {
   }
   return parts
 }
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Adds a line to each issue: that of the innermost part of its path that has one. */
 export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, number>): Issue[] {

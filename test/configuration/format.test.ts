@@ -36,6 +36,7 @@ describe('a configuration file', () => {
   test.each([
     ['services: {}', ['- allclear: must be 1, the version of this format']],
     ['allclear: 2', ['1 allclear: must be 1, the version of this format']],
+    ['allclear: 1\nservices:\n  - name: A', ['2 services: must be an object']],
     ['- a', [expect.stringContaining('- :')]],
     ['allclear: 1\nservices:\n  api: {}', ['3 services.api.name: is required']],
     ['allclear: 1\nservices:\n  API: { name: A }', [expect.stringMatching(/^3 services\.API: /)]],
@@ -61,6 +62,20 @@ describe('a configuration file', () => {
     ['a: [', [expect.stringMatching(/^1 : /)]],
   ])('refuses %j', async (text, expected) => {
     expect(await problems(text)).toEqual(expected)
+  })
+
+  test('is read whole however many objects it has, with all that is wrong', async () => {
+    const services = Array.from({ length: 250 }, (_, number) => `  s${number}: { name: S${number} }`)
+    const { objects } = await configurationOf(['allclear: 1', 'services:', ...services].join('\n'))
+    expect([...objects.services.keys()]).toEqual(services.map((_, number) => `s${number}`))
+    const wrong = services.with(120, '  s120: {}').with(249, '  s249: { name: 1 }')
+    const found = await problems(['services:', ...wrong, 'pages: 1'].join('\n'))
+    expect(found.map((each) => each.split(' ')[1])).toEqual([
+      'allclear:',
+      'pages:',
+      'services.s120.name:',
+      'services.s249.name:',
+    ])
   })
 
   test('has limits on aliases, nesting and documents', async () => {
