@@ -1,5 +1,5 @@
 import type { Members } from '../configuration/format.ts'
-import { addPagesAndPast } from './better-stack-past.ts'
+import { addPages } from './better-stack-pages.ts'
 import {
   Draft,
   type Drafted,
@@ -14,7 +14,7 @@ import {
 
 const PREFIX = 'betterstack'
 
-/** Translates the answer of Better Stack's `/api/v2/monitors`, plus the members that `addPagesAndPast` reads. @throws Unreadable. */
+/** Translates the answer of Better Stack's `/api/v2/monitors`, plus the members that `addPages` reads. @throws Unreadable. */
 export function translateBetterStack(text: string): Drafted {
   const answer = readJsonObject(text)
   if (!Array.isArray(answer.get('data')))
@@ -30,7 +30,7 @@ export function translateBetterStack(text: string): Drafted {
       'Further monitors',
       'The list has more pages. Combine the data of all pages in one file, or use a larger per_page.',
     )
-  addPagesAndPast(draft, answer)
+  addPages(draft, answer)
   return { ...draft, hasVariables: false }
 }
 

@@ -1,4 +1,4 @@
-import { affecting, htmlMessageOf, impactOf, minutesAfter, titleOf } from './past.ts'
+import { affecting, htmlMessageOf, impactOf, minutesAfter, titleOf } from './incident-fields.ts'
 import { Draft, type KeyedStatus, keyOf, nameOf, present, type SourceUpdate } from './translation.ts'
 
 const PREFIX = 'cachet'

@@ -1,5 +1,5 @@
 import { type CachetAffected, type CachetUpdate, draftCachet } from './cachet-draft.ts'
-import { timeOf } from './past.ts'
+import { timeOf } from './incident-fields.ts'
 import { type Drafted, Fields, Unreadable } from './translation.ts'
 
 /** Rows of database tables by table name. */

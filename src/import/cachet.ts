@@ -1,8 +1,8 @@
 import { type CachetAffected, type CachetUpdate, draftCachet } from './cachet-draft.ts'
 import { translateCachetTables } from './cachet-tables.ts'
 import { noteUnread } from './fetch-notes.ts'
+import { timeOf } from './incident-fields.ts'
 import { readDump } from './mysql-dump.ts'
-import { timeOf } from './past.ts'
 import { type Drafted, Fields, readJsonObject, Unreadable } from './translation.ts'
 
 /** The possible names of each answer in a file that combines several. */

@@ -1,7 +1,7 @@
 import { ownValue } from '../core/own-value.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import { noteUnread } from './fetch-notes.ts'
-import { affecting, firstTime, htmlMessageOf, minutesAfter, slugOf, statusOf, titleOf } from './past.ts'
+import { affecting, firstTime, htmlMessageOf, minutesAfter, slugOf, statusOf, titleOf } from './incident-fields.ts'
 import {
   Draft,
   type Drafted,

@@ -3,7 +3,7 @@ import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import { csvRows } from '../notification/subscriber/csv.ts'
 import { SubscriberList } from '../notification/subscriber/subscriber-csv.ts'
 import { noteUnread } from './fetch-notes.ts'
-import { affecting, firstTime, htmlMessageOf, slugOf, statusOf, timeOf, titleOf } from './past.ts'
+import { affecting, firstTime, htmlMessageOf, slugOf, statusOf, timeOf, titleOf } from './incident-fields.ts'
 import {
   Draft,
   type Drafted,

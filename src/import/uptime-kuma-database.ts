@@ -1,9 +1,9 @@
-import { slugOf } from './past.ts'
+import { slugOf } from './incident-fields.ts'
 import { type OpenDatabase, type Row, readSqlite } from './sqlite.ts'
 import { type Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable } from './translation.ts'
 import { draftUptimeKuma, PREFIX } from './uptime-kuma.ts'
 import { addHistories } from './uptime-kuma-history.ts'
-import { addPast } from './uptime-kuma-past.ts'
+import { addIncidents } from './uptime-kuma-incidents.ts'
 
 /** Reads the rows of a table. Empty if the table does not exist. */
 type ReadTable = (table: string) => readonly Row[]
@@ -28,7 +28,7 @@ function translated({ table: read, query, columnsOf }: OpenDatabase): Drafted {
     proxies: read('proxy').map((row) => new Fields(row)),
   })
   addPages(draft, read)
-  addPast(draft, read)
+  addIncidents(draft, read)
   addHistories(draft, columnsOf, query)
   return { ...draft, hasVariables: false }
 }

@@ -12,7 +12,7 @@ import {
   Unreadable,
   within,
 } from './translation.ts'
-import { addPagesAndWindows } from './uptime-robot-past.ts'
+import { addPagesAndWindows } from './uptime-robot-pages.ts'
 
 const PREFIX = 'uptimerobot'
 

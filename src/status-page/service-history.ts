@@ -15,7 +15,7 @@ import type { DayUptime } from '../monitoring/uptime/uptime-days.ts'
 import { readMaintenance } from '../monitoring/uptime/uptime-history.ts'
 import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
 import { barSpans, DEFAULT_RANGE, readBars, unitOf } from '../monitoring/uptime/uptime-range.ts'
-import type { IncidentPast, ServiceIncident } from '../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory, ServiceIncident } from '../status/incident/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../status/incident/incident-effects.ts'
 import { worstEffect, worstEffects } from '../status/incident/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
@@ -135,8 +135,8 @@ export async function joinHistories(
   measured: Measured,
   {
     previous = null,
-    past = state.incidentPast,
-  }: { readonly previous?: ServiceHistories | null; readonly past?: IncidentPast } = {},
+    past = state.incidentHistory,
+  }: { readonly previous?: ServiceHistories | null; readonly past?: IncidentHistory } = {},
 ): Promise<ServiceHistories> {
   const owner = {}
   const histories = new Map<string, ServiceHistory>()
@@ -164,7 +164,7 @@ function historyOf(
   source: UptimeSource,
   { id, createdAt }: ServiceState,
   measured: Measured,
-  past: IncidentPast,
+  past: IncidentHistory,
 ): ServiceHistory {
   const incidents = past.incidents.get(id) ?? noIncidents
   const days =
@@ -178,7 +178,7 @@ function historyOf(
 /** Tallies days of a service by what incidents said of it. */
 function reportedDaysOf(
   { id, createdAt }: Pick<ServiceState, 'id' | 'createdAt'>,
-  past: IncidentPast,
+  past: IncidentHistory,
   maintenance: readonly Span[] = [],
   spans: Measured['spans'],
 ): DayUptime[] {

@@ -6,8 +6,8 @@ import type { Span } from '../monitoring/uptime/uptime.ts'
 import { stretches } from '../monitoring/uptime/uptime.ts'
 import { readHistories, readMaintenance } from '../monitoring/uptime/uptime-history.ts'
 import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
-import type { IncidentPast } from '../status/incident/incident-effect-reader.ts'
-import { readIncidentPast } from '../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory } from '../status/incident/incident-effect-reader.ts'
+import { readIncidentHistory } from '../status/incident/incident-effect-reader.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import type { ServiceHistory } from './service-history.ts'
 import { joinHistories, readMeasured, sourceOf } from './service-history.ts'
@@ -53,10 +53,10 @@ export function readPast(
   ids: readonly string[],
   since: Date,
   now: Date,
-): Promise<IncidentPast> {
-  const { incidentPast } = state
-  const isKnown = since >= incidentPast.completeSince
-  return isKnown ? Promise.resolve(incidentPast) : readIncidentPast(db, state.organization.id, ids, since, now)
+): Promise<IncidentHistory> {
+  const { incidentHistory } = state
+  const isKnown = since >= incidentHistory.completeSince
+  return isKnown ? Promise.resolve(incidentHistory) : readIncidentHistory(db, state.organization.id, ids, since, now)
 }
 
 /** Reads the stretches of a service in a span, by its monitors or by its incidents. Runs at most two statements. */
@@ -65,7 +65,7 @@ export async function readStretches(
   state: PageState,
   service: ServiceState,
   span: Span,
-  past: IncidentPast,
+  past: IncidentHistory,
   now: Date,
 ) {
   if (sourceOf(state, service) === 'MONITORS') {

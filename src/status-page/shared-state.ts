@@ -5,7 +5,7 @@ import { readNewestEvents } from '../event-log/newest-events.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
 import { DEFAULT_RANGE, daysWithin } from '../monitoring/uptime/uptime-range.ts'
-import type { IncidentPast } from '../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory } from '../status/incident/incident-effect-reader.ts'
 import { pagePosition } from '../status/page/page-position.ts'
 import type { PageState } from '../status/page/page-state.ts'
 import { readPageState } from '../status/page/page-state.ts'
@@ -69,12 +69,12 @@ function readShared({ db, cache, now }: StateSource, state: PageState, range: Ra
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
     const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at, range)
-    const past = range === DEFAULT_RANGE ? state.incidentPast : await readPastSince(db, state, measured, at)
+    const past = range === DEFAULT_RANGE ? state.incidentHistory : await readPastSince(db, state, measured, at)
     return { organizationId, position, ...(await joinHistories(state, state.services, measured, { previous, past })) }
   })
 }
 
-function readPastSince(db: PrismaClient, state: PageState, { spans }: Measured, now: Date): Promise<IncidentPast> {
+function readPastSince(db: PrismaClient, state: PageState, { spans }: Measured, now: Date): Promise<IncidentHistory> {
   const ids = state.services.map(({ id }) => id)
   return readPast(db, state, ids, spans[0]?.from ?? now, now)
 }

@@ -2,8 +2,8 @@ import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { IncidentPast, ServiceIncident } from '../../status/incident/incident-effect-reader.ts'
-import { readIncidentPast } from '../../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory, ServiceIncident } from '../../status/incident/incident-effect-reader.ts'
+import { readIncidentHistory } from '../../status/incident/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../../status/incident/incident-effects.ts'
 import { worstEffects } from '../../status/incident/incident-effects.ts'
 import type { Span, Stretch } from './uptime.ts'
@@ -256,7 +256,7 @@ async function readServices(
 }
 
 interface Reported {
-  readonly past: IncidentPast
+  readonly past: IncidentHistory
   readonly maintenance: ReadonlyMap<string, readonly Span[]>
 }
 
@@ -268,7 +268,7 @@ async function readReported(
   now: Date,
 ): Promise<Reported> {
   const idsOf = (of: readonly KnownService[]) => of.map((service) => service.id)
-  const past = await readIncidentPast(db, id, idsOf(services), since, now)
+  const past = await readIncidentHistory(db, id, idsOf(services), since, now)
   const reported = services.filter(({ source }) => source === 'INCIDENTS')
   return { past, maintenance: await readMaintenance(db, idsOf(reported), since, now) }
 }

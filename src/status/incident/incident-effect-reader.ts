@@ -19,7 +19,7 @@ export interface ServiceIncident {
 }
 
 /** How incidents affected services. */
-export interface IncidentPast {
+export interface IncidentHistory {
   /** By service id, latest start first. A list that has not changed since an earlier read is the same array. */
   readonly incidents: ReadonlyMap<string, readonly ServiceIncident[]>
   /** When it was read. Effects of open incidents end here. */
@@ -42,8 +42,8 @@ type EffectOnService = readonly [serviceId: string, ServiceIncident]
 const MAX_INCIDENTS = 1000
 const MAX_ROWS = 20_000
 
-/** The result of `incidentPastJson`. */
-export interface IncidentPastJson {
+/** The result of `incidentHistoryJson`. */
+export interface IncidentHistoryJson {
   /** Texts of `IncidentJson`, so that known ones need not be parsed; those that ended last come first. */
   readonly incidents: readonly string[]
   /** The index of the first incident whose rows are incomplete, or null. */
@@ -66,30 +66,30 @@ type IncidentJson = readonly [
 type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
 
 /** Reads how incidents that were not resolved before `since` affected services of an organization. Runs one statement. */
-export async function readIncidentPast(
+export async function readIncidentHistory(
   db: Database,
   organizationId: string,
   serviceIds: readonly string[],
   since: Date,
   now: Date,
-): Promise<IncidentPast> {
+): Promise<IncidentHistory> {
   const wanted = Prisma.sql`SELECT id, nth - 1 AS nth FROM unnest(${[...serviceIds]}::text[]) WITH ORDINALITY AS each (id, nth)`
   const [row] =
     serviceIds.length === 0
       ? []
       : await db.$queryRaw<{ past: string }[]>`
-          SELECT ${incidentPastJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS past`
+          SELECT ${incidentHistoryJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS past`
   const past = row === undefined ? { incidents: [], cut: null } : JSON.parse(row.past)
-  return incidentPastOf(past, serviceIds, since, now)
+  return incidentHistoryOf(past, serviceIds, since, now)
 }
 
 /**
- * Returns an SQL expression for `IncidentPastJson`: how incidents that were not resolved before `since` affected services. Its cost
+ * Returns an SQL expression for `IncidentHistoryJson`: how incidents that were not resolved before `since` affected services. Its cost
  * does not grow with older incidents.
  * @param organizationId an SQL expression.
  * @param wanted selects the `id` of each service and its index `nth`, from 0.
  */
-export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql, since: Date): Prisma.Sql {
+export function incidentHistoryJson(organizationId: Prisma.Sql, wanted: Prisma.Sql, since: Date): Prisma.Sql {
   const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
   return Prisma.sql`(
     WITH wanted AS MATERIALIZED (${wanted}), found AS MATERIALIZED (
@@ -137,13 +137,13 @@ export function incidentPastJson(organizationId: Prisma.Sql, wanted: Prisma.Sql,
  * @param serviceIds by their index in the JSON.
  * @param known the result of an earlier read, whose unchanged parts are reused.
  */
-export function incidentPastOf(
-  json: IncidentPastJson,
+export function incidentHistoryOf(
+  json: IncidentHistoryJson,
   serviceIds: readonly string[],
   since: Date,
   now: Date,
-  known: IncidentPast | null = null,
-): IncidentPast {
+  known: IncidentHistory | null = null,
+): IncidentHistory {
   const cut = Math.min(MAX_INCIDENTS, json.cut ?? MAX_INCIDENTS)
   const before = known !== null && isSame(known.known.serviceIds, serviceIds) ? known : null
   const byJson = new Map<string, readonly EffectOnService[]>()

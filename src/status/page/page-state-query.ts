@@ -13,8 +13,8 @@ import type {
 } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
-import type { IncidentPastJson } from '../incident/incident-effect-reader.ts'
-import { incidentPastJson } from '../incident/incident-effect-reader.ts'
+import type { IncidentHistoryJson } from '../incident/incident-effect-reader.ts'
+import { incidentHistoryJson } from '../incident/incident-effect-reader.ts'
 import type { TimelineBounds, TimelineJson } from '../timeline/timeline-reader.ts'
 import { timelinesJson } from '../timeline/timeline-reader.ts'
 import { concerns, isPublicIncident } from './page-scope.ts'
@@ -54,7 +54,7 @@ export interface PageStateJson {
   /** When the last of its incidents was resolved; null: none was. */
   readonly lastResolvedAt: string | null
   /** What incidents said of the services, by their index. */
-  readonly incidentPast: IncidentPastJson
+  readonly incidentHistory: IncidentHistoryJson
   readonly maintenances: readonly (Json<Maintenance> & { readonly repeats: Repetition | null })[]
   readonly maintenanceTimelines: readonly TimelineJson[]
 }
@@ -155,7 +155,7 @@ export function pageStateQuery(
       'groups', ${rows('section')}, 'services', ${rows('service')},
       'open', ${rows('open')}, 'openTimelines', ${timelinesJson('Incident', Prisma.sql`open`, open.timeline, isShown)},
       'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline, isShown)},
-      'incidentPast', ${incidentPastJson(Prisma.sql`page.id`, ordered, since.past)},
+      'incidentHistory', ${incidentHistoryJson(Prisma.sql`page.id`, ordered, since.past)},
       'lastResolvedAt', (SELECT "resolvedAt" FROM "Incident" AS past WHERE "organizationId" = page.id AND "resolvedAt" IS NOT NULL
         AND ${isPublicIncident} AND ${isOnPage('Incident', 'past.id')} ORDER BY "resolvedAt" DESC LIMIT 1),
       'hasMoreRecent', (SELECT count(*) > ${recent.items} FROM newest),

@@ -7,8 +7,8 @@ import { DAY } from '../../core/time.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Organization, Service, ServiceGroup } from '../../generated/prisma/client.ts'
-import type { IncidentPast } from '../incident/incident-effect-reader.ts'
-import { incidentPastOf } from '../incident/incident-effect-reader.ts'
+import type { IncidentHistory } from '../incident/incident-effect-reader.ts'
+import { incidentHistoryOf } from '../incident/incident-effect-reader.ts'
 import type { PageStatus, ShownService } from '../service/shown-status.ts'
 import { manualIncidents, pageStatus, shownServiceOf } from '../service/shown-status.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineJson } from '../timeline/timeline-reader.ts'
@@ -82,7 +82,7 @@ export interface PageState {
   /** When its last incident was resolved, or the page was created, whichever is later. Says nothing while one is open. */
   readonly withoutIncidentSince: Date
   /** What incidents said of the services within 90 days. */
-  readonly incidentPast: IncidentPast
+  readonly incidentHistory: IncidentHistory
 }
 
 /** The period of incidents on the page itself; older ones are in the history. */
@@ -121,11 +121,11 @@ export async function readPageState(
   if (!row) throw new NotFound('Status page not found.')
   const json: PageStateJson = JSON.parse(row.state)
   const ids = json.services.map(({ id }) => id)
-  const incidentPast = incidentPastOf(json.incidentPast, ids, since.past, now, previous?.incidentPast)
-  return { ...pageStateOf(json), incidentPast, readAt: now, size: row.state.length }
+  const incidentHistory = incidentHistoryOf(json.incidentHistory, ids, since.past, now, previous?.incidentHistory)
+  return { ...pageStateOf(json), incidentHistory, readAt: now, size: row.state.length }
 }
 
-function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentPast' | 'readAt' | 'size'> {
+function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentHistory' | 'readAt' | 'size'> {
   const { lastSeq, tier, links, createdAt, allServices, ...settings } = json.organization
   const services = json.services.map(({ causes, createdAt, ...service }, position) => ({
     ...service,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../../src/core/errors.ts'
 import { MINUTE } from '../../../src/core/time.ts'
 import { deleteIncident, updateIncident } from '../../../src/status/incident/incident-edits.ts'
-import { readIncidentPast } from '../../../src/status/incident/incident-effect-reader.ts'
+import { readIncidentHistory } from '../../../src/status/incident/incident-effect-reader.ts'
 import { mergeIncidents } from '../../../src/status/incident/incident-merging.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { dismissIncident, publishIncident } from '../../../src/status/incident/incident-publication.ts'
@@ -27,7 +27,7 @@ const post = (acme: Tenant, incidentId: string, minutes: number, status: string)
 
 /** The minutes in which each service was impaired, by incident. */
 async function impaired(acme: Tenant, serviceIds: string[]) {
-  const { incidents } = await readIncidentPast(prisma, acme.id, serviceIds, after(-60), after(120))
+  const { incidents } = await readIncidentHistory(prisma, acme.id, serviceIds, after(-60), after(120))
   return serviceIds.map((id) =>
     (incidents.get(id) ?? [])
       .flatMap(({ effects }) => effects)

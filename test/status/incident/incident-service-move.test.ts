@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Conflict, Forbidden, Invalid, NotFound } from '../../../src/core/errors.ts'
 import { MINUTE } from '../../../src/core/time.ts'
-import { readIncidentPast } from '../../../src/status/incident/incident-effect-reader.ts'
+import { readIncidentHistory } from '../../../src/status/incident/incident-effect-reader.ts'
 import { mergeIncidents } from '../../../src/status/incident/incident-merging.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { publishIncident } from '../../../src/status/incident/incident-publication.ts'
@@ -25,7 +25,7 @@ function report(acme: Tenant, title: string, minutes: number, services: object, 
 
 /** The minutes in which each service was impaired, by incident. */
 async function impaired(acme: Tenant, serviceIds: string[]) {
-  const { incidents } = await readIncidentPast(prisma, acme.id, serviceIds, after(-60), after(60))
+  const { incidents } = await readIncidentHistory(prisma, acme.id, serviceIds, after(-60), after(60))
   const minute = (time: Date) => (time.getTime() - noon.getTime()) / MINUTE
   return serviceIds.map((id) =>
     (incidents.get(id) ?? []).flatMap(({ title, effects }) =>

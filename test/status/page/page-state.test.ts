@@ -66,7 +66,7 @@ describe('the state of a page', () => {
       recentIncidents: [],
       hasMoreRecent: false,
       withoutIncidentSince: noon,
-      incidentPast: {
+      incidentHistory: {
         incidents: new Map(),
         readAt: noon,
         completeSince: at(-92 * DAY),
@@ -223,9 +223,9 @@ describe('what incidents said, read after an earlier state', () => {
       // What an open incident says goes on.
       const now = at(++hours * HOUR)
       const state = await readPageState(prisma, acme.slug, now, earlier)
-      expect(state.incidentPast).toEqual((await read(acme, now)).incidentPast)
+      expect(state.incidentHistory).toEqual((await read(acme, now)).incidentHistory)
       const kept = [api, web].filter(
-        (id) => state.incidentPast.incidents.get(id) === earlier.incidentPast.incidents.get(id),
+        (id) => state.incidentHistory.incidents.get(id) === earlier.incidentHistory.incidents.get(id),
       )
       expect(kept).toEqual(keeps)
       earlier = state

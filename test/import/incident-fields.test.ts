@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cronRule } from '../../src/import/cron-rule.ts'
-import { htmlMessageOf, messageOf, timeOf, titleOf } from '../../src/import/past.ts'
+import { htmlMessageOf, messageOf, timeOf, titleOf } from '../../src/import/incident-fields.ts'
 
 describe('a message of another tool', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { ownValue } from '../core/own-value.ts'
 import { noteUnread } from './fetch-notes.ts'
-import { affecting, firstTime, htmlMessageOf, impactOf, minutesAfter, slugOf, titleOf } from './past.ts'
+import { affecting, firstTime, htmlMessageOf, impactOf, minutesAfter, slugOf, titleOf } from './incident-fields.ts'
 import { type Draft, Fields, type KeyedStatus, keyOf, nameOf, present, type SourceUpdate } from './translation.ts'
 
 const PREFIX = 'betterstack'
@@ -21,7 +21,7 @@ const resources = (file: Fields, name: string): Resource[] =>
  * Adds status pages with services, incidents, maintenance and subscribers, from the members `status_pages`, `sections`, `resources`,
  * `status_reports`, `status_updates` and `subscribers`, in the format of the API. Any may be absent.
  */
-export function addPagesAndPast(draft: Draft, file: Fields): void {
+export function addPages(draft: Draft, file: Fields): void {
   const keys = servicesOf(draft, file)
   for (const page of resources(file, 'status_pages')) addPage(draft, page, file, keys)
   const updates = resources(file, 'status_updates')

@@ -1,5 +1,5 @@
 import type { Members } from '../configuration/format.ts'
-import { firstTime, minutesAfter, slugOf, timeOf, titleOf } from './past.ts'
+import { firstTime, minutesAfter, slugOf, timeOf, titleOf } from './incident-fields.ts'
 import { type Draft, Fields, keyOf, nameOf, within } from './translation.ts'
 
 const PREFIX = 'uptimerobot'

@@ -2,7 +2,7 @@ import { ownValue } from '../core/own-value.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { parseLocalTime } from '../core/time-zone.ts'
 import { cronRule } from './cron-rule.ts'
-import { messageOf, minutesAfter, timeOf, titleOf } from './past.ts'
+import { messageOf, minutesAfter, timeOf, titleOf } from './incident-fields.ts'
 import type { Row } from './sqlite.ts'
 import { type Draft, Fields, keyOf, type SourceIncident, within } from './translation.ts'
 import { PREFIX } from './uptime-kuma.ts'
@@ -10,7 +10,7 @@ import { PREFIX } from './uptime-kuma.ts'
 type ReadTable = (table: string) => readonly Row[]
 
 /** Adds maintenance and the incidents of status pages. */
-export function addPast(draft: Draft, read: ReadTable): void {
+export function addIncidents(draft: Draft, read: ReadTable): void {
   const zone = serverZone(read)
   const pages = servicesByPage(draft, read)
   const shown = read('maintenance_status_page').map((row) => new Fields(row))
