@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Prisma, PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
+import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
 import type { Outcome, SendResult } from '../channel/channel.ts'
 import { nextAttempt } from '../delivery/backoff.ts'
@@ -113,12 +114,10 @@ async function recordInChannel(
   if (alertDeliveryId === null) return
   const delivered = kind === 'delivered'
   const attempt = JSON.stringify([{ at: now(), delivered, status, message: `${host}: ${message}`, durationMs: 0 }])
+  // Reads only the row that it locks: of two browsers at once, each sees what the other one recorded.
+  const accepted = Prisma.sql`jsonb_path_exists(attempts, '$[*] ? (@.delivered == true && @.status != null)')`
   await db.$executeRaw`
-    UPDATE "AlertDelivery" AS message SET attempts = attempts || ${attempt}::jsonb,
-      status = (CASE WHEN ${delivered}::bool OR accepted THEN 'DELIVERED' ELSE 'FAILED' END)::"DeliveryStatus"
-    FROM (SELECT id, EXISTS (
-        SELECT 1 FROM jsonb_array_elements(attempts) AS one WHERE one->>'delivered' = 'true' AND one->>'status' IS NOT NULL
-      ) AS accepted FROM "AlertDelivery" WHERE id = ${alertDeliveryId}) AS known
-    WHERE message.id = known.id AND message.status IN ('DELIVERED', 'FAILED')
-      AND NOT (${delivered}::bool AND accepted)`
+    UPDATE "AlertDelivery" SET attempts = attempts || ${attempt}::jsonb,
+      status = (CASE WHEN ${delivered}::bool OR ${accepted} THEN 'DELIVERED' ELSE 'FAILED' END)::"DeliveryStatus"
+    WHERE id = ${alertDeliveryId} AND status IN ('DELIVERED', 'FAILED') AND NOT (${delivered}::bool AND ${accepted})`
 }
