@@ -3,6 +3,7 @@ import { addressKeys } from '../alerting/channel-address.ts'
 import { weekdays } from '../alerting/quiet-hours.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { Invalid, type Issue } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import { invalid, parse, validate } from '../core/validation.ts'
 import {
   AlertChange,
@@ -23,7 +24,7 @@ import { pathKey, type YamlText } from './yaml-text.ts'
 export const MAX_FILE_LENGTH = 1_000_000
 /** The most objects of a file. */
 const MAX_OBJECTS = 2000
-/** As many objects are read in one go. */
+/** The most objects that are validated in one go, between two time slices. */
 const PART = 50
 /** The longest key of an object. */
 export const MAX_KEY_LENGTH = 63
@@ -186,12 +187,12 @@ export async function readConfiguration(
 
 /** Splits a file into files: one without objects, and the rest with a part of the objects each. What is no file stays whole. */
 function partsOf(file: unknown): unknown[] {
-  if (!isMapping(file)) return [file]
+  if (!isJsonObject(file)) return [file]
   const head = { ...file }
   const parts: unknown[] = [head]
   for (const section of sections) {
     const objects = head[section]
-    if (!isMapping(objects)) continue
+    if (!isJsonObject(objects)) continue
     delete head[section]
     const entries = Object.entries(objects)
     for (let from = 0; from < entries.length; from += PART)
@@ -199,9 +200,6 @@ function partsOf(file: unknown): unknown[] {
   }
   return parts
 }
-
-const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Adds a line to each issue: that of the innermost part of its path that has one. */
 export function withLines(issues: readonly Issue[], lines: ReadonlyMap<string, number>): Issue[] {

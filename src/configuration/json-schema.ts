@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addressKeys, kindByKey } from '../alerting/channel-address.ts'
 import { senders } from '../alerting/senders.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { fileShape } from './format.ts'
@@ -70,8 +71,7 @@ function widerPart(part: unknown): unknown {
   return isSchema(part) ? wider(part) : part
 }
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isSchema = (value: unknown): value is Schema => isJsonObject(value)
 
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import { truncate } from '../core/truncate.ts'
 import { brakeOn } from './brake.ts'
 import type { Digest, Existing } from './current.ts'
@@ -162,7 +163,7 @@ function areNamedAlike(old: readonly unknown[], now: readonly unknown[]): boolea
 }
 
 function hasMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isSecret(value)
+  return isJsonObject(value) && !isSecret(value)
 }
 
 /** Replaces ids by keys, because new objects get different ids in the plan and when it is applied. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Members } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
 
 /** Objects of a configuration file by section and key. */
@@ -177,8 +178,7 @@ export class Fields {
 
   /** @param value a value that is not an object counts as empty. */
   constructor(value: unknown) {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    this.#value = isObject ? (value as Record<string, unknown>) : {}
+    this.#value = isJsonObject(value) ? value : {}
   }
 
   /** Returns an own member; undefined if it is absent or null. */

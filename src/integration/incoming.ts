@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/json-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 
@@ -185,7 +186,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /** Returns the value if it is an object, otherwise an empty object. */
 export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+  return isJsonObject(value) ? value : {}
 }
 
 /** Returns the first items if the value is a list, otherwise an empty list. */

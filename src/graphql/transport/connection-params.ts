@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/json-object.ts'
 import { bearerOf } from '../../http/request/caller.ts'
 
 /** The payload of `connection_init` is invalid; closes the socket with 4400. */
@@ -22,10 +23,10 @@ const CREDENTIAL_LIKE = /auth|key|token|secret|passw|credential|bearer|jwt|sessi
  */
 export function credentialIn(params: unknown): string | null {
   if (params === null || params === undefined) return null
-  if (!isObject(params)) throw new InvalidConnectionParams('connectionParams must be an object.')
+  if (!isJsonObject(params)) throw new InvalidConnectionParams('connectionParams must be an object.')
   const found = new Set<string | null>()
   for (const [name, value] of presentMembers(params)) {
-    if (normalizeName(name) !== 'headers' || !isObject(value)) collect(name, value, found, ANY_NAME)
+    if (normalizeName(name) !== 'headers' || !isJsonObject(value)) collect(name, value, found, ANY_NAME)
     else for (const [header, text] of presentMembers(value)) collect(header, text, found, CREDENTIAL_LIKE)
   }
   const isForeign = found.delete(null)
@@ -56,7 +57,3 @@ const presentMembers = (members: object) =>
   Object.entries(members).filter(([, value]) => value !== null && value !== undefined)
 
 const normalizeName = (name: string) => name.toLowerCase().replace(/[-_]/g, '')
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isJsonObject } from '../../core/json-object.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type BsonValue, readDocument, writeDocument } from './bson.ts'
 import { type Conversation, Trouble } from './conversation.ts'
@@ -76,8 +77,7 @@ type Document = Readonly<Record<string, BsonValue>>
 function commandOf(text: string): Document | null {
   try {
     const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && Object.keys(value).length > 0 && isShallow(value, 20) ? (value as Document) : null
+    return isJsonObject(value) && Object.keys(value).length > 0 && isShallow(value, 20) ? (value as Document) : null
   } catch {
     return null
   }
