@@ -85,7 +85,7 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
 
 /**
  * What is no part of a change: the key is read every two seconds and its use recorded every minute (account/api-key/known-keys.ts),
- * and workers of another service in this process ask for their next row (database/lease/agenda.ts).
+ * and without a worker, this instance stands in for it and asks when its next delivery is due (app/standby.ts).
  */
 const aside = /key\.hash|UPDATE "public"."ApiKey"|^\s*SELECT \(SELECT min\("dueAt"\)/
 
