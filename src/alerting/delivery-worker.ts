@@ -1,15 +1,13 @@
-import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/lease/agenda.ts'
 import { earliestOf } from '../database/lease/agenda.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../database/lease/leased-worker.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { LEASE } from '../notification/delivery/delivery-worker.ts'
+import { LEASE, pauses } from '../notification/delivery/lease.ts'
 import type { DeliveryParts, DueDelivery } from './send-delivery.ts'
 import { createDeliverySender } from './send-delivery.ts'
 
 const CONCURRENCY = 32
-const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
 
 /** Selects the first pending delivery of each channel and thread, so that messages arrive in order. */
 const isFirstPending = Prisma.sql`NOT EXISTS (

@@ -3,14 +3,14 @@ import { withDeadline } from '../core/concurrency/deadline.ts'
 import type { Context } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
-import { SECOND } from '../core/time.ts'
 import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
 import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import type { SendTools } from '../notification/channel/channel.ts'
 import { internalFailure } from '../notification/channel/channel.ts'
 import type { Attempt } from '../notification/delivery/attempt.ts'
 import { progressAfter, readAttempts } from '../notification/delivery/attempt.ts'
-import { SEND_DEADLINE } from '../notification/delivery/deliver.ts'
+import { postponedUntil } from '../notification/delivery/backoff.ts'
+import { SEND_DEADLINE } from '../notification/delivery/lease.ts'
 import { consumeMail } from '../notification/mail/budget.ts'
 import { suppressedAmong } from '../notification/mail/suppression.ts'
 import type { AlertItem } from './item.ts'
@@ -21,8 +21,6 @@ import { sendAlert } from './send.ts'
 
 /** The limits per host, for all organizations together. */
 const PER_HOST = { atOnce: 4, perMinute: 600 } as const
-/** How long a delivery waits while its host is at the limit, in milliseconds; jitter up to doubles it. */
-const POSTPONE_MS = 2 * SECOND
 
 /** A due delivery, with its channel and organization. */
 export type DueDelivery = AlertDelivery & {
@@ -98,7 +96,7 @@ export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) =
 
   const postponed = (): Progress => ({
     status: 'PENDING',
-    dueAt: new Date(now().getTime() + POSTPONE_MS * (1 + random())),
+    dueAt: postponedUntil(now(), random()),
   })
 
   return deliver

@@ -7,6 +7,17 @@ const MAX_PAUSE = 2 * HOUR
 /** How long after its creation a delivery is retried. */
 const RETRY_WINDOW = DAY
 
+/** How long a postponed delivery waits, in milliseconds; jitter up to doubles it. */
+const POSTPONE_MS = 2 * SECOND
+
+/**
+ * Returns when to try again what was not sent, because its destination is at its limit. It counts as no attempt.
+ * @param random from 0 to 1.
+ */
+export function postponedUntil(now: Date, random: number): Date {
+  return new Date(now.getTime() + POSTPONE_MS * (1 + random))
+}
+
 /**
  * Returns when to retry a delivery: exponential backoff with 25% jitter, and not before the receiver's `Retry-After`. Null if that
  * is more than a day after the delivery was created.

@@ -4,7 +4,6 @@ import { withDeadline } from '../../core/concurrency/deadline.ts'
 import type { Context } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Metrics } from '../../core/telemetry/metrics.ts'
-import { SECOND } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { SendResult, SendTools } from '../channel/channel.ts'
 import { internalFailure } from '../channel/channel.ts'
@@ -13,14 +12,11 @@ import { channels } from '../channels.ts'
 import { buildMessage } from '../content/delivery-message.ts'
 import { deferralOf } from '../mail/budget.ts'
 import { progressAfter } from './attempt.ts'
+import { postponedUntil } from './backoff.ts'
 import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
 import { createDeliveryStore } from './delivery-store.ts'
-
-/** The timeout of a send, in milliseconds. */
-export const SEND_DEADLINE = 48 * SECOND
-/** How long a postponed message waits, in milliseconds; jitter up to doubles it. */
-const POSTPONE_MS = 5 * SECOND
+import { SEND_DEADLINE } from './lease.ts'
 
 /** A delivery that a worker has claimed. */
 export interface ClaimedDelivery {
@@ -73,8 +69,8 @@ export function createDelivering(parts: DeliveryTools): (taken: ClaimedDelivery,
       return store.record({ delivery, attempt: null, outcome, progress: { status: 'CANCELLED', dueAt: null } })
     }
     if (outcome.kind === 'postponed') {
-      const dueAt = new Date(now().getTime() + POSTPONE_MS * (1 + random()))
-      return store.record({ delivery, attempt: null, outcome: null, progress: { status: 'PENDING', dueAt } })
+      const postponed = { status: 'PENDING', dueAt: postponedUntil(now(), random()) } as const
+      return store.record({ delivery, attempt: null, outcome: null, progress: postponed })
     }
     const { kind, status, message } = outcome
     const durationMs = Math.round(performance.now() - begun)

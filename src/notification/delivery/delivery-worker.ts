@@ -11,9 +11,8 @@ import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
 import type { Slot } from './delivery-slots.ts'
 import { CONCURRENCY, createSlots } from './delivery-slots.ts'
+import { LEASE, pauses } from './lease.ts'
 
-/** Longer than the slowest send (45 s) and storing its result. The deliveries of a crashed worker wait this long. */
-export const LEASE = 60 * SECOND
 /** A delivery with less time left on its lease is released instead of started. */
 const MIN_LEASE = 50 * SECOND
 /** How many deliveries one statement claims. */
@@ -23,8 +22,6 @@ const BATCH = 200
  * unsubscribed.
  */
 const FRESH = SECOND
-/** Wake-ups are merged, because many deliveries end at about the same time. */
-const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
 
 /**
  * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in order.

@@ -1,19 +1,16 @@
 import type pg from 'pg'
-import { SECOND } from '../../core/time.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import { dueIfAny, earliestOf } from '../../database/lease/agenda.ts'
 import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { LEASE, pauses } from '../delivery/lease.ts'
 import { followOrganizations, UNFOLLOWED } from './follow.ts'
 import type { DuePush, PushParts } from './send-delivery.ts'
 import { createPushSender } from './send-delivery.ts'
 
-/** Longer than the slowest send. The notifications of a crashed worker wait this long before they are sent again. */
-const LEASE = 60 * SECOND
 /** How many notifications are claimed and sent at once. */
 const CONCURRENCY = 64
-const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
 
 /** `isWanted` is false if the person has left the organization, or the session has ended. */
 const READ = `

@@ -1,10 +1,10 @@
 import type { Context } from '../../core/context.ts'
-import { SECOND } from '../../core/time.ts'
 import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
 import type { Outcome, SendResult } from '../channel/channel.ts'
-import { nextAttempt } from '../delivery/backoff.ts'
+import { progressAfter } from '../delivery/attempt.ts'
+import { postponedUntil } from '../delivery/backoff.ts'
 import type { PushContent } from './content.ts'
 import { parseContent } from './content.ts'
 import { sealedAcknowledgement } from './queue.ts'
@@ -15,8 +15,6 @@ import { vapidKeys } from './vapid.ts'
 
 /** The limits per push service. The largest ones serve most browsers. */
 const PER_HOST = { atOnce: 16, perMinute: 3000 } as const
-/** How long a notification waits while its push service is at the limit, in milliseconds; jitter up to doubles it. */
-const POSTPONE_MS = 2 * SECOND
 
 /** A claimed notification. */
 export interface DuePush
@@ -61,32 +59,26 @@ export function createPushSender(parts: PushParts): (row: DuePush) => Promise<vo
 
   async function store(row: DuePush, result: SendResult): Promise<void> {
     if (result.kind === 'postponed') return postpone(row)
-    if (result.kind === 'delivered') {
-      await recordInChannel(ctx, row, result)
-      return end(row)
-    }
-    if (result.permanence === 'GONE') {
-      await recordInChannel(ctx, row, result)
-      await db.pushBrowser.deleteMany({ where: { id: row.browserId } })
-      return
-    }
-    const { createdAt, failed } = row
-    const { retryAfterMs } = result
-    const again =
-      result.permanence === 'TEMPORARY'
-        ? nextAttempt({ createdAt, failed: failed + 1, retryAfterMs }, now(), random())
-        : null
-    if (again !== null) return repeat(row, failed + 1, again)
-    ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up a push notification')
+    const { createdAt: triedSince, failed } = row
+    const { dueAt } = progressAfter(result, { triedSince, failed }, now(), random())
+    if (dueAt !== null) return repeat(row, failed + 1, dueAt)
     await recordInChannel(ctx, row, result)
+    if (result.kind === 'failed' && result.permanence === 'GONE') return removeBrowser(row)
+    if (result.kind === 'failed')
+      ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up a push notification')
     return end(row)
   }
 
-  const postpone = (row: DuePush) => repeat(row, row.failed, new Date(now().getTime() + POSTPONE_MS * (1 + random())))
+  const postpone = (row: DuePush) => repeat(row, row.failed, postponedUntil(now(), random()))
 
   /** Only the holder of the lease records a failure. */
   async function repeat({ id, dueAt }: DuePush, failed: number, at: Date): Promise<void> {
     await db.pushDelivery.updateMany({ where: { id, dueAt }, data: { failed, dueAt: at } })
+  }
+
+  /** Removes a browser that has ended its subscription, and with it all its notifications. */
+  async function removeBrowser({ browserId }: DuePush): Promise<void> {
+    await db.pushBrowser.deleteMany({ where: { id: browserId } })
   }
 
   async function end({ id }: DuePush): Promise<void> {

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
-import { nextAttempt } from '../../../src/notification/delivery/backoff.ts'
+import { nextAttempt, postponedUntil } from '../../../src/notification/delivery/backoff.ts'
 import { noon } from '../../support/context.ts'
 
 const inSeconds = (at: Date | null) => (at === null ? null : (at.getTime() - noon.getTime()) / SECOND)
 const fresh = { createdAt: noon, failed: 1, retryAfterMs: null }
+
+test('a postponed delivery waits 2 s and up to as long again', () => {
+  expect([0, 0.5, 1].map((random) => inSeconds(postponedUntil(noon, random)))).toEqual([2, 3, 4])
+})
 
 describe('a temporary failure', () => {
   test.each([

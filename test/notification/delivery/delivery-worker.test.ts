@@ -5,8 +5,8 @@ import type { Answer } from '../../../src/network/outbound/outbound.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { readAttempts } from '../../../src/notification/delivery/attempt.ts'
 import { redeliver } from '../../../src/notification/delivery/delivery.ts'
-import { LEASE } from '../../../src/notification/delivery/delivery-worker.ts'
 import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
+import { LEASE } from '../../../src/notification/delivery/lease.ts'
 import { unsubscribe } from '../../../src/notification/subscriber/subscriber.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createGate } from '../../support/dns-server.ts'
@@ -271,8 +271,8 @@ test('a webhook at its address limit waits, without counting as an attempt', asy
   expect(receiver.received).toEqual([])
   const [delivery] = await deliveriesOf(tenant.id)
   expect(delivery).toMatchObject({ status: 'PENDING', attempts: [], dueAt: delivery?.deferredUntil })
-  expect(delivery?.dueAt?.getTime()).toBeGreaterThanOrEqual(notified.now().getTime() + 5 * SECOND)
-  expect(delivery?.dueAt?.getTime()).toBeLessThanOrEqual(notified.now().getTime() + 10 * SECOND)
+  expect(delivery?.dueAt?.getTime()).toBeGreaterThanOrEqual(notified.now().getTime() + 2 * SECOND)
+  expect(delivery?.dueAt?.getTime()).toBeLessThanOrEqual(notified.now().getTime() + 4 * SECOND)
   isFull = false
   await notified.pass(1, worker)
   expect(receiver.received.length).toBe(1)
