@@ -103,7 +103,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     const fresh = await get(`${page}/history`)
     const [body, time] = [await fresh.text(), fresh.headers.get('last-modified')]
     origin.stop()
-    // Some seconds later the cache asks the service again.
+    // After some seconds the cache asks the service again.
     await expect
       .poll(async () => (await get(`${page}/history`)).headers.get('x-cache'), { interval: 500 })
       .toMatch(/^(STALE|UPDATING)$/)

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The statement that asks for everything that may be due, every five seconds (database/lease/agenda.ts). */
+/** The statement that asks for all due work, every five seconds (database/lease/agenda.ts). */
 const isAgenda = (text: string) => text.startsWith('SELECT ARRAY[')
 
 test('a service with nothing due sends at most one statement every two seconds', async () => {
@@ -19,14 +19,14 @@ test('a service with nothing due sends at most one statement every two seconds',
       text: String(typeof statement === 'string' ? statement : (statement as { text?: unknown }).text),
       database: (sent.mock.contexts[index] as pg.Client | undefined)?.database,
     }))
-  /** The statements of the service: other databases of this process have connections of their own. */
+  /** Only statements of the service: other databases of this process have connections of their own. */
   const texts = () => {
     const all = calls()
     const own = all.find(({ text }) => isAgenda(text))?.database
     return all.flatMap(({ text, database }) => (database === own ? [text] : []))
   }
   const agendas = () => texts().flatMap((text, index) => (isAgenda(text) ? [index] : []))
-  // From the second one on: everything looks for work when it starts.
+  // From the second one on, because everything looks for work at the start.
   await expect.poll(() => agendas().length).toBeGreaterThanOrEqual(4)
   const [, first, , third] = agendas()
   const between = texts().slice(first, third)

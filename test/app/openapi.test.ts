@@ -30,7 +30,7 @@ const { baseUrl: url } = await testApp({ dns, settings })
 const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
 const { key } = await newOrganization(url, { pro: true })
 
-/** A validator of one of the document's schemas, with every object made strict. */
+/** A validator for one of the document's schemas, with every object made strict. */
 function validatorOf(schema: object): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas }).replaceAll(
     '#/components/schemas/',

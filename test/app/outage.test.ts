@@ -151,7 +151,7 @@ describe.skipIf(serverUrl === undefined)('while a table is locked', async () => 
     await locker.query('BEGIN')
     await locker.query(`LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`)
     await expect.poll(ready, { interval: 100 }).toMatchObject({ status: 503, checks })
-    // The first answer may come from the second before, in which another table was locked.
+    // The first answer may be from the second before, when another table was locked.
     const logged = () => ready().then(() => lines)
     await expect.poll(logged).toContain(`database: statements wait for a locked table: "${table}"`)
     await locker.query('ROLLBACK')
@@ -165,7 +165,7 @@ describe.skipIf(serverUrl === undefined)('while a table is locked', async () => 
       await locker.query('BEGIN')
       await locker.query('LOCK TABLE "PaymentEvent" IN ACCESS EXCLUSIVE MODE')
       await locker.query(`UPDATE "Region" SET "lastSeenAt" = "lastSeenAt"`)
-      // The loop's own statement waits for that row: longer than a turn that counts as busy, which is no sign of a lock.
+      // The loop's own statement waits for that row longer than a turn that counts as busy, which does not indicate a lock.
       const waits = async () => {
         const { rows } = await writer.query(`SELECT 1 FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query_start < now() - interval '0.6 seconds'`)

@@ -43,7 +43,7 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
     .filter((field) => /hash|secret|token|password/i.test(field))
-  // The mutations give a monitor and a subscriber, which tell it to whom may change them, as alert channels do.
+  // Alert channels, monitors and subscribers return it to those who may change them.
   expect(reported.sort()).toEqual([
     'AlertChannel.signingSecret',
     'BuyCheckPlanPayload.secret',
@@ -77,7 +77,7 @@ test('no type exposes a hash or a secret, except new keys, purchases and webhook
   ])
 })
 
-/** Everything that a mutation takes, whole: names with their types. */
+/** Returns everything that a mutation accepts, including nested fields: names with their types. */
 function takenBy({ args }: GraphQLField<unknown, unknown>): { name: string; type: string }[] {
   const seen = new Set<string>()
   const within = (name: string, type: GraphQLInputType): { name: string; type: string }[] => {
@@ -90,7 +90,7 @@ function takenBy({ args }: GraphQLField<unknown, unknown>): { name: string; type
   return args.flatMap((arg) => within(arg.name, arg.type))
 }
 
-/** The members of a field's union, and of its items' when it does to many things what another does to one. */
+/** Returns the members of a field's union; for a bulk mutation, those of its items. */
 function membersOf(field: GraphQLField<unknown, unknown>): string[] {
   const type = getNamedType(field.type)
   if (!isUnionType(type)) return []

@@ -19,7 +19,7 @@ const acme = await filledOrganization(baseUrl, { startsAt, endsAt: new Date(star
 const host = `${acme.slug}.status.example`
 await serveUnder(testContext(database.prisma), acme.id, host)
 
-/** Asks as a browser does. */
+/** Requests a path as a browser does. */
 function ask(path: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
   const accept = { accept: 'text/html,*/*', 'accept-encoding': 'gzip, deflate, br', 'accept-language': 'en' }
   return rawGet(baseUrl + path, { ...accept, ...headers })
@@ -32,7 +32,7 @@ const textOf = ({ headers, body }: RawAnswer) =>
       ? gunzipSync(body)
       : body
 
-/** The files that pages name. */
+/** Returns the assets that a page refers to. */
 const filesOf = async (path: string) =>
   Array.from(`${textOf(await ask(path))}`.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g), ([, file]) => file ?? '')
 const named = await Promise.all(
@@ -40,7 +40,7 @@ const named = await Promise.all(
 )
 const files = [...new Set(named.flat())]
 
-/** Every path that the service describes, of something that there is. */
+/** Every path of the API description, with ids of existing objects. */
 const { paths } = JSON.parse(`${textOf(await ask('/openapi.json'))}`) as { paths: Record<string, { get?: object }> }
 const described = Object.entries(paths).flatMap(([path, { get }]) =>
   get === undefined || /\/live$|^\/assets\//.test(path)
@@ -55,12 +55,12 @@ const described = Object.entries(paths).flatMap(([path, { get }]) =>
         .replace(/\{[^}]*\}/g, 'none'),
 )
 
-/** Pages and documents at the root of a custom domain, which the home page of this service has too. */
+/** Whether a path is also served at the root of a custom domain. */
 const isOfDomain = (path: string) =>
   path === '/' ||
   /^\/(?:de|history|incidents|services|subscribe|embed|badge|picture|maintenance\.ics|api\/v2)/.test(path)
 
-/** What is one reader's, or of this moment, and the doors of private pages. */
+/** Answers that depend on the reader or the moment, and the access forms of private pages. */
 const momentary =
   /^\/(?:healthz|readyz|metrics|check\/|subscriptions|alerts|billing|api\/v1|api\/blacklist-monitor|\.well-known)|\/access/
 

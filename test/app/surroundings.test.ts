@@ -10,7 +10,7 @@ import { borrowDatabase } from '../support/database.ts'
 const { database, release } = await borrowDatabase()
 atTheEnd(release)
 
-/** A checker whose lists have these states; no more of it is read. */
+/** A checker whose lists have these states; nothing else of it is read. */
 const checkerWith = (...states: HealthStatus[]) =>
   ({ lists: states, lookup: { health: { get: (status: HealthStatus) => ({ status }) } } }) as unknown as Checker
 
@@ -49,7 +49,7 @@ test('a probe that is due for over a minute is late', async () => {
   const pool = {
     query: async (statement: { values: unknown[] }) => ({ rows: [{ isLate: statement.values[0] === 'local' }] }),
   }
-  // What it asks for is tested with the database above; here is an answer.
+  // The test above covers the statement; this fake answers it.
   expect(await surroundings({ pool: pool as never })).toMatchObject({ lateness: 'late' })
 })
 

@@ -61,7 +61,7 @@ test('sends a span per request, statement and probe, with routes and operations 
     http: { url: `${collector.url}/canary-path`, headers: [{ name: 'authorization', value: 'canary-secret' }] },
   })
   await succeed(baseUrl, key, 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } }', { id: monitor.id })
-  // The probe's own request is not the collector's.
+  // The probe's own request does not go to the collector.
   const exported = () => collector.received.filter(({ path }) => path === '/v1/traces')
   await app.close()
   const probed = collector.received.splice(0).filter((request) => {
@@ -106,7 +106,7 @@ test('sends a span per request, statement and probe, with routes and operations 
     'postgresql',
   ])
   expect(named('INSERT Monitor')).not.toEqual([])
-  // Names, values, paths and secrets of callers are nowhere.
+  // Traces contain no names, values, paths or secrets of callers.
   for (const { body } of exported()) {
     expect(body).not.toContain('canary')
     expect(body).not.toContain(key)

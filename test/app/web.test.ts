@@ -3,6 +3,6 @@ import { loadWeb } from '../../src/app/web.ts'
 
 test('the schema is validated before the first request', async () => {
   const { schema } = await loadWeb()
-  // Where graphql remembers it; undefined: the next execution validates the schema.
+  // The property in which graphql caches the validation; undefined: the next execution validates the schema.
   expect(schema.__validationErrors).toEqual([])
 })

@@ -44,14 +44,14 @@ await mutate(app.baseUrl, acme.key, 'correctUptime', 'UptimeCorrection', { ...se
 await dispatched(database.prisma, acme.id)
 const openTab = useChromium()
 
-/** What is no page of ours: documents, files, a part of other pages, sign-out, and the pages that libraries make. */
+/** Paths that are not pages of ours: documents, files, embedded parts, sign-out, and pages that libraries make. */
 const others =
   /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|\/files\/(?!new)[^/]+$|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|docs\/reference|metrics)/
 
 const desktop = { width: 1280, height: 844 }
 const phone = { width: 390, height: 844 }
 
-/** Names a kind of page: its address without ids, languages and most of its query. */
+/** Returns the kind of a page: its address without ids, languages and most of its query. */
 function kindOf({ pathname, searchParams }: URL): string {
   const path = pathname
     .replace(/\/[a-z]+_[a-z0-9]{20,}/g, '/{id}')
@@ -66,7 +66,7 @@ function kindOf({ pathname, searchParams }: URL): string {
 
 const themes = ['light', 'dark'] as const
 
-/** What axe finds on a page, in the themes that are tried there: they differ in their colours only. */
+/** Returns axe's findings on a page, in the themes tried there: they differ only in colours. */
 async function violationsOf(page: Page, path: string, tried: readonly (typeof themes)[number][]): Promise<string[]> {
   const found: string[] = []
   for (const theme of tried) {
@@ -78,11 +78,11 @@ async function violationsOf(page: Page, path: string, tried: readonly (typeof th
   return found
 }
 
-/** Every link of a page. */
+/** Returns every link of a page. */
 const linksOf = (page: Page) =>
   page.evaluate(() => Array.from(document.querySelectorAll('a[href]'), (link) => link.getAttribute('href') ?? ''))
 
-/** Opens one page of each kind that links lead to, and returns what axe finds, and what is too wide for a phone. */
+/** Opens one page of each kind that links lead to. Returns axe's findings, and elements that are too wide for a phone. */
 async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ kinds: string[]; found: string[] }> {
   const waiting = starts.map((path) => new URL(path, app.baseUrl))
   const kinds = new Set<string>(waiting.map(kindOf))
@@ -90,7 +90,7 @@ async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ 
   let opened = 0
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     await page.goto(next.href)
-    // What is folded is a part of the page too.
+    // Collapsed sections are part of the page too.
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('main details')) details.setAttribute('open', '')
     })
@@ -118,10 +118,10 @@ const doors = [
   { kind: 'ADDRESSES', ranges: ['192.0.2.0/24'] },
 ]
 
-/** One test opens all pages: a machine that has much else to do takes longer than for others. */
+/** One test opens all pages, so it takes longer than others on a busy machine. */
 const PATIENCE = 15 * MINUTE
 
-/** The slug of a page that is closed to visitors. */
+/** Returns the slug of a private page. */
 async function closedPage(access: (typeof doors)[number]): Promise<string> {
   const { id: organizationId, slug, key } = await newOrganization(app.baseUrl)
   const { id: pageId } = await database.prisma.page.findFirstOrThrow({ where: { organizationId } })
@@ -135,7 +135,7 @@ test(
     await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
     const page = `/status/${acme.slug}`
     const starts = ['/', '/status', page, `${page}/history`, `${page}/nothing`, '/check/127.0.0.2', '/sign-up']
-    // The doors of private pages, the end of a link, and a status line in a frame.
+    // The access forms of private pages, an expired link, and a status line in a frame.
     for (const access of doors) starts.push(`/status/${await closedPage(access)}`)
     starts.push(
       `${starts.at(-1)}/access/none`,
@@ -152,7 +152,7 @@ test(
   PATIENCE,
 )
 
-/** What is a file, asked for by forms, shown after another screen's form only, or leads on. */
+/** Addresses that are files, take only forms, are shown only after another screen's form, or redirect. */
 const unlinked = [
   'incidents/:id/files/:fileId',
   'incidents/:id/updates',

@@ -20,7 +20,7 @@ const newTab = useChromium()
 const password = 'correct horse battery'
 const passwordHash = await hashPassword(password)
 
-/** Returns what is wrong with pages, at full width and on a phone. */
+/** Returns the problems of pages, at full width and on a phone. */
 async function violationsOf(page: Page, paths: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const path of paths) {

@@ -13,7 +13,7 @@ import { newOrganization, post } from '../support/graphql-client.ts'
 import { linkIn, startMailServer } from '../support/mail-server.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** How far the service's clock is ahead of ours, in milliseconds. */
+/** The offset of the service's clock, in milliseconds. */
 let ahead = 0
 const now = () => new Date(Date.now() + ahead)
 const mailServer = await startMailServer()

@@ -26,7 +26,7 @@ afterAll(async () => {
 const newTab = useChromium()
 const openTab = (options: BrowserContextOptions = {}) => newTab((url) => url.startsWith(server.url), options)
 
-/** Opens the streaming page of a check; returns the check. */
+/** Opens the streaming page of a check. Returns the check. */
 async function openCheck(page: Page, target = address) {
   const next = pages.nextCheck()
   await page.goto(`${server.url}/check/${target}`, { waitUntil: 'commit' })

@@ -8,7 +8,7 @@ const { app, database, organization } = await testConsole()
 const acme = await organization('acme')
 await database.prisma.organization.update({ where: { id: acme.organization.id }, data: { tier: 'TEAM' } })
 const owner = await acme.signIn('OWNER', { isOperator: true })
-// What actions need that come after others only where every action is tried in every way.
+// Prerequisites that earlier actions only create when every action is tried in every way.
 await owner.post('services/new', { name: 'API' })
 await owner.post('pages/new', { name: 'Depot', slug: 'depot', shows: 'ALL' })
 const openTab = useChromium()
@@ -24,7 +24,7 @@ type Action = readonly [
   text: string,
 ]
 
-/** What each screen is for: the screen, what is filled in there, the button, and where which text shows that it was done. */
+/** The main action of each screen: the screen, the fields to fill in, the button, and the page and text that show success. */
 const actions = (way: number): readonly Action[] => [
   ['start', { target: `http://127.0.0.1:${way}/` }, 'Watch it', 'monitors', `127.0.0.1:${way}`],
   ['services/new', { name: `Website ${way}` }, 'Add', 'services', `Website ${way}`],
@@ -58,7 +58,7 @@ const actions = (way: number): readonly Action[] => [
   [operator, { text: 'acme' }, 'Search', '', 'The acme'],
 ]
 
-/** How a person uses a browser. */
+/** How a person operates the browser. */
 interface Way {
   readonly options: BrowserContextOptions
   fill(page: Page, field: Locator, value: string): Promise<void>
@@ -91,7 +91,7 @@ const ways: Readonly<Record<string, Way>> = {
     options: {},
     async fill(page, field, value) {
       await reach(page, field)
-      // What the keys do in a field for dates is the browser's own affair.
+      // How keys work in a date field is up to the browser.
       if ((await field.getAttribute('type')) === 'datetime-local') return field.fill(value)
       if (!(await isSelect(field))) {
         await page.keyboard.press('ControlOrMeta+A')
@@ -135,7 +135,7 @@ describe.each(Object.entries(ways))('%s', (name, way) => {
       for (const [field, value] of Object.entries(fields))
         await way.fill(page, page.locator(`main [name="${field}"]`), value)
       const form = page.locator('main form').filter({ has: page.locator(`[name="${Object.keys(fields)[0]}"]`) })
-      // With scripts, the table of a check grows in its page.
+      // With scripts, the table of a check grows on its page.
       const done = screen === 'blacklists' ? null : page.waitForEvent('domcontentloaded')
       await way.press(page, form.getByRole('button', { name: button, exact: true }))
       await done

@@ -17,7 +17,7 @@ const { prisma } = database
 const open = useChromium()
 const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith(app.baseUrl.replace('http', 'ws'))
 
-/** The website to be watched. */
+/** The website to monitor. */
 const website = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
 await once(website, 'listening')
 afterAll(() => website.close())
@@ -167,7 +167,7 @@ test('what is shown only once stays, whatever happens meanwhile', async () => {
     const refreshed = page.waitForResponse(`${app.baseUrl}/console/example/${screen}`)
     await owner.post('services/new', { name: `Made while ${screen} are open`, description: '' })
     await (await refreshed).finished()
-    // A refresh that comes later begins when this one is done.
+    // A later refresh begins when this one is done.
     const again = page.waitForResponse(`${app.baseUrl}/console/example/${screen}`)
     await owner.post('services/new', { name: `Made later while ${screen} are open`, description: '' })
     await again

@@ -72,7 +72,7 @@ describe('an incident is reported', () => {
     await page.getByRole('button', { name: 'Report', exact: true }).click()
     expect(await page.locator('#message-problem').textContent()).toBe('Must not be blank.')
     await expect.poll(() => focusedName(page)).toBe('message')
-    // A preview needs nothing but the message.
+    // A preview only needs the message.
     await page.getByLabel('Message', { exact: true }).fill('We *look* into it.')
     await title.fill('')
     await page.getByRole('button', { name: 'Preview' }).click()
@@ -245,7 +245,7 @@ test('axe reports what breaks a rule', async () => {
   expect((await axeViolations(tab.page)).join()).toMatch(/^label: <input>/)
 })
 
-/** Taps what is large enough for a thumb. */
+/** Taps an element, which has to be large enough for a thumb. */
 async function tap(target: Locator): Promise<void> {
   await target.scrollIntoViewIfNeeded()
   const { height = 0 } = (await target.boundingBox()) ?? {}
@@ -253,7 +253,7 @@ async function tap(target: Locator): Promise<void> {
   await target.tap()
 }
 
-/** Presses the tabulator until an element has the focus. */
+/** Presses Tab until an element has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < 60; presses++) {

@@ -46,11 +46,11 @@ describe('the preview of the page', () => {
     ).toBe(true)
     await page.fill('[name=accentColor]', '#aa0044')
     await preview.locator('link[href$="theme.aa0044.css"]').waitFor({ state: 'attached' })
-    // A link of the page leads nowhere.
+    // A link in the page leads nowhere.
     await preview.getByRole('link', { name: 'Get updates' }).click()
     await preview.getByRole('heading', { name: 'Services', exact: true }).waitFor()
     expect(await preview.locator('script').count()).toBe(0)
-    // The styles are those of the page.
+    // The page has its own styles.
     expect(await preview.locator('header.owner img').evaluate((img) => getComputedStyle(img).objectFit)).toBe('contain')
     expect(await axeViolations(page)).toEqual([])
     expect(tab.complaints.filter((text) => !/window|popup/i.test(text))).toEqual([])

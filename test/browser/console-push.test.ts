@@ -20,7 +20,7 @@ async function openAccount(page: Page) {
   return userId
 }
 
-/** Has the browser subscribe at our push service: its own is Google's, which tests do not reach. */
+/** Makes the browser subscribe at our push service: its own is Google's, which tests cannot reach. */
 async function stubSubscription(page: Page) {
   const { endpoint, ...keys } = service.subscribe()
   await page.context().grantPermissions(['notifications'], { origin: app.baseUrl })
@@ -55,7 +55,7 @@ async function deliver(page: Page, data: object) {
   })
 }
 
-/** Records what the worker has the browser show: the headless shell has nothing to show it on. */
+/** Records the notifications of the worker: the headless shell cannot show any. */
 async function recordShown(page: Page) {
   await workerOf(page).evaluate(() => {
     const shown: unknown[] = []

@@ -8,7 +8,7 @@ const { app, database, organization } = await testConsole()
 const acme = await organization('acme')
 const newTab = useChromium()
 
-/** A tab of a new member with the form that repeats maintenance. */
+/** A tab of a new member with the form for repeating maintenance. */
 async function openForm(options: BrowserContextOptions) {
   const { token } = await acme.signIn('EDITOR')
   const tab = await newTab((url) => url.startsWith(app.baseUrl), options)

@@ -67,7 +67,7 @@ async function hundredServices(): Promise<void> {
     )
   now(1, [['DOWN', at(-HOUR)]])
   now(2, [['DEGRADED', at(-HOUR)]])
-  // Nothing is known any more, and nothing yet.
+  // One whose state is unknown again, and one without any result yet.
   now(4, [['UP', at(-80 * DAY)]], at(-3 * DAY))
   now(5, [['PENDING', at(-MINUTE)]], null)
   await writeMonitors(prisma, pasts)
@@ -86,7 +86,7 @@ async function hundredServices(): Promise<void> {
   const times = { startsAt: at(-HOUR), endsAt: at(HOUR) }
   await scheduleMaintenance(then(-DAY), { title: 'New disks', message: 'Reads go on.', ...times, serviceIds: [of(65)] })
   await prisma.maintenance.updateMany({ where: { organizationId }, data: { status: 'IN_PROGRESS' } })
-  // The service finds out by itself that a monitor is silent.
+  // The service notices without help that a monitor is silent.
   const silent = { serviceId: of(4), unknownSince: { not: null } }
   await vi.waitUntil(async () => (await prisma.monitor.count({ where: silent })) === 1, {
     timeout: 60_000,
@@ -137,7 +137,7 @@ describe.each(looks)('$name', ({ name, ...look }) => {
     const lines = page.locator('.services > li')
     expect(await lines.count()).toBe(100)
     const heights = await lines.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height))
-    // On a telephone the bar is below the name; a long status takes a second line, and a long name several.
+    // On a phone the bar is below the name; a long status takes a second line, and a long name several.
     expect(heights.filter((height) => height > (look.viewport.width > 600 ? 48 : 80)).length).toBeLessThanOrEqual(1)
     await shot(page, `${name}-open`)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(look.viewport.width)

@@ -15,7 +15,7 @@ const { id: serviceId } = await database.prisma.service.findFirstOrThrow({ where
 const newTab = useChromium()
 const page = (path: string) => `${app.baseUrl}/status/acme${path}`
 
-/** Tabs for `SHOTS`, a folder, to look at. */
+/** Takes a screenshot into the folder `SHOTS`, if set, to look at. */
 async function shoot(tab: Page, name: string): Promise<void> {
   const folder = process.env['SHOTS']
   if (folder !== undefined) await tab.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
@@ -38,7 +38,7 @@ describe('an incident in several languages', () => {
 
     await using reader = await newTab((url) => url.startsWith(app.baseUrl), {
       locale: 'de-DE',
-      // What axe sees does not fade in.
+      // Without fades, so that axe sees the final colours.
       reducedMotion: 'reduce',
     })
     await reader.page.goto(page(''))
@@ -87,7 +87,7 @@ describe('a language that is written from right to left', () => {
       const box = await tab.page.locator(selector).first().boundingBox()
       return (box?.x ?? 0) + (box?.width ?? 0)
     }
-    // Names begin on the right; marks and links end on the left.
+    // Names begin on the right; marks and links are at the left end.
     const [name, mark] = [await rightOf(`#${serviceId} .name`), await rightOf(`#${serviceId} .mark`)]
     expect(name).toBeGreaterThan(mark)
     expect(await rightOf('header.owner .name')).toBeGreaterThan(await rightOf('header.owner nav'))

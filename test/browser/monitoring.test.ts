@@ -10,11 +10,11 @@ import { mutate, succeed } from '../support/filled-organization.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** What the service takes for the time; it passes when the test lets it. */
+/** The service's clock; it advances when the test lets it. */
 let time = noon
 const now = () => time
 
-/** What is watched: it notes when it was asked, and what it answered. */
+/** The monitored server: records the times of requests, and its answers. */
 const asked: { at: Date; status: number }[] = []
 let status = 200
 const watched = createServer((_, response) => {
@@ -50,7 +50,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   const { id } = await mutate(baseUrl, key, 'createMonitor', 'Monitor', monitor)
   const read = (fields: string) =>
     succeed(baseUrl, key, `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`, { id })
-  /** Lets time pass, and gives what the check finds that is due then. */
+  /** Advances the clock. Returns the result of the probe that is due then. */
   const check = async (seconds: number) => {
     time = new Date(time.getTime() + seconds * SECOND)
     const last = async () => (await read('lastResult { at outcome }'))['lastResult'] as Record<string, string> | null
@@ -63,7 +63,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
 
   status = 503
   expect(await check(60)).toBe('DOWN')
-  // What contradicts the state is looked at again sooner than a minute later.
+  // A contradicting result is confirmed sooner than a minute later.
   expect(await check(20)).toBe('DOWN')
   await heading('All services are operational')
   expect(await page.locator('#open-incidents').count()).toBe(0)

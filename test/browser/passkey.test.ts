@@ -9,7 +9,7 @@ const { signIn } = await organization('keyring')
 const openTab = useChromium()
 const ours = (url: string) => url.startsWith(app.baseUrl) || url.startsWith('data:')
 
-/** Gives the browser an authenticator that its owner has unlocked. */
+/** Adds an unlocked authenticator to the browser. */
 async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)
   await session.send('WebAuthn.enable')

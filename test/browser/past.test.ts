@@ -29,12 +29,12 @@ afterAll(async () => {
   await remove()
 })
 
-/** A service with a past of 60 days, in which each kind of day occurs. */
+/** A service with 60 days of history, in which each kind of day occurs. */
 async function writePast() {
   const database = await openDatabase({ dataDir, databaseUrl: config.DATABASE_URL, log: silent })
   const now = new Date()
   const at = (milliseconds: number) => new Date(now.getTime() + milliseconds)
-  /** At noon, so that an hour never belongs to two days. */
+  /** At noon, so that no hour belongs to two days. */
   const daysAgo = (days: number, milliseconds = 0) =>
     new Date((Math.floor(now.getTime() / DAY) - days) * DAY + DAY / 2 + milliseconds)
   const db = database.prisma
@@ -73,7 +73,7 @@ async function writePast() {
   return { key: apiKey.secret, api: serviceId }
 }
 
-/** Takes a screenshot to look at, where asked for. */
+/** Takes a screenshot to look at, if requested. */
 async function shot(page: Page, name: string): Promise<void> {
   if (process.env['SHOTS']) await page.screenshot({ path: `/tmp/past-${name}.png` })
 }
@@ -91,7 +91,7 @@ describe('the days of a service', () => {
     const { width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
     expect(width).toBeGreaterThan(600)
     expect(height).toBeGreaterThan(20)
-    /** A bounding box leaves out the width of the line, which is the height of the mark. */
+    /** A bounding box excludes the stroke width, which is the height of the mark. */
     const boxOf = (mark: string) =>
       bar.locator(`path.${mark}`).evaluate((path: SVGPathElement) => {
         const tall = Number.parseFloat(getComputedStyle(path).strokeWidth)
@@ -126,7 +126,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  /** The UTC day, as an address names it. */
+  /** The UTC day, as in addresses. */
   const dayKey = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10)
 
   test('open with the keyboard: one stop for the tab key, arrows between days, Enter', async () => {
@@ -166,7 +166,7 @@ describe('the days of a service', () => {
     await details.getByText('Degraded 12:00 UTC to 13:00 UTC').waitFor()
     await details.getByRole('button', { name: 'Close' }).click()
     await details.waitFor({ state: 'hidden' })
-    // Neither has opened the line.
+    // Neither has opened the service's details.
     expect(await tab.page.locator(`#${api} details[open]`).count()).toBe(0)
     const { x = 0, y = 0, width = 0, height = 0 } = (await line.locator('.days').boundingBox()) ?? {}
     await tab.page.mouse.click(x + (width * (90 - 20.5)) / 90, y + height / 2)
@@ -200,7 +200,7 @@ describe('the days of a service', () => {
     const { width = 0, height = 0, x = 0 } = (await link.boundingBox()) ?? {}
     expect(width).toBeGreaterThan(24)
     expect(height).toBeGreaterThan(44)
-    // The newest days are in view, older ones are scrolled to.
+    // The newest days are in view, scrolling shows older ones.
     expect(x).toBeGreaterThan(0)
     await shot(tab.page, `service-390-${colorScheme}`)
     await link.tap()
@@ -227,7 +227,7 @@ describe('the days of a service', () => {
     const line = tab.page.locator(`#${api} summary`)
     const bar = line.locator('.days')
     await line.scrollIntoViewIfNeeded()
-    /** Where a day is on the screen. */
+    /** Returns the position of a day on the screen. */
     const middleOf = async (daysAgo: number) => {
       const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
       return { x: x + (width * (89.5 - daysAgo)) / 90, y: y + height / 2 }
@@ -244,7 +244,7 @@ describe('the days of a service', () => {
     await shot(tab.page, 'overview-390-day')
     await details.getByRole('button', { name: 'Close' }).tap()
     await details.waitFor({ state: 'hidden' })
-    // A finger that moves to the right shows what was before; name, state and figure stay.
+    // Swiping right shows earlier days; name, state and figure stay.
     const session = await tab.page.context().newCDPSession(tab.page)
     const { x, y } = await middleOf(15)
     const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
@@ -258,7 +258,7 @@ describe('the days of a service', () => {
     const figure = await line.locator('.figure').boundingBox()
     expect(Math.abs((figure?.x ?? 0) + (figure?.width ?? 0) - left - width)).toBeLessThan(1)
     await shot(tab.page, 'overview-390-scrolled')
-    // So do the keys: each day that they choose is in view.
+    // The keys scroll too: each day that they select is in view.
     await line.focus()
     await tab.page.keyboard.press('Home')
     const chosen = await bar.locator('.chosen').boundingBox()

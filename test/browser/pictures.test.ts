@@ -35,7 +35,10 @@ afterAll(async () => {
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 
-/** An organization whose page has everything that a page may show. @param isQuiet nothing is wrong. */
+/**
+ * An organization whose page has everything that a page can show.
+ * @param isQuiet nothing is wrong.
+ */
 async function organization(slug: string, isQuiet: boolean) {
   const operator = testContext(prisma, { actor: { kind: 'operator' }, now: () => at(-89 * DAY) })
   const founding = { name: 'Northwind', slug, contactEmail: 'ops@northwind.example' }
@@ -100,7 +103,7 @@ const session = await transaction(testContext(prisma, { actor: { kind: 'operator
 const openTab = useChromium()
 const sizes = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } } as const
 
-/** A tab that looks the same on every machine: its clock stands still, and nothing moves. */
+/** A tab that looks the same on every machine: its clock is stopped, and nothing moves. */
 async function stillTab(size: keyof typeof sizes, colorScheme: 'light' | 'dark', options: BrowserContextOptions = {}) {
   const look = { viewport: sizes[size], deviceScaleFactor: 1, colorScheme, reducedMotion: 'reduce' } as const
   const own = { locale: 'en-GB', timezoneId: 'UTC', ...options }

@@ -15,7 +15,7 @@ const url = app.baseUrl
 const openTab = useChromium()
 
 let pages = 0
-/** A page of an organization of its own, with what its owner does. */
+/** A page of a separate organization, with the actions of its owner. */
 async function privatePage(access: Record<string, unknown>) {
   const slug = `closed-${++pages}`
   const acme = await organization(slug)
@@ -35,12 +35,12 @@ type PrivatePage = Awaited<ReturnType<typeof privatePage>>
 const SIGNED_OUT = 'You were signed out, or your role has changed.'
 const CLOSED = 'This status page is no longer open to you.'
 
-/** A reader of a page: how the page opens to them, what ends that, and what their page asks for then. */
+/** A kind of reader: how they open the page, what ends their access, and what the page then asks for. */
 interface Reader {
   readonly access: Record<string, unknown>
   open(page: Page, of: PrivatePage): Promise<unknown>
   end(of: PrivatePage): Promise<unknown>
-  /** Why their connections are closed. */
+  /** The reason with which their connections are closed. */
   readonly reason?: string
   readonly asks: RegExp
 }
@@ -138,7 +138,7 @@ const readers: Record<string, Reader> = {
   },
 }
 
-/** What the browser shows to the service, for a program that has the same. */
+/** Returns the headers with which a program has the same access as the browser. */
 async function credentialsOf(page: Page): Promise<Record<string, string>> {
   const cookies = await page.context().cookies(url)
   const token = new URL(page.url()).searchParams.get('token')
@@ -149,7 +149,7 @@ async function credentialsOf(page: Page): Promise<Record<string, string>> {
   }
 }
 
-/** Follows a page over a socket; resolves with the code with which that is closed. */
+/** Follows a page over a socket; resolves with the close code. */
 function socketOf(headers: Record<string, string>, query: string) {
   class Socket extends WebSocket {
     constructor(address: string, protocol: string) {
@@ -172,7 +172,7 @@ function socketOf(headers: Record<string, string>, query: string) {
   return { begun, closed }
 }
 
-/** Follows a page by server-sent events: the first event, and all of the text once it has ended. */
+/** Follows a page by server-sent events: resolves with the first event, and with the whole text at the end. */
 async function eventsOf(headers: Record<string, string>, query: string) {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
@@ -195,7 +195,7 @@ describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, 
     const of = await privatePage(access)
     await using tab = await openTab((asked) => asked.startsWith(url))
     const { page } = tab
-    // Survives the reload of the page.
+    // Survives a reload of the page.
     await page.addInitScript(() => {
       const Original = window.WebSocket
       window.WebSocket = class extends Original {
@@ -217,15 +217,15 @@ describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, 
 
     await end(of)
     expect(await socket.closed).toBe(`4403 ${reason}`)
-    // What the change itself appends is not for readers either.
+    // Readers do not get the event of the change itself either.
     expect(await events.rest).not.toContain('event: next')
     await page.getByRole('heading', { name: 'This page is private' }).waitFor()
     expect(await page.locator('main').textContent()).toMatch(asks)
     expect(await page.content()).not.toMatch(/Secret service/)
-    // A socket that the page opens again before it reloads ends with the page.
+    // A socket that the page opens again before it reloads is closed with the page.
     expect(await page.evaluate(() => sessionStorage.getItem('closed'))).toContain('4403')
 
-    // None of them comes back.
+    // None of them gets back in.
     expect((await fetch(url + of.path, { headers: { ...headers, accept: 'text/html' } })).status).toBe(401)
     await expect(socketOf(headers, query).begun).rejects.toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])
   })

@@ -13,7 +13,7 @@ import { scriptedLists } from '../support/scripted-lists.ts'
 const dns = await startDnsServer(scriptedLists({ '7.113.0.203.zen.spamhaus.org': ['127.0.0.4'] }))
 const database = await testDatabase()
 const { baseUrl } = await testApp({ dns, database })
-// The first person has set the service up.
+// The first person has already set up the service.
 await insertUser(testContext(database.prisma), { email: 'ana@acme.example', name: 'Ana', passwordHash: null })
 afterAll(() => dns.close())
 const [acme] = [await newOrganization(baseUrl), await newOrganization(baseUrl)]

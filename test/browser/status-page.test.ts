@@ -19,7 +19,7 @@ const newTab = useChromium()
 const isOurs = (url: string) => /^http:\/\/(localhost|127\.0\.0\.1):/.test(url)
 const openTab = (options: BrowserContextOptions = {}) => newTab(isOurs, options)
 
-/** An organization with two services, and what its people do. */
+/** An organization with two services, and the actions of its members. */
 async function owner(url = app.baseUrl) {
   const { id, slug, key } = await newOrganization(url)
   const service = async (name: string) => (await mutate(url, key, 'createService', 'Service', { name })).id
@@ -49,7 +49,7 @@ const heading = (page: Page, text: string) => page.getByRole('heading', { level:
 const scrollsSideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
 
-/** Adds up what Chromium counts as layout shift from here on. */
+/** Adds up Chromium's layout shifts from here on. */
 async function watchShifts(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const shifts = { sum: 0 }
@@ -71,7 +71,7 @@ describe('an open page', () => {
     await live(page)
     await page.evaluate(() => Object.assign(window, { same: true }))
     const shift = await watchShifts(page)
-    // On a slow device, changes meet the end of an animation.
+    // On a slow device, changes arrive at the end of an animation.
     await (await page.context().newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: 6 })
 
     const { id } = await acme.incident('Payments fail')
@@ -169,7 +169,7 @@ describe('an open page', () => {
     expect(await page.locator('.group').isVisible()).toBe(false)
     await acme.incident('Payments fail')
     await heading(page, 'Major outage: API')
-    // What arrives is filtered too, and nothing that was typed is lost.
+    // New content is filtered too, and typed text stays.
     expect(await names()).toEqual(['Service 1', 'Service 10', 'Service 11'])
     await field.fill('')
     const onlyProblems = page.getByRole('checkbox', { name: 'Only problems' })
@@ -181,7 +181,7 @@ describe('an open page', () => {
     await page.reload()
     await live(page)
     expect(await names()).not.toContain('Paris')
-    // A search opens what it finds.
+    // A search opens matching items.
     await field.fill('paris')
     expect(await names()).toEqual(['Paris'])
     await page.goto(`${app.baseUrl}${acme.path}/history`)
@@ -207,7 +207,7 @@ describe('an open page', () => {
     const received: number[] = []
     page.on('websocket', (socket) =>
       socket.on('framereceived', ({ payload }) => {
-        // On a slow machine the page asks meanwhile whether the server is there.
+        // On a slow machine the page also pings the server.
         if (payload !== '{"type":"pong"}') received.push(Buffer.byteLength(payload))
       }),
     )
@@ -221,7 +221,7 @@ describe('an open page', () => {
     await page.locator('.prose', { hasText: 'A disk is full.' }).waitFor()
     await live(page)
     expect(requests).toEqual([])
-    // The acknowledgement, and each event.
+    // The acknowledgement and two events.
     expect(received).toHaveLength(3)
     for (const bytes of received) expect(bytes).toBeLessThan(1500)
     expect(await page.locator('.services > li').allTextContents()).toEqual([
@@ -294,7 +294,7 @@ describe('on a bad connection', () => {
       await page.locator('#live:not([data-state=live])').waitFor()
       service = startService(dns, options)
       await service.ready()
-      // Told before the page has found its way back.
+      // Reported before the page has reconnected.
       await acme.incident('While it was away')
       await page.getByRole('link', { name: 'While it was away' }).waitFor()
       await live(page)
@@ -390,7 +390,7 @@ describe('without JavaScript', () => {
 })
 
 describe('the reader', () => {
-  /** A page with every status, and long words in every place. */
+  /** A page with every status, and long words everywhere. */
   async function fullPage() {
     const acme = await owner()
     const long = 'a'.repeat(100)
@@ -527,7 +527,7 @@ describe('the reader', () => {
 
     await page.clock.fastForward('58:00')
     await expect.poll(() => posted.textContent()).toMatch(/^5[89] minutes ago$/)
-    // A change of the page leaves it so.
+    // A change of the page keeps it that way.
     await acme.incident('Another one')
     await page.getByRole('link', { name: 'Another one' }).waitFor()
     expect(await posted.last().textContent()).toMatch(/^(5\d minutes|1 hour) ago$/)

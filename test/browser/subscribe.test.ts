@@ -29,7 +29,7 @@ test.each([true, false])(
 
     await incident('Slow answers')
     const [, reported] = await mail.arrived(2, ({ envelopeTo }) => envelopeTo === to)
-    // The mail itself, as a reader sees it that shows HTML: its links lead to the incident and to the subscription.
+    // The email in a reader that shows HTML: its links lead to the incident and to the subscription.
     await page.goto('about:blank')
     await page.setContent(reported?.html ?? '')
     await page.getByRole('link', { name: 'View the incident' }).click()

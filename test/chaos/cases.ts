@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND } from '../../src/core/time.ts'
 import type { ChaosCase, Victims } from './chaos.ts'
 
-/** How long a trouble lasts that ends by itself. */
+/** How long a failure lasts that ends without help. */
 const LASTING = 4 * SECOND
 
 export const shortCases: readonly ChaosCase[] = [
@@ -15,7 +15,7 @@ export const shortCases: readonly ChaosCase[] = [
   { name: 'a worker is killed', cause: async ({ restart }) => restart('worker') },
 ]
 
-/** A clock that is wrong by so many seconds for a while, on an instance that checks and sends. */
+/** A clock that is wrong by so many seconds for a while, on an instance that probes and sends. */
 const wrongClock =
   (seconds: number) =>
   async ({ setWorkerClock }: Victims) => {

@@ -16,30 +16,30 @@ import { clockSettings, setClock } from './faked-clock.ts'
 
 type Role = 'all' | 'web' | 'worker'
 
-/** What a case may do harm to. */
+/** The parts of the system that a case can disturb. */
 export interface Victims {
   readonly proxy: DatabaseProxy
   readonly cluster: Cluster
   /** Kills an instance as `kill -9` does, and starts it again. */
   restart(role: Role): Promise<void>
   signal(role: Role, name: NodeJS.Signals): void
-  /** Sets the clock of the instance that only works so many seconds ahead; only where clocks can be faked. */
+  /** Sets the clock of the instance that is only a worker so many seconds ahead; only where clocks can be faked. */
   setWorkerClock(seconds: number): Promise<void>
 }
 
 export interface ChaosCase {
   readonly name: string
-  /** Does the harm, and ends what does not end by itself. */
+  /** Causes the failure, and ends it unless it ends without help. */
   readonly cause: (victims: Victims) => Promise<void>
 }
 
-/** Within which everything works again after the harm, in milliseconds. */
+/** The time within which everything works again after the failure, in milliseconds. */
 const RECOVERY = 30 * SECOND
 const MONITORS = 20
 
 /**
- * Runs cases one after the other against three instances on a server of their own, while someone writes, checks and is
- * told; counts what is lost, doubled and late, and prints it.
+ * Runs cases one after the other against three instances on a separate server, during writes, probes and deliveries; counts
+ * what is lost, duplicated and late, and prints it.
  */
 export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   const cluster = await startCluster()
@@ -111,13 +111,13 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   }
   const writers = [write('all'), write('web')]
 
-  /** How long until probes are stored and every instance is ready, from a moment on. */
+  /** Returns how long it takes from a moment on until results are stored and every instance is ready. */
   async function recovered(): Promise<number> {
     const begun = performance.now()
     const since = new Date()
     while (performance.now() - begun < 4 * RECOVERY) {
       const probed = await database.prisma.probeResult
-        // What a clock that is ahead has left behind is no sign of life.
+        // Rows written by a clock that was ahead do not prove that it works.
         .findMany({
           where: { at: { gt: since, lt: new Date(since.getTime() + 10 * MINUTE) } },
           distinct: ['monitorId'],
@@ -154,7 +154,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   await recovered()
   for (const { name, cause } of cases) {
     await cause(victims)
-    // Every monitor is checked every ten seconds, which is no delay.
+    // Every monitor is probed every ten seconds, which is not a delay.
     rows.push({ case: name, 'well again after (s)': Math.round((await recovered()) / 100) / 10 })
   }
 
@@ -205,7 +205,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   await disk.remove()
 
   expect(codes.map(({ code }) => code)).toEqual([0, 0, 0])
-  // The table has the figures; a machine that does much else takes its time, but never for ever.
+  // The table has the figures; a busy machine is slow, but has to finish.
   expect(rows.filter((row) => row['well again after (s)'] > (2 * RECOVERY) / SECOND)).toEqual([])
   expect(tally).toMatchObject({
     'writes lost': 0,
@@ -217,7 +217,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   })
 }
 
-/** Rows of text under their headings. */
+/** Formats rows as a table with headings. */
 function table(rows: readonly Readonly<Record<string, string | number>>[]): string {
   const headings = Object.keys(rows[0] ?? {})
   const lines = [headings, ...rows.map((row) => headings.map((heading) => String(row[heading])))]

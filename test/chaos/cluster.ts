@@ -13,20 +13,20 @@ const run = promisify(execFile)
 const versions = '/usr/lib/postgresql'
 const version = existsSync(versions) ? readdirSync(versions).sort().at(-1) : undefined
 
-/** Why there is no PostgreSQL to start; null: there is. */
+/** Why PostgreSQL cannot be started; null: it can. */
 export const clusterMissing = version === undefined ? 'no PostgreSQL server is installed' : null
 
 /** A PostgreSQL server of the test's own. */
 export interface Cluster {
   readonly url: string
-  /** The process that took the port. */
+  /** The process that listens on the port. */
   readonly pid: () => number
-  /** Stops it as a failing machine would, and starts it again. */
+  /** Stops it like a crash, and starts it again. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
-/** Makes one in a temporary directory and starts it; it refuses to run as root, so that it runs as `postgres` then. */
+/** Creates a server in a temporary directory and starts it. PostgreSQL refuses to run as root; then it runs as `postgres`. */
 export async function startCluster(): Promise<Cluster> {
   const bin = join(versions, version ?? '', 'bin')
   const directory = await mkdtemp(join(tmpdir(), 'chaos-'))

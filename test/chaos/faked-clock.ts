@@ -9,10 +9,10 @@ const library = existsSync(libraries)
       .find(existsSync)
   : undefined
 
-/** Why no clock can be faked; null: one can. */
+/** Why the clock cannot be faked; null: it can. */
 export const clockMissing = library === undefined ? 'faketime is not installed' : null
 
-/** The settings of a process whose clock follows a file; none where no clock can be faked. */
+/** The settings of a process whose clock follows a file; none where the clock cannot be faked. */
 export function clockSettings(file: string): NodeJS.ProcessEnv {
   if (library === undefined) return {}
   return {
@@ -24,10 +24,10 @@ export function clockSettings(file: string): NodeJS.ProcessEnv {
   }
 }
 
-/** The file is read once a second or so. */
+/** The file is read about once a second. */
 const READ_WITHIN = 2500
 
-/** Sets the clock that follows a file so many seconds ahead of the right time; resolves once it is. */
+/** Sets the clock that follows a file ahead of the right time by so many seconds; resolves when it is set. */
 export async function setClock(file: string, seconds: number): Promise<void> {
   await writeFile(file, `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}\n`)
   await sleep(READ_WITHIN)

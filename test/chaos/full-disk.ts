@@ -13,17 +13,17 @@ import { temporaryDirectory } from '../support/scratch.ts'
 import { operatorToken } from '../support/service-data.ts'
 
 const run = promisify(execFile)
-/** Room for a new embedded database, and some more. */
+/** Room for a new embedded database and a little more. */
 const SIZE = '160m'
-/** Within which the process says that the disk is full, and is well again once it is not, on a machine that does much else. */
+/** The limits for reporting the full disk, and for recovering once there is room again, on a busy machine. */
 const PATIENCE = 60 * SECOND
 
-/** Why no small disk can be made; null: one can. */
+/** Why a small disk cannot be mounted; null: it can. */
 export const diskMissing = process.getuid?.() === 0 ? null : 'only root may mount a tmpfs'
 
 /**
- * Runs the service with its database and its log on a small disk, fills that while someone writes, kills it, frees the disk
- * and starts it again; counts what was accepted and is lost.
+ * Runs the service with its database and its log on a small disk, fills the disk during writes, kills the service, frees the
+ * disk and starts the service again; counts accepted writes that are lost.
  */
 export async function runFullDisk(): Promise<void> {
   const { path, remove } = await temporaryDirectory()

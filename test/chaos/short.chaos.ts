@@ -5,7 +5,7 @@ import { clusterMissing } from './cluster.ts'
 import { clockMissing } from './faked-clock.ts'
 import { diskMissing, runFullDisk } from './full-disk.ts'
 
-/** What is missing here is left out, with its reason; not where everything has to be there. */
+/** Skips what is not installed, with its reason; fails where everything has to be installed. */
 const leftOut = Object.entries({ cluster: clusterMissing, clock: clockMissing, disk: diskMissing }).filter(
   ([, reason]) => reason !== null,
 )

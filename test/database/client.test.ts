@@ -4,7 +4,7 @@ import { newId, randomText } from '../../src/core/id.ts'
 import { difference } from '../../src/database/migration/schema-engine.ts'
 import { testDatabase } from '../support/database.ts'
 
-// The database is to be in UTC wherever the process is.
+// The database has to use UTC in any time zone of the process.
 vi.stubEnv('TZ', 'Europe/Paris')
 afterAll(() => vi.unstubAllEnvs())
 const database = await testDatabase()

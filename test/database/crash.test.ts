@@ -4,7 +4,7 @@ import { type Child, startChild } from '../support/child.ts'
 import { copyDataDir, serverDatabase, serverUrl } from '../support/database.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 
-/** Starts a process that writes rows, and gives how many it found. */
+/** Starts a process that writes rows. Returns it and the number of rows that it found. */
 async function startWriter(where: string): Promise<{ child: Child; found: number }> {
   const child = startChild('database-child', ['write', where])
   expect(await child.line()).toBe('open')
@@ -26,7 +26,8 @@ test('a process killed while writing loses no acknowledged write', async () => {
   let written = -1
   for (const rows of [40, 300, 1]) {
     const { child, found } = await startWriter(where)
-    // It starts to count at what it finds; one more than was notified may have been written, when it was killed before it told.
+    // The process counts on from what it finds. The last row may be there without having been reported, if the kill came in
+    // between.
     expect(found).toBeGreaterThan(written)
     expect(found).toBeLessThanOrEqual(written + 2)
     for (let reported = 0; reported < rows; reported++) written = Number(await child.line())

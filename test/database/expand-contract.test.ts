@@ -4,7 +4,7 @@ import { migrationsOf, releases } from './upgrades/fixtures.ts'
 
 /**
  * While instances are replaced one by one, those of the version before still read and write. So a release only adds to the
- * schema; what nothing uses any more is taken away in the release after.
+ * schema; the next release drops what is no longer used.
  */
 const breaking: Readonly<Record<string, RegExp>> = {
   'drops a table': /^DROP TABLE/,
@@ -20,10 +20,10 @@ const breaking: Readonly<Record<string, RegExp>> = {
   'adds a condition to a table that is in use': /^ALTER TABLE .*\bADD (CONSTRAINT \S+ )?(CHECK|UNIQUE|EXCLUDE)\b/,
 }
 
-/** What is allowed all the same, and why. Say so in “What you must change” of the changelog: stop every instance first. */
+/** Exceptions, with their reasons. Mention them in “What you must change” of the changelog: stop every instance first. */
 const exceptions: Readonly<Record<string, string>> = {}
 
-/** Splits a script at its semicolons, other than those in bodies of functions, without comments. */
+/** Splits a script at its semicolons, except those in function bodies, and drops comments. */
 function statementsOf(sql: string): string[] {
   return sql
     .replace(/--.*$/gm, '')
@@ -35,7 +35,10 @@ function statementsOf(sql: string): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Describes what in a migration the version before would not survive. A table that the same migration creates is not in use. */
+/**
+ * Returns the parts of a migration that would break the version before. A table that the same migration creates is not in
+ * use yet.
+ */
 function breaksOf(sql: string): string[] {
   const statements = statementsOf(sql)
   const own = new Set(statements.flatMap((statement) => /^CREATE (?:TABLE|TYPE) (\S+)/.exec(statement)?.[1] ?? []))
@@ -72,7 +75,7 @@ test.each([
 
 test('migrations since the last release leave that version running; otherwise say why in the exceptions', async () => {
   const [last] = releases.slice(-1)
-  // Before the first release no one runs two versions at once.
+  // Before the first release, no two versions run at once.
   const applied = last === undefined ? migrations.map(({ name }) => name) : await migrationsOf(last)
   const added = migrations.filter(({ name }) => !applied.includes(name) && exceptions[name] === undefined)
   expect(added.map(({ name, sql }) => [name, breaksOf(sql)]).filter(([, breaks]) => breaks?.length !== 0)).toEqual([])

@@ -28,7 +28,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     await own.remove()
   })
 
-  /** Opens connections, which are idle then. */
+  /** Opens connections, which are then idle. */
   const warm = (count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.05)')))
 
   test('a statement on a silent connection fails at its deadline, and so do the others on it', async () => {

@@ -10,8 +10,8 @@ import { silent } from '../support/scratch.ts'
 import { fileOf, fixtures } from './upgrades/fixtures.ts'
 
 /*
- * An instance of the version before goes on while one of this version starts: with statements that name the columns of its time,
- * prepared as the pool of the service prepares them. The embedded database has one process only.
+ * Simulates an instance of the version before that runs on while one of this version starts: it names the columns of its
+ * version, in statements prepared as the service's pool prepares them. The embedded database has one process only.
  */
 
 const migrations = await readMigrations(migrationsDirectory)
@@ -24,11 +24,11 @@ class VersionBefore {
   #statements: readonly { read: Statement; write: Statement }[] = []
 
   constructor(url: string) {
-    // Each has a connection of its own, on which statements stay prepared.
+    // Each has a connection of its own, because prepared statements belong to a connection.
     this.#pool = new pg.Pool({ connectionString: url, max: 1 })
   }
 
-  /** Learns the columns of the time, and prepares the statements. */
+  /** Reads the columns of that version, and prepares the statements. */
   async open(): Promise<void> {
     const tables = await this.#with(tablesOf)
     this.#statements = [...tables].map(([table, columns], number) => {
@@ -46,7 +46,10 @@ class VersionBefore {
     await this.work()
   }
 
-  /** @returns how many rows it read of each table. @throws what the database throws at a statement of the version before. */
+  /**
+   * @returns the number of rows read from each table.
+   * @throws the database's error for a statement of the version before.
+   */
   async work(): Promise<number[]> {
     const counts: number[] = []
     for (const { read, write } of this.#statements) {
@@ -89,7 +92,7 @@ describe.skipIf(serverUrl === undefined)('an instance of the version before', ()
         rounds += 1
       }
     })()
-    // Two of this version at once, as a rolling upgrade may start them: one migrates, the other waits for it.
+    // Starts two instances of this version at once, as a rolling upgrade may: one migrates, the other waits.
     const [one, other] = await Promise.all([
       openDatabase({ dataDir: '', databaseUrl: url, log: silent }),
       openDatabase({ dataDir: '', databaseUrl: url, log: silent }),

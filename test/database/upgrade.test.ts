@@ -19,7 +19,7 @@ import { fileOf, fixtures, releases } from './upgrades/fixtures.ts'
 
 const migrations = await readMigrations(migrationsDirectory)
 
-/** What migrations have done to tables and columns that were there before them. All else must be as it was. */
+/** The changes that migrations made to existing tables and columns. Everything else must be unchanged. */
 const moved = {
   tables: { Notice: 'NotificationPayload' },
   columns: { 'Event.entryId': 'updateId', 'Watch.steadiness': 'stability' },
@@ -28,9 +28,9 @@ const moved = {
     'Organization.customDomain',
   ],
   computed: [
-    // 20261122052413_payments_only_help: what the operator had set is a floor.
+    // 20261122052413_payments_only_help: the operator's setting is a minimum.
     'Organization.tierFloor',
-    // 20261122215305_plain_names: members of their JSON have other names.
+    // 20261122215305_plain_names: members of their JSON were renamed.
     'Watch.steadiness',
     'ProbeResult.detail',
     // 20261123073936_page_of_logo_and_access: it is that of the first page.
@@ -45,7 +45,7 @@ interface Place {
   use<T>(work: (connection: pg.ClientBase) => Promise<T>): Promise<T>
 }
 
-/** An embedded database without tables, which PGlite takes seconds to make. */
+/** An embedded database without tables, cached because PGlite takes seconds to create it. */
 let empty = ''
 beforeAll(async () => {
   if (serverUrl !== undefined) return
@@ -81,7 +81,7 @@ async function rowsOf(connection: pg.ClientBase): Promise<Map<string, Row[]>> {
   return content
 }
 
-/** Loads a fixture, and gives its rows at the schema of its time. */
+/** Loads a fixture. Returns its rows in the schema of its version. */
 async function loadFixture(fixture: string, place: Place): Promise<Map<string, Row[]>> {
   return place.use(async (connection) => {
     await load(connection, readArchive(fileOf(fixture), null), migrations)
@@ -97,7 +97,7 @@ async function open({ dataDir, databaseUrl }: Place, log = silent): Promise<Data
 
 const memberOf = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => record[name]
 
-/** What a row must still be, by the names of now. */
+/** The expected content of a row, with the current names. */
 function expectedRow(table: string, row: Row): Row {
   const kept = Object.entries(row).flatMap(([column, value]) => {
     const name = `${table}.${column}`
@@ -136,7 +136,7 @@ function expectKept(table: string, rows: readonly Row[], after: Content): void {
   if (table !== 'CustomDomain') expect([table, now.length]).toEqual([table, rows.length])
 }
 
-/** What migrations made of what was there. */
+/** Asserts the results of migrations. */
 function expectDerived(before: Content, after: Content): void {
   for (const { id, pageId } of after.get('Organization') ?? []) {
     const first = expect.objectContaining({ id: pageId, organizationId: id, isFirst: true })
@@ -150,7 +150,7 @@ function expectDerived(before: Content, after: Content): void {
   for (const { stability } of after.get('Watch') ?? []) expect(Object.keys(stability ?? {})).not.toContain('pieces')
 }
 
-/** This version understands all rows. */
+/** Asserts that this version can read all rows. */
 async function readAll({ prisma }: DatabaseHandle): Promise<void> {
   for (const model of Object.values(Prisma.ModelName)) {
     const name = `${model.charAt(0).toLowerCase()}${model.slice(1)}` as Uncapitalize<typeof model>
@@ -159,7 +159,7 @@ async function readAll({ prisma }: DatabaseHandle): Promise<void> {
   }
 }
 
-/** What the version before wrote and read, it can still write and read: its instances run on until they are replaced. */
+/** The version before can still read and write its rows: its instances run until they are replaced. */
 async function rewriteAll(connection: pg.ClientBase, before: Content): Promise<void> {
   await connection.query('SET session_replication_role = replica')
   for (const [table, rows] of before) await rewrite(connection, table, rows)
@@ -188,7 +188,7 @@ async function countApplied(connection: pg.ClientBase): Promise<number> {
   return rows[0]?.count
 }
 
-/** Does with a table what statements of another version do, which name its columns. */
+/** Runs the statements of another version on a table, with the columns of that version. */
 async function rewrite(connection: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {
   const name = quoted(table)
   const columns = Object.keys(rows[0] ?? {}).map(quoted)

@@ -38,7 +38,7 @@ describe('the compose files', () => {
         expect(Object.keys(environment).filter((name) => !settings.includes(name))).toEqual([])
         expect(() => readConfig(environment)).not.toThrow()
         expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ['ALL'] })
-        // The one place where the service writes.
+        // The only directory to which the service writes.
         expect([...volumes, ...tmpfs].some((entry) => /^(data:)?\/data/.test(entry))).toBe(true)
       }
     },
@@ -69,7 +69,7 @@ describe('the image', () => {
     expect(lines).toContain('VOLUME /data')
     expect(lines).toContain('STOPSIGNAL SIGTERM')
     expect(lines.some((line) => line.startsWith('HEALTHCHECK') && line.includes('["allclear", "health"]'))).toBe(true)
-    // Each stage of one version that the service supports.
+    // All stages use one version, which the service supports.
     expect(new Set(lines.filter((line) => line.startsWith('FROM')).map((line) => line.split(' ')[1]))).toEqual(
       new Set(['node:24-slim']),
     )
@@ -97,7 +97,7 @@ describe('the unit of systemd', () => {
     )
     const { stderr } = await run('systemd-analyze', ['verify', file])
     expect(stderr.split('\n').filter((line) => line.includes('allclear.service'))).toEqual([])
-    // Of 100, where less is better.
+    // Of 100; lower is better.
     await run('systemd-analyze', ['security', '--offline=true', '--threshold=20', file])
     await directory.remove()
   })

@@ -34,7 +34,7 @@ test('requests that arrive at once are executed in turns, so that one address de
   send('192.0.2.2')
   const turns = new Promise((resolve) => setImmediate(resolve))
   await turns
-  // Others have had the event loop long before all are served.
+  // The event loop has turned long before all are served.
   expect(served.length).toBeLessThan(total / 2)
   await allServed
   expect(served.indexOf('192.0.2.2')).toBeLessThan(4)

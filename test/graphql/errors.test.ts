@@ -29,7 +29,7 @@ interface Answer {
 
 interface Way {
   readonly name: string
-  /** The statuses it gives, of those a case has. */
+  /** Which of a case's statuses it returns. */
   readonly statuses: 'json' | 'strict' | null
   send(request: Request): Promise<Answer>
 }
@@ -111,7 +111,7 @@ interface Refused {
   /** In `application/json` and in `application/graphql-response+json`. */
   readonly json: number
   readonly strict: number
-  /** Too long for an address. */
+  /** Too long for a URL. */
   readonly long?: boolean
 }
 

@@ -30,7 +30,7 @@ const linter = new ESLint({
         ],
         // Values without an identity of their own, such as a result or a figure, have no id.
         '@graphql-eslint/strict-id-in-types': 'off',
-        // A list that is given whole and bounded is no page.
+        // A bounded list that is returned whole needs no paging.
         '@graphql-eslint/relay-edge-types': [
           'error',
           { withEdgeSuffix: true, shouldImplementNode: false, listTypeCanWrapOnlyEdgeType: false },

@@ -27,12 +27,12 @@ interface Connection {
   readonly totalCount: number
 }
 
-/** A connection under test: how it is asked for, and how rows come into it and leave it. */
+/** A connection under test: its query, and how rows are added and removed. */
 interface Subject {
   readonly name: string
-  /** The query; `%` stands for the connection's arguments and what is selected of it. */
+  /** The query; `%` stands for the connection's arguments and selection. */
   query(tenant: Tenant, monitorId: string): string
-  /** The field that tells nodes apart. */
+  /** The field that identifies nodes. */
   readonly key: string
   readonly asOperator?: true
   /** An order or a filter, as arguments. */
@@ -64,7 +64,7 @@ const incident =
         createdAt: at(minute),
       },
     })
-/** An incident of which an update has a word, and one of which none has. */
+/** One incident with the word in an update, and one without. */
 const incidentWith =
   (status: 'RESOLVED' | 'IDENTIFIED', message: string) => async (tenant: Tenant, _: string, minute: number) => {
     await incident(status)(tenant, _, minute)
@@ -74,7 +74,7 @@ const incidentWith =
       await db.incidentUpdate.create({ data: { ...data, id: newId('IncidentUpdate'), message: text } })
     }
   }
-/** Names alike in threes, apart from the case of their letters. */
+/** Three variants of each name that differ only in case. */
 const named = (minute: number) => (minute % 2 === 0 ? `Thing ${minute}` : `thing ${minute}`)
 const maintenance = (status: 'SCHEDULED' | 'COMPLETED') => (tenant: Tenant, _: string, minute: number) =>
   db.maintenance.create({
@@ -110,7 +110,7 @@ const subscriber = (tenant: Tenant, minute: number): Prisma.SubscriberUncheckedC
   }
 }
 
-/** Time stands still for every three rows, so that orders by time have to tell rows apart by more. */
+/** Three rows have the same time each, so ordering by time needs another criterion. */
 const subjects: readonly Subject[] = [
   {
     name: 'Organization.services',
@@ -328,7 +328,7 @@ function addMonitor(organizationId: string, minute: number) {
   })
 }
 
-/** A connection of its own to page through. */
+/** The tenant and the monitor whose connection is paged through. */
 interface Place {
   readonly tenant: Tenant
   readonly monitorId: string
@@ -340,7 +340,7 @@ async function placeOf({ name }: Subject): Promise<Place> {
   if (name !== 'Organization.apiKeys' && !name.startsWith('Organization.events')) {
     return { tenant, monitorId: (await addMonitor((await tenantOf()).id, 0)).id }
   }
-  // What every organization begins with.
+  // The rows that every organization begins with.
   await db.event.deleteMany({ where: { organizationId: tenant.id } })
   await db.apiKey.deleteMany({ where: { organizationId: tenant.id } })
   return { tenant, monitorId: '' }
@@ -453,11 +453,11 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
 /** What happens between two pages. */
 interface Step {
   readonly size: number
-  /** Whether the row at the end of the page just read goes. */
+  /** Whether the last row of the page just read is removed. */
   readonly dropsCursor: boolean
-  /** Which others go, by their places among those that are left. */
+  /** Which other rows are removed, by their positions among the rest. */
   readonly drops: readonly number[]
-  /** The times of those that come. */
+  /** The times of rows that are added. */
   readonly adds: readonly number[]
 }
 
@@ -474,7 +474,7 @@ const ways = {
   },
 } as const
 
-/** Pages through a connection while rows come and go; gives what was seen, and what was there throughout. */
+/** Pages through a connection while rows are added and removed. Returns the seen rows, and those that were there throughout. */
 async function pageThrough(subject: Subject, place: Place, way: keyof typeof ways, steps: readonly Step[]) {
   const present = async () => keysOf(await read(subject, place, 'first: 100'))
   const { args, next, end } = ways[way]
@@ -490,7 +490,7 @@ async function pageThrough(subject: Subject, place: Place, way: keyof typeof way
     const gone = new Set([...step.drops.map((index) => left[index]), ...last].filter((key) => key !== undefined))
     for (const key of gone) await subject.remove(place.tenant, place.monitorId, key)
     stayed = stayed.filter((key) => !gone.has(key))
-    // Only so often, or a story that adds at each step might never end.
+    // Limited, because a run that adds at each step might never end.
     for (const minute of turn < 10 ? step.adds : []) await subject.add(place.tenant, place.monitorId, minute)
   }
   return { seen, stayed }

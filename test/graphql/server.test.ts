@@ -16,7 +16,7 @@ import {
 } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** A target that one list cannot even be asked about: a fault of ours. */
+/** A target that fails for one list: an internal error. */
 const cursed = '198.51.100.66'
 const lists = blacklists(undefined).map((list, index) =>
   index > 0
@@ -38,7 +38,7 @@ const { baseUrl: url } = await testApp({
 })
 const { key } = await newOrganization(url, { pro: true })
 
-/** The code of each error, and of data whether there is any. */
+/** Returns the code of each error. */
 const codesOf = (results: readonly Result[]) =>
   results.flatMap(({ errors }) => errors ?? []).map(({ extensions }) => extensions?.['code'])
 
@@ -94,7 +94,7 @@ describe.each(transports)('over $name', ({ run }) => {
     const beside = `query ($slug: String!) { statusPage(slug: $slug) { ${days} } blacklists { name } }`
     const [refused] = await run(url, { query: beside, variables: { slug } })
     expect(codesOf([refused ?? {}])).toEqual(['OPERATION_TOO_LARGE'])
-    // More objects than are looked up hide no large organization among small ones.
+    // Objects beyond the number that is looked up cannot hide a large organization among small ones.
     const objects = (count: number) => Array.from({ length: count }, (_, index) => `"inc_${index}"`).join(' ')
     const many = `query ($slug: String!) { statusPage(slug: $slug) { ${days} } a: nodes(ids: [${objects(100)}]) { id } b: nodes(ids: [${objects(100)}]) { id } }`
     const [known] = await run(url, { query: many, variables: { slug } })
@@ -249,7 +249,7 @@ describe('over websocket', () => {
     for (const complaint of complaints) complaint.mockRestore()
   })
 
-  /** A bare connection: what comes in, and how it is closed. */
+  /** A raw connection: its messages, and how it is closed. */
   async function open(protocols = ['graphql-transport-ws']) {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, protocols)
     sockets.push(socket)
@@ -431,7 +431,7 @@ describe('bodies that any site can send without a preflight', () => {
   const send = (type: string | null, body: string, headers: Record<string, string> = {}) =>
     fetch(`${url}/graphql`, {
       method: 'POST',
-      // Bytes, for fetch gives a text a media type.
+      // Bytes, because fetch sets a media type for a text.
       body: new TextEncoder().encode(body),
       headers: { origin: 'https://elsewhere.example', ...headers, ...(type !== null && { 'content-type': type }) },
     })

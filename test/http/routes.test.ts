@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createRoutes, type RouterOptions, servedPaths } from '../../src/app/router.ts'
 import { loadAssets } from '../../src/http/assets/assets.ts'
 
-/** The routes with stubs, which no test calls. */
+/** The routes, with stubs that no test calls. */
 async function routesServed(): Promise<{ method: string; path: string }[]> {
   const site = { assets: await loadAssets([]), baseUrl: 'https://allclear.example' }
   const dependencies = { config: {}, db: {}, billing: {} }
@@ -25,7 +25,7 @@ const described = new Map(Object.entries(servedPaths).map(([path, item]) => [sha
 test('every served path is described with its methods', async () => {
   const missing = (await routesServed())
     .filter(({ method, path }) => {
-      // Pages that people use, signed in or on the way there; programs use GraphQL.
+      // Pages for people, who are signed in or about to be; programs use GraphQL.
       if (/^\/(console|setup|sign-in|sign-out|sign-up|confirm|invitations)(\/|$)/.test(path)) return false
       const methods = described.get(shape(path))
       return methods === undefined || (method !== 'ALL' && !methods.includes(method.toLowerCase()))

@@ -225,7 +225,7 @@ describe('malformed requests', () => {
     ]) {
       const socket = await connected(url, true)
       socket.on('error', () => undefined)
-      // Writing fails only after the other side has closed the connection as well.
+      // Writing only fails after the other side has closed the connection too.
       const poke = () => socket.write('x', (error) => error ?? setTimeout(poke, 10))
       socket.once('end', poke)
       socket.resume().write(request)

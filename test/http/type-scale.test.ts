@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const sheets = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.css'))
   .map((path) => ({ path, css: readFileSync(join('src', path), 'utf8') }))
-/** The steps that a sheet defines, by name. */
+/** Returns the steps that a sheet defines, by name. */
 const stepsOf = (css: string) =>
   Array.from(css.matchAll(/^\s*(--text[\w-]*): ([^;]+);/gm), ([, name, size]) => [name, size])
 const scale = new Map(stepsOf(sheets.find(({ path }) => path.endsWith('style.css'))?.css ?? '').map(([a, b]) => [a, b]))
@@ -15,7 +15,7 @@ test.each(sheets)('all text of $path has a size of the one scale', ({ css }) => 
     css.matchAll(/font-size:\s*([^;]+);|font:\s*(?:\d+\s+)?([^\s;]+)/g),
     ([, size, short]) => size ?? short ?? '',
   )
-  // A share of the text around it, nothing at all, or paper.
+  // Relative sizes, zero, or sizes for print.
   const free = /^(?:inherit|[\d.]+em|0|[\d.]+pt)$/
   expect(sizes.filter((size) => !free.test(size) && !scale.has(/^var\((--[\w-]+)\)$/.exec(size)?.[1]))).toEqual([])
 })

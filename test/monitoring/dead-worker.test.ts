@@ -62,7 +62,7 @@ test.skipIf(serverUrl === undefined)(
 
     worker.signal('SIGKILL')
     await worker.ended
-    // As if ten minutes had passed since.
+    // Ten minutes later.
     const passed = `- interval '10 minutes'`
     await prisma.$executeRawUnsafe(
       `UPDATE "Watch" SET "lastKnownAt" = "lastKnownAt" ${passed}, "dueAt" = "dueAt" ${passed}`,
@@ -73,7 +73,7 @@ test.skipIf(serverUrl === undefined)(
     expect(since).toBeDefined()
     const page = await text('')
     expect(page).toMatch(/<h1>No monitoring data since \d/)
-    // The icons that a page may show are in it.
+    // The page contains all icons that it may show.
     expect(page.replace(/<svg id="icons".*?<\/svg>/s, '')).not.toMatch(/operational/i)
     expect(await text(`/services/${serviceId}/badge.svg`)).toContain('No data')
     const summary = JSON.parse(await text('/api/v2/summary.json'))

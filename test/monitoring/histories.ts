@@ -4,7 +4,7 @@ import type { MonitorState } from '../../src/generated/prisma/enums.ts'
 import { watchId } from '../../src/monitoring/schedule/watch.ts'
 import type { Span } from '../../src/monitoring/uptime/uptime.ts'
 
-/** The history of a monitor, as a test writes it. */
+/** A monitor's history, as tests write it. */
 export interface WrittenPast {
   readonly organizationId: string
   readonly serviceId?: string | null
@@ -21,13 +21,13 @@ export async function writeMonitor(prisma: PrismaClient, past: WrittenPast): Pro
   return id
 }
 
-/** Writes many at once, in four statements. */
+/** Writes many monitors at once, in four statements. */
 export async function writeMonitors(prisma: PrismaClient, pasts: readonly WrittenPast[]): Promise<string[]> {
   const written = pasts.map((past) => {
     const [state, stateSince] = past.states.at(-1) ?? ['PENDING', new Date(0)]
     return { ...past, id: newId('Monitor'), state, stateSince }
   })
-  // In one transaction: the workers of the application write the watches of monitors that have none.
+  // In one transaction, because the application's workers create watches for monitors that have none.
   await prisma.$transaction([
     prisma.monitor.createMany({
       data: written.map(({ id, organizationId, serviceId = null, states, state, stateSince }) => ({

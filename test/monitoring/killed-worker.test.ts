@@ -18,7 +18,7 @@ const monitors = 300
 const interval = 10
 const secret = 'the key of two workers and their tests'
 
-/** How much longer than a lease and an interval a busy machine may take. */
+/** The extra time that a busy machine may take, beyond a lease and an interval. */
 const slack = 10 * SECOND
 
 test.skipIf(serverUrl === undefined)(
@@ -30,7 +30,8 @@ test.skipIf(serverUrl === undefined)(
     const acme = await tenantsOf(prisma)('TEAM')
     const services = await acme.services(...Array.from({ length: 10 }, (_, index) => `Service ${index}`))
 
-    // Every answer takes a while, so that the worker is killed with many probes in hand; every tenth monitor fails from a moment on.
+    // Every answer takes a while, so that the worker is killed during many probes. Every tenth monitor fails from a given
+    // moment on.
     let failing = false
     const server = createServer((request, response) => {
       const status = failing && request.url === '/fails' ? 500 : 200
@@ -108,7 +109,7 @@ test.skipIf(serverUrl === undefined)(
     expect(longest).toBeLessThanOrEqual(LEASE_MS + interval * SECOND + slack)
     expect(await down()).toBe(monitors / 10)
 
-    // The failing ones with a service are all on the first: it has one incident, which each has joined once.
+    // The failing monitors that have a service are all on the first one: it has one incident, which each has joined once.
     const incidents = await prisma.incident.findMany({ include: { monitors: true, updates: true, services: true } })
     expect(incidents).toMatchObject([{ status: 'INVESTIGATING', services: [{ serviceId: services[0] }] }])
     expect(incidents[0]?.monitors).toHaveLength(10)

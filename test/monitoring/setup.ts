@@ -1,13 +1,13 @@
 import { createSecretBox } from '../../src/core/secret-box.ts'
 import type { Tenant } from '../status/setup.ts'
 
-/** The seal of every test. */
+/** The secret box of all tests. */
 export const seal = createSecretBox(Buffer.alloc(32, 7))
 
-/** A tenant's context that seals secrets, so many milliseconds after noon. */
+/** The context of a tenant that can seal secrets, so many milliseconds after noon. */
 export const sealing = (tenant: Tenant, milliseconds = 0) => ({ ...tenant.later(milliseconds), seal })
 
-/** What a monitor of each kind may be made with. */
+/** Options for creating a monitor of each kind. */
 export const samples = {
   http: { url: 'https://api.example.com/health' },
   tcp: { host: 'mail.example.com', port: 993, tls: true },

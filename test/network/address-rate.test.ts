@@ -16,10 +16,10 @@ import { ample, startOutbound, zone } from './outbound/setup.ts'
 
 const signal = new AbortController().signal
 const names = Array.from({ length: 50 }, (_, index) => `www.shop-${index}.com`)
-/** Every name has an owner and a domain of its own, and leads to this machine. */
+/** Every name has its own owner and domain, and resolves to this machine. */
 const everyName = zone(Object.fromEntries(names.map((name) => [name, ['127.0.0.1']])))
 
-/** A rate that lets so many connections begin, and no more while the test runs. */
+/** Allows so many new connections, and no more during the test. */
 function granting(count: number, keyOf: (address: string) => string | null = (address) => address): AddressRateLimiter {
   let left = count
   return {
@@ -34,7 +34,7 @@ async function receiverOf() {
   return receiver
 }
 
-/** The tools of probes, whose connections are bounded so. */
+/** The tools of probes, with that limit. */
 async function toolsWith(rate: AddressRateLimiter): Promise<ProbeTools> {
   const { tools } = await startTools(everyName)
   return { ...tools, outbound: createOutbound({ dns: tools.dns, allowPrivate: true, rate }) }
@@ -86,7 +86,8 @@ describe('the rate of an address', () => {
 describe('fifty names of one address', () => {
   test('share the limit of the address; the others are UNKNOWN, never DOWN', async () => {
     const receiver = await receiverOf()
-    // A sixth of a minute's share at once, and one every six seconds: a busy machine may see one or two of these.
+    // The limit allows a sixth of a minute's share at once, then one every six seconds: a busy machine may see one or two of
+    // these.
     const tools = await toolsWith(createAddressRateLimiter(12, (address) => address))
     const wait = vi.spyOn(tools.outbound, 'request')
     const findings = await Promise.all(

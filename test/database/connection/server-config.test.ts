@@ -39,7 +39,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
-    // `once` would reject with the error that ends it.
+    // `once` would reject with the error that closes it.
     const ended = new Promise((resolve) => client.once('end', resolve))
     await onServer(`SELECT pg_terminate_backend(${rows[0].pid})`)
     await ended

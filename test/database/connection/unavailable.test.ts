@@ -12,7 +12,7 @@ import { freePort } from '../../support/free-port.ts'
 
 const { prisma, pool } = await testDatabase()
 
-/** What a promise rejects with. */
+/** Returns the reason with which a promise rejects. */
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => new Error('It did not fail.'),

@@ -102,7 +102,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
     await (await open()).close()
   })
 
-  /** Mounts a small file system for the test, where that is allowed. */
+  /** Mounts a small file system for the test, where that is permitted. */
   async function mounted(given: TestContext, options: string, use: (path: string) => Promise<void>): Promise<void> {
     await mkdir(dataDir, { recursive: true })
     try {

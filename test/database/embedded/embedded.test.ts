@@ -144,7 +144,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
   })
 })
 
-/** 250 operations of one task, each answer checked. */
+/** Runs 250 operations of one task and checks each answer. */
 async function soak(database: DatabaseHandle, task: number): Promise<void> {
   for (let round = 0; round < 250; round++) {
     const operation = operations[round % operations.length]
@@ -152,7 +152,7 @@ async function soak(database: DatabaseHandle, task: number): Promise<void> {
   }
 }
 
-/** What the soak does, in turn: writes, reads, failures, and transactions that are undone. `id` is never used twice. */
+/** The operations of the soak, in turn: writes, reads, failures, and transactions that are rolled back. `id` is never reused. */
 const operations: ((database: DatabaseHandle, id: number) => Promise<void>)[] = [
   async ({ pool }, id) => {
     await pool.query('INSERT INTO soak VALUES ($1)', [id])

@@ -9,7 +9,7 @@ const { prisma, pool } = await testDatabase()
 const acme = await tenantsOf(prisma)()
 afterEach(() => vi.restoreAllMocks())
 
-/** How many statements a client was given while one was under way. */
+/** Returns the maximum number of statements that a client had in progress at once. */
 function overlapping(): () => number {
   const underWay = new Map<unknown, number>()
   let most = 0

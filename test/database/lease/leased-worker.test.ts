@@ -54,7 +54,7 @@ function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}
     pauses: { noRoom: 1, full: 2, partial: 3, soonest: 4, wake: 5 },
     name: { room: 'test', rows: 'work' },
   })
-  /** Begins the work on an accepted row; gives what ends it. */
+  /** Begins the work on an accepted row. Returns a function that ends it. */
   const begin = (id: string) => {
     let end = (_isFinished: boolean) => {}
     const result = new Promise<boolean>((resolve) => {

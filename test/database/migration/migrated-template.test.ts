@@ -85,7 +85,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     await database.close()
   })
 
-  // On a busy machine this takes minutes.
+  // This takes minutes on a busy machine.
   test('is created by PGlite without a template', async () => {
     const database = await openEmbedded(join(scratch, 'database'), async () => null)
     expect(await tablesOf(database)).toEqual([])
@@ -107,7 +107,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     while ((await names()).length === 0);
     await child.kill()
     const [left = ''] = await names()
-    // Killed a little later it would have been complete.
+    // A little later it would have been complete.
     if (left === 'database') await rename(join(scratch, 'database'), join(scratch, 'database.unfinished'))
     const database = await openDatabase({ dataDir: scratch, databaseUrl: undefined, log: silent })
     const { rows } = await database.pool.query('SELECT count(*)::int AS count FROM _prisma_migrations')

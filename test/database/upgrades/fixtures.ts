@@ -8,12 +8,12 @@ const directory = fileURLToPath(new URL('.', import.meta.url))
 const isRelease = (name: string) => /^\d+\.\d+\.\d+$/.test(name)
 const order = new Intl.Collator('en', { numeric: true })
 
-/** The versions whose databases are kept here, oldest first: migrations from before the first release, then releases. */
+/** The versions with a stored database, oldest first: migrations from before the first release, then releases. */
 export const fixtures = (await readdir(directory))
   .flatMap((file) => /^(.+)\.backup$/.exec(file)?.[1] ?? [])
   .sort((one, other) => Number(isRelease(one)) - Number(isRelease(other)) || order.compare(one, other))
 
-/** The versions among them that were released. */
+/** Those of them that were released. */
 export const releases = fixtures.filter(isRelease)
 
 /** Returns the file of a version. */

@@ -1,7 +1,10 @@
 import type pg from 'pg'
 import { quoted } from '../../../src/backup/dump.ts'
 
-/** How many rows each table gets: all columns filled, only those that must be, and all again with the last value of each enumeration. */
+/**
+ * The rows of each table: one with all columns, one with only the required columns, and one with all columns and the last
+ * value of each enumeration.
+ */
 const ROWS = 3
 
 interface Column {
@@ -11,14 +14,14 @@ interface Column {
   readonly type: string
   readonly isArray: boolean
   readonly isRequired: boolean
-  /** The values of an enumeration; null: it is none. */
+  /** The values of an enumeration; null: it is not one. */
   readonly labels: readonly string[] | null
   /** The table and column that it refers to; null: none. */
   readonly parentTable: string | null
   readonly parentColumn: string | null
 }
 
-/** Columns whose values say something to a migration, or are of another table without a foreign key. */
+/** Columns whose values matter to a migration, or that refer to another table without a foreign key. */
 const known: Readonly<Record<string, (row: number) => unknown>> = {
   'Organization.pageId': (row) => `Page.id ${row}`,
   'Organization.timeZone': () => 'Europe/Berlin',
@@ -29,8 +32,8 @@ const known: Readonly<Record<string, (row: number) => unknown>> = {
 }
 
 /**
- * Fills the tables of whatever schema a database has with rows made from its catalog: of every table, every type and every
- * relation. The same schema gives the same rows. Takes a superuser, for triggers and foreign keys wait.
+ * Fills every table of a database, whatever its schema, with rows made from its catalog: with every type and every relation.
+ * The same schema gets the same rows. Needs a superuser, to defer triggers and foreign keys.
  */
 export async function fillTables(connection: pg.ClientBase): Promise<void> {
   const columns = await columnsOf(connection)
@@ -70,7 +73,7 @@ async function columnsOf(connection: pg.ClientBase): Promise<Column[]> {
   return rows.map((row) => ({ ...row, parentTable: row.parentTable?.replaceAll('"', '') ?? null }))
 }
 
-/** The second row has only what it must have. */
+/** The second row has only the required columns. */
 function sampleOf(column: Column, row: number, columns: readonly Column[]): unknown {
   const value = filledSample(column, row, columns)
   return row === 2 && !column.isRequired && !column.isArray ? null : value

@@ -24,7 +24,7 @@ import { validateWithinLimits } from '../../../src/graphql/document/validation-l
 import { TIMELINE_SEARCH_COST } from '../../../src/graphql/list/filter.ts'
 import { tabs } from '../../../src/http/api-tools/graphiql-tabs.ts'
 
-/** What the only operation of a document costs. */
+/** Returns the cost of the only operation of a document. */
 function cost(
   source: string,
   variables: Record<string, unknown> = {},
@@ -43,7 +43,7 @@ const ROW = 10
 const MUTATION = 500
 const SERVICES = 1000
 
-/** What clients ask for of a page. */
+/** Typical queries of clients for a page. */
 const ordinary = [
   page(`name description status { indicator description } links { label url }
     serviceGroups { id name services { id name description status uptime { percentage } days(n: 90) { date percentage } } }
@@ -127,7 +127,7 @@ test('counts sizes and ids from variables and their defaults', () => {
   expect(cost(ids, { ids: Array(100).fill('x') })).toBe(STATEMENT_COST + 100 + 100 * (STATEMENT_COST + 1))
 })
 
-/** Of an organization with some of everything. */
+/** Of an organization with some objects of each kind. */
 const small = {
   ...{ pages: 1, services: 40, serviceGroups: 8, servicesOfGroup: 10, openIncidents: 2, plannedMaintenances: 2 },
   ...{ servicesOfIncident: 5, servicesOfUpdate: 5, servicesOfMaintenance: 10 },

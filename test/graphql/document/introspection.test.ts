@@ -9,7 +9,7 @@ import { scriptedLists } from '../../support/scripted-lists.ts'
 const dns = await startDnsServer(scriptedLists())
 const { baseUrl: url } = await testApp({ dns })
 
-/** All that an introspection can ask for. */
+/** Everything that an introspection can select. */
 const everything = {
   specifiedByUrl: true,
   directiveIsRepeatable: true,
@@ -61,7 +61,7 @@ interface Named {
   readonly locations?: string[]
 }
 
-/** Without the order of what every schema has, which is another in the schema's file. */
+/** Sorts what every schema has, whose order differs in the schema's file. */
 function inOrder(data: unknown): unknown {
   const { __schema: given } = data as { readonly __schema: { readonly [list in 'directives' | 'types']: Named[] } }
   const byName = (one: Named, other: Named) => one.name.localeCompare(other.name)

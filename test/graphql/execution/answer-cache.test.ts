@@ -21,7 +21,7 @@ const other = await newOrganization(url)
 
 const PAGE = `query ($slug: String!) { statusPage(slug: $slug) { name cursor status { indicator description } services { id name status } } }`
 
-/** What a query gives when it is executed: nothing that comes by websocket is from memory. */
+/** Returns the result of executing a query: answers by websocket never come from the cache. */
 async function executed(
   service: string,
   query: string,
@@ -37,7 +37,7 @@ async function answered(service: string, query: string, variables: Record<string
   return result
 }
 
-/** How many checks a visitor has left, after one more. */
+/** Returns how many checks a visitor has left, after one more. */
 async function remainingChecks(): Promise<number> {
   const answer = await fetch(`${url}/api/blacklist-monitor/ip?target=192.0.2.1`)
   return Number(answer.headers.get('ratelimit-remaining') ?? answer.headers.get('x-ratelimit-remaining'))
@@ -202,7 +202,7 @@ describe('a persisted query', () => {
   })
 })
 
-/** Selections of a status page; a query is made of some of them. */
+/** Selections of a status page; queries combine some of them. */
 const SELECTIONS = [
   'name description slug timeZone links { label url }',
   'cursor',
@@ -215,7 +215,7 @@ const SELECTIONS = [
   'pastMaintenances(first: 2) { nodes { title status } }',
 ]
 
-/** Changes of everything that a page shows, by the organization’s key. */
+/** Changes of everything that a page shows, with the organization’s key. */
 const changes: Readonly<Record<string, (n: number) => Promise<unknown>>> = {
   settings: (n) => update('updateOrganization', 'Organization', { name: `Acme ${n}`, description: `No. ${n}` }),
   service: (n) => update('updateService', 'Service', { id: acme.ids.Service, name: `API ${n}` }),
@@ -263,7 +263,7 @@ describe('an answer', () => {
           const variables = { slug: acme.slug }
           await answered(url, query, variables)
           const changing = changes[change]?.(n)
-          // A query beside the change may show either state, but must not leave the older one behind.
+          // A query during the change may return either state, but must not leave the older one in the cache.
           if (isConcurrent) await Promise.all([answered(url, query, variables), answered(url, query, variables)])
           await changing
           expect(await answered(url, query, variables)).toEqual(await executed(url, query, variables))

@@ -17,7 +17,7 @@ function schemaOf(double: (n: number, ctx: GraphContext) => unknown) {
   if (!things || !fields['number'] || !fields['double']) throw new Error('There are such fields.')
   things.resolve = () => Array.from({ length: COUNT }, (_, number) => ({ number }))
   fields['number'].resolve = ({ number }: { number: number }) => {
-    // A field that takes its time.
+    // A field that takes time.
     const end = performance.now() + 0.2
     while (performance.now() < end);
     return number
@@ -27,7 +27,7 @@ function schemaOf(double: (n: number, ctx: GraphContext) => unknown) {
 }
 
 const expected = { things: Array.from({ length: COUNT }, (_, number) => ({ number, double: 2 * number })) }
-// Only its identity is looked at.
+// Only its identity matters.
 const context = () => ({}) as GraphContext
 
 test('a long list is complete and in order, and other requests are served meanwhile', async () => {
@@ -50,12 +50,12 @@ test('values that arrive together are completed in slices, and what they read is
     return numbers.map((n) => n / 2)
   })
   let completed = 0
-  /** How many values had been completed at each turn of the event loop. */
+  /** The number of values completed at each turn of the event loop. */
   const seen: number[] = []
   const ctx = context()
   const values = Array.from({ length: COUNT }, async (_, n) => {
     const value = await double(ctx, n)
-    // Completing it takes its time.
+    // Completing it takes time.
     const end = performance.now() + 0.2
     while (performance.now() < end);
     completed += 1

@@ -32,13 +32,13 @@ interface List {
   readonly nodes: readonly { readonly what: string }[]
 }
 
-/** What a list of the organization's gives: what its nodes are called, and how many there are. */
+/** Returns a list of the organization: a field of its nodes, and their number. */
 async function list(call: string, what: string, ctx = tenant.ctx) {
   const source = `{ organization { list: ${call} { totalCount nodes { what: ${what} } } } }`
   return read(await graphql({ schema, source, contextValue: ctx }), 'organization')
 }
 
-/** The same of the public page, as a visitor. */
+/** The same for the public page, as a visitor. */
 async function onPage(call: string) {
   const source = `{ statusPage(slug: "${tenant.slug}") { list: ${call} { totalCount nodes { what: title } } } }`
   return read(await graphql({ schema, source, contextValue: visitor }), 'statusPage')

@@ -54,7 +54,7 @@ const PAGE_EVENTS = `subscription ($slug: String!, $after: String) {
   }
 }`
 
-/** A tenant, its page's slug, and the context of a key of it. */
+/** A tenant, its page's slug, and the context of one of its keys. */
 async function tenant() {
   const id = await newTenant(db)
   const actor: Actor = { kind: 'apiKey', keyId: 'key_none', organizationId: id, scope: 'ADMIN', checkPlan: 'FREE' }
@@ -72,7 +72,7 @@ async function subscribe(
   return subscription
 }
 
-/** The next event of a subscription that goes well. */
+/** Returns the next event of a subscription, which has to be without errors. */
 async function next(subscription: Subscription): Promise<Happened> {
   const result = await subscription.next()
   expect(result?.errors).toBeUndefined()
@@ -168,7 +168,7 @@ describe.each(lastingTransports)('over $name', (transport) => {
     await updateIncident(ctx, { id: other.id, title: 'Another' })
     await updateIncident(ctx, { id: mine.id, title: 'Ours' })
     expect(await next(events)).toEqual({ kind: 'INCIDENT_UPDATED', incident: { title: 'Ours' } })
-    // By now the log has moved on past what is wanted, for one who comes with an older position too.
+    // By now the log is past the wanted events, also for a subscriber with an older position.
     const late = await subscribe(transport, query.replace('after: "2"', 'after: "3"'), {})
     expect(await next(late)).toMatchObject({ incident: { title: 'Ours' } })
   })
@@ -328,7 +328,7 @@ describe('shared execution', () => {
         await subscribe(transport, PAGE_EVENTS, { slug, ...(count % 3 > 0 && { after: encodeCursor(0) }) }),
       )
     }
-    // All have joined once each has been notified of the first.
+    // All have joined once each has received the first event.
     await createService(ctx, { name: '0' })
     for (const subscription of subscriptions) await next(subscription)
 
@@ -400,7 +400,7 @@ describe('shared execution', () => {
   })
 })
 
-/** Appends many events at once, as if many had written, and announces them without their rows. */
+/** Appends many events at once, as if from many writers, and announces them without their rows. */
 async function appendMany(organizationId: string, count: number): Promise<void> {
   const { lastSeq } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
   const events = Array.from({ length: count }, (_, index) => ({
@@ -418,9 +418,9 @@ async function appendMany(organizationId: string, count: number): Promise<void> 
 }
 
 describe('a client that does not read', () => {
-  /** Of 12 kB each: more in all than a connection and the memory that is checked for could hold. */
+  /** Of 12 kB each: more in total than a connection and the checked memory can hold. */
   const EVENTS = 2500
-  /** How many come at once: less than those who read may have before them. */
+  /** How many are written at once: less than a reading client may lag behind. */
   const BURST = 50
   const query = `subscription ($slug: String!, $after: String) {
     statusPageEvents(slug: $slug, after: $after) { cursor ${Array.from({ length: 250 }, (_, index) => `s${index}: subjectId`).join(' ')} }
@@ -448,7 +448,7 @@ describe('a client that does not read', () => {
         for (let seq = done + 1; seq <= done + BURST; seq++) expect((await next(each)).cursor).toBe(encodeCursor(seq))
       })
       await Promise.all(reported)
-      // Once it is cut off, it has half a minute to read why.
+      // After the close, it has half a minute to read the reason.
       if (closing.mock.calls.some(([code]) => code === 1013)) stalled.socket.resume()
     }
     expect(memoryInUse() - before).toBeLessThan(20 * 1024 * 1024)
@@ -468,16 +468,16 @@ describe('a client that does not read', () => {
     expect((await next(again)).cursor).toBe(encodeCursor(cursors.length + 1))
   })
 
-  /** What is reachable, in bytes: how much of the rest is not collected yet says nothing. */
+  /** Reachable memory in bytes: how much garbage is not collected yet does not matter. */
   function memoryInUse(): number {
-    // Buffers that the first collection finds are counted until they are swept, at the latest before the next one.
+    // Buffers found by the first collection still count until they are swept, at the latest before the next one.
     globalThis.gc?.()
     globalThis.gc?.()
     const { heapUsed, external } = process.memoryUsage()
     return heapUsed + external
   }
 
-  /** A stream of server-sent events on a bare connection. */
+  /** A stream of server-sent events on a raw connection. */
   async function openPlainStream(query: string, variables: object): Promise<Socket> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     const body = JSON.stringify({ query, variables })
@@ -527,7 +527,7 @@ afterAll(() => {
   for (const socket of sockets) socket.terminate()
 })
 
-/** A bare websocket that is acknowledged. */
+/** A raw websocket that is acknowledged. */
 async function rawSocket() {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, ['graphql-transport-ws'])
   sockets.push(socket)
@@ -555,12 +555,12 @@ async function rawSocket() {
 
 const codesOf = (result: Result | null) => (result?.errors ?? []).map(({ extensions }) => extensions?.['code'])
 
-/** The SQL of a call of `pg`'s query. */
+/** The SQL of a call to `query` of `pg`. */
 function textOf(statement: unknown): string {
   return typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '')
 }
 
-/** Whether a statement reads events that follow a position. */
+/** Whether a statement reads the events after a position. */
 function isReading(statement: unknown): boolean {
   return /SELECT .*FROM "Event" .*seq >/s.test(textOf(statement))
 }

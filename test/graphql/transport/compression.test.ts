@@ -9,7 +9,7 @@ import { scriptedLists } from '../../support/scripted-lists.ts'
 const { baseUrl } = await testApp({ dns: await startDnsServer(scriptedLists()) })
 const { key } = await newOrganization(baseUrl)
 
-/** Descriptions of mutations make an answer long. */
+/** Descriptions of mutations make a long answer. */
 const long = '{ __type(name: "Mutation") { fields { name description } } organization { name } }'
 const ask = (query: string, headers: Readonly<Record<string, string>>) =>
   rawGet(`${baseUrl}/graphql?query=${encodeURIComponent(query)}`, { accept: 'application/json', ...headers })

@@ -12,7 +12,7 @@ const script = (prepare: string) => `
   await null
   console.log(text, executionAsyncId())`
 
-/** In a process of its own: other files of this one have rendered. */
+/** In a separate process, because other tests have already rendered in this one. */
 async function printed(prepare: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...['--import', 'tsx', '--input-type=module', '--eval'],

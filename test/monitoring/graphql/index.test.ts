@@ -34,7 +34,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const api = { name: 'API', http: samples.http }
 let made = 0
 
-/** An organization with its first key, and the context of that key's holder. */
+/** An organization, and the context of its first key. */
 async function organization(tier: Tier = 'FREE') {
   const operator = testContext(prisma, { actor: { kind: 'operator' } })
   const fields = { name: 'Acme', slug: `acme-${++made}`, contactEmail: 'ops@acme.example' }
@@ -45,7 +45,7 @@ async function organization(tier: Tier = 'FREE') {
   return { id: organization.id, key: apiKey.secret, ctx, keyOf }
 }
 
-/** What fields of a monitor are, for the holder of a key. */
+/** Returns fields of a monitor, read with a key. */
 async function read<T = Record<string, unknown>>(key: string, id: string, fields: string): Promise<T> {
   return succeed<T>(url, key, `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`, { id })
 }
@@ -473,11 +473,11 @@ describe('the history of a monitor', () => {
     const incident = await prisma.incident.findFirstOrThrow({ where: { organizationId } })
     for (const id of ids) await withPast(id, incident.id)
     const hundred = await statements(100)
-    // Every time slice is over as soon as it has begun.
+    // Ends every time slice as soon as it begins.
     let time = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => (time += SECOND))
     const slowly = await statements(100)
-    // One more reads the organization's sizes, and the service's own jobs may send a few.
+    // One more reads the organization's sizes, and background jobs may send a few.
     expect(hundred.found).toBe(100)
     expect(hundred.count).toBeLessThanOrEqual(one.count + 5)
     expect(slowly.count).toBeLessThanOrEqual(one.count + 5)
@@ -527,7 +527,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
     await prisma.probeResult.create({ data: result })
     await prisma.$executeRaw`SELECT pg_notify(${RESULTS_CHANNEL}, ${monitorId})`
   }
-  /** Stores results until the subscription, which starts some time after the request, gets one. */
+  /** Stores results until the subscription, which starts some time after the request, receives one. */
   const first = async (subscription: Subscription, monitorId: string) => {
     let reported = false
     const next = subscription.next().finally(() => {

@@ -56,7 +56,7 @@ describe('a group', async () => {
     const ctx = () => ({ ...acme.ctx, now, seal })
     return {
       ...{ id: acme.id, ids, ctx, events: acme.events, services: acme.services },
-      /** Passes time; every worker probes. */
+      /** Advances the clock; every worker probes. */
       async pass(seconds: number) {
         const end = watching.time + seconds
         while (watching.time < end) {
@@ -146,7 +146,7 @@ describe('a group', async () => {
     expect(await eventsOf(both.id)).toEqual(expect.arrayContaining(['MONITOR_UNKNOWN', 'MONITOR_KNOWN']))
     finds.set(b, 'DOWN').set(a, 'UNKNOWN')
     await pass(150)
-    // Whatever the other is, the group is down.
+    // The group is down, whatever the other is.
     expect(await read(both.id)).toMatchObject({ state: 'DOWN', unknownSince: null })
   })
 
@@ -237,7 +237,7 @@ describe('a group', async () => {
     await updateMonitor(ctx(), { id: router, dependsOnIds: [id] })
     await prisma.monitor.update({ where: { id: a }, data: { intervalSeconds: 3600 } })
     await prisma.watch.updateMany({ where: { monitorId: a }, data: { dueAt: at(watching.time + 3000) } })
-    // The member that failed first has not been probed yet: the other one waits until it has been.
+    // The member that failed first has not been probed yet, so the other one waits.
     finds.set(router, 'DOWN').set(a, 'DOWN').set(b, 'DOWN')
     await pass(60)
     expect(await read(id)).toMatchObject({ state: 'DOWN' })
@@ -271,7 +271,7 @@ describe('a group', async () => {
     await closeDays(system)
     expect(await prisma.uptimeDay.count({ where: { subjectId: id } })).toBe(2)
     await reconcileStaleness(system)
-    // No worker has probed for two days, which is unknown from then on.
+    // No worker has probed for two days, so the state is unknown from then on.
     const [day] = await prisma.uptimeDay.findMany({ where: { subjectId: id }, orderBy: { day: 'asc' } })
     expect(day).toBeUndefined()
     await closeDays(system)
@@ -306,7 +306,7 @@ describe('a group', async () => {
     await expect(updateMonitor(own, { id: a, dependsOnIds: [outer.id] })).rejects.toMatchObject(
       issue(['dependsOnIds', '0']),
     )
-    // A group may depend on its own member.
+    // A group may depend on one of its members.
     await updateMonitor(own, { id: outer.id, dependsOnIds: [a] })
     await expect(group([a, a])).rejects.toMatchObject({ issues: [{ path: ['group', 'monitorIds', '1'] }] })
     for (const strange of [other.id, 'mon_none', '\0', organizationId])
@@ -333,7 +333,7 @@ describe('a group', async () => {
   describe('over a random history', () => {
     const ways: readonly Rule[] = [{ require: 'ALL' }, { require: 'ANY' }, { require: 'AT_LEAST', count: 2 }]
 
-    /** The state that members give a group, by sorting them. */
+    /** Computes a group's state by sorting the states of its members. */
     function naive(states: readonly MonitorState[], { require, count = 1 }: Rule): string {
       const order = ['UP', 'DEGRADED', 'DOWN']
       const active = states
@@ -345,7 +345,7 @@ describe('a group', async () => {
 
     type Team = Awaited<ReturnType<typeof team>>
 
-    /** Has a member fail or recover; now and then pauses one, and resumes all. */
+    /** Lets a member fail or recover; sometimes pauses one, and resumes all. */
     async function disturb({ ids, ctx, pass }: Team, step: number, random: () => number) {
       const outcomes: readonly ProbeOutcome[] = ['UP', 'UP', 'DEGRADED', 'DOWN']
       const id = ids[Math.floor(random() * ids.length)] ?? ''
@@ -380,7 +380,7 @@ describe('a group', async () => {
 
     const naiveStates = (states: readonly MonitorState[]) => ways.map((rule) => naive(states, rule))
 
-    /** Returns the seconds in which the groups were recorded in other states than their members give them. */
+    /** Returns the seconds in which a recorded state of a group differs from the one that its members imply. */
     async function wrongSeconds(ids: readonly string[], groupIds: readonly string[], begun: number) {
       const stateAt = await statesByTime()
       const seconds = Array.from({ length: watching.time - begun - 1 }, (_, index) => begun + 1 + index)

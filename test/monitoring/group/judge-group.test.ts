@@ -11,7 +11,7 @@ import { runs } from '../../support/runs.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
 
-/** What a member may be; UNKNOWN: UP, and unknown since. */
+/** The possible conditions of a member; UNKNOWN: UP, and unknown since. */
 const conditions = ['UP', 'DEGRADED', 'DOWN', 'UNKNOWN', 'PENDING', 'PAUSED'] as const
 type Condition = (typeof conditions)[number]
 
@@ -26,7 +26,7 @@ const member = (condition: Condition, since = 0, name = 'A'): Member => ({
 
 const standing = { state: 'UP' as MonitorState, stateSince: at(-50), unknownSince: null, earliest: at(-90) }
 
-/** The state of a group by trying all that its open members may be. */
+/** A reference: tries all states that members with an open state may have. */
 function reference(all: readonly Condition[], { require, count = 1 }: Pick<GroupOptions, 'require' | 'count'>): string {
   const active = all.filter((each) => each !== 'PAUSED')
   if (active.length === 0) return 'EMPTY'
@@ -54,7 +54,7 @@ function lists(length: number): Condition[][] {
 
 const outcomeOf = (verdict: GroupVerdict) => (verdict.kind === 'KNOWN' ? verdict.state : verdict.kind)
 
-/** A member that becomes something else. What is unknown keeps its state, which began before. */
+/** Changes a member. If it becomes unknown, it keeps its state, which began earlier. */
 function changed(before: Member, to: Condition, seconds: number): Member {
   const { name, state } = before
   if (to !== 'UNKNOWN') return member(to, seconds, name)
@@ -62,7 +62,7 @@ function changed(before: Member, to: Condition, seconds: number): Member {
   return { ...(isKnown ? before : member('UP', seconds, name)), unknownSince: at(seconds) }
 }
 
-/** The group in the state of a verdict, which began at a time if it is another one. */
+/** Applies a verdict to the group; a new state begins at the given time. */
 function began<G extends { readonly state: MonitorState; readonly stateSince: Date }>(
   group: G,
   { state, since }: { readonly state: MonitorState; readonly since: Date },
@@ -74,7 +74,7 @@ function began<G extends { readonly state: MonitorState; readonly stateSince: Da
 
 describe('the state of a group', () => {
   test.each([
-    // The members: with ALL, AT_LEAST 2 and ANY.
+    // The members, and the state with ALL, AT_LEAST 2 and ANY.
     ['UP UP UP', 'UP', 'UP', 'UP'],
     ['UP UP DOWN', 'DOWN', 'UP', 'UP'],
     ['UP DOWN DOWN', 'DOWN', 'DOWN', 'UP'],
@@ -177,7 +177,7 @@ describe('the state of a group', () => {
           members[place] = changed(before, to, seconds)
           const verdict = judgeGroup(members, given, group, at(seconds))
           expect(outcomeOf(verdict)).toBe(reference(now, given))
-          // Judged at each change, a new state begins with the change that led to it; any other stays.
+          // A new state begins with the change that led to it; an unchanged state keeps its start.
           if (verdict.kind === 'KNOWN') group = began(group, verdict, at(seconds))
         }
       }),

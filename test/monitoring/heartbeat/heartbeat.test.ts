@@ -30,7 +30,7 @@ interface Job {
   readonly token: string
 }
 
-/** Makes a monitor of a job that reports every five minutes, with a minute of grace. */
+/** Creates a monitor of a job that reports every five minutes, with a grace period of one minute. */
 async function newJob(options: object = {}): Promise<Job> {
   const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
   const own = await mutate<{ id: string; heartbeat: { url: string } }>(
@@ -59,7 +59,7 @@ interface Found {
   }
 }
 
-/** What is known of a job's monitor; results newest first. */
+/** Returns the state and results of a heartbeat monitor; newest results first. */
 async function found({ id }: Job) {
   const fields = `state stateSince regions { nextProbeAt }
     results { edges { node { outcome message latencyMs detail { output } } } }`
@@ -68,7 +68,7 @@ async function found({ id }: Job) {
   return { state, stateSince, due: regions[0]?.nextProbeAt, results: results.edges.map(({ node }) => node) }
 }
 
-/** When something lies so many seconds ahead. */
+/** Returns the time so many seconds ahead. */
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
 
 describe('a job that calls its URL', () => {

@@ -34,7 +34,7 @@ const intervalsOf = async ({ id }: Monitor) =>
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const http = { name: 'API', http: samples.http }
 
-/** Puts a monitor into a state from noon on, as if checks had found it so. */
+/** Sets the state of a monitor from noon on, as if probes had found it so. */
 async function find(monitor: Monitor, state: 'UP' | 'DOWN', { ctx }: Tenant): Promise<void> {
   await change(testContext(prisma), monitor.organizationId, async (tx) => {
     await enterState(tx, monitor, state, noon, 'Refused.')

@@ -45,7 +45,7 @@ describe('a pause', () => {
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',
     ])
-    // No one says any more that it is degraded, or up.
+    // No region reports DEGRADED or UP any more.
     const event = await prisma.event.findFirstOrThrow({ where: { organizationId: acme.id }, orderBy: { seq: 'desc' } })
     const { payload } = (await buildNotification(prisma, event)) ?? {}
     expect(payload).toMatchObject({ about: 'SERVICE', title: 'API', status: 'UNKNOWN' })

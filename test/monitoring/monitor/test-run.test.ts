@@ -32,7 +32,7 @@ beforeAll(
 )
 afterAll(() => void server.close())
 
-/** The context of a process of its own; addresses need no DNS. */
+/** The context of a separate process; addresses need no DNS. */
 function inProcess(): (acme: Tenant, milliseconds?: number) => MonitoringContext {
   const unused = {} as Pick<ProbeTools, 'dns' | 'checker' | 'rdap'>
   const outbound = createOutbound({ dns: unused.dns, allowPrivate: true })

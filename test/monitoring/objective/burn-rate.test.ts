@@ -9,7 +9,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 /** 99.9 % over 30 days, as in the examples of the SRE workbook. */
 const usual: BurnQuestion = { target: 99_900, windowMs: 30 * DAY, begunAt: at(-90 * DAY), now: noon }
 
-/** Good for long before noon, but for a number of milliseconds in each period, up to `now`. */
+/** Good for a long time, then bad for some milliseconds of each period, up to `now`. */
 function failing(since: number, badMs: number, everyMs: number, now = 0): CountedStretch[] {
   const found: CountedStretch[] = [{ from: at(-90 * DAY), to: at(since), counted: 'good', isCorrected: false }]
   for (let from = since; from < now; from += everyMs) {
@@ -53,7 +53,7 @@ describe('the figures of the SRE workbook', () => {
   })
 
   test('detect steady errors by their rate: 1.44 % within the hour, 0.6 % within six, 0.1 % within three days', () => {
-    // A stretch of bad milliseconds in each ten seconds.
+    // Some bad milliseconds in every ten seconds.
     expect(speedOf(failing(-HOUR, 144, 10 * SECOND))).toBe('FAST')
     expect(speedOf(failing(-6 * HOUR, 143, 10 * SECOND))).toBe('SLOW')
     expect(speedOf(failing(-6 * HOUR, 60, 10 * SECOND))).toBe('SLOW')
@@ -83,7 +83,7 @@ describe('the figures of the SRE workbook', () => {
 test('no threshold is below the rate that uses up the budget, or above that of an outage', () => {
   expect(thresholds(7)).toEqual([3.36, 1.4, 1])
   expect(thresholds(1)).toEqual([1, 1])
-  // Of 95 %, an outage burns twenty times as fast as the budget lasts.
+  // With 95 %, an outage uses the budget at twenty times the allowed rate.
   expect(thresholds(90, 95_000)).toEqual([20, 18, 3])
   expect(speedOf(outage(-HOUR, 0), { target: 95_000, windowMs: 90 * DAY })).toBe('FAST')
 })

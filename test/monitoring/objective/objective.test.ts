@@ -22,7 +22,7 @@ const tenant = tenantsOf(prisma)
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const system = (milliseconds = 0) => testContext(prisma, { now: () => at(milliseconds) })
 
-/** A service that has been up for ninety days, but for an outage. */
+/** A service that was up for ninety days except for one outage. */
 async function watched(outage: readonly [from: number, to: number] = [-20 * DAY, -20 * DAY + HOUR]) {
   const made = await tenant('TEAM')
   const { ctx } = made
@@ -151,7 +151,7 @@ test('a budget that burns too fast is logged once when it begins, when it gets w
     })
     return found.map(({ kind, at: when }) => [kind, (when.getTime() - noon.getTime()) / MINUTE])
   }
-  /** The worker looks every minute. */
+  /** The worker evaluates every minute. */
   const run = async (from: number, to: number) => {
     for (let minute = from; minute <= to; minute++) {
       await prisma.watch.updateMany({ where: { monitorId }, data: { lastKnownAt: at(minute * MINUTE) } })

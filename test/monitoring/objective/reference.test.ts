@@ -10,7 +10,7 @@ import { monthAt, windowAt } from '../../../src/monitoring/objective/window.ts'
 import type { MonitorHistory, Span } from '../../../src/monitoring/uptime/uptime.ts'
 import { stretches } from '../../../src/monitoring/uptime/uptime.ts'
 
-/** Everything happens at full minutes, so that asking each minute by itself is exact. */
+/** Everything happens at full minutes, so a calculation minute by minute is exact. */
 interface Past {
   readonly monitors: readonly MonitorHistory[]
   readonly maintenance: readonly Span[]
@@ -29,7 +29,7 @@ const zones = [
 
 const holds = ({ from, to }: Span, at: number) => from.getTime() <= at && at < to.getTime()
 
-/** What one minute counts as, straight from the rules. */
+/** Returns how the rules count one minute. */
 function naiveCounted({ monitors, maintenance, corrections }: Past, at: number): Counted {
   const correction = corrections.findLast((each) => holds(each, at))
   if (correction) return ({ GOOD: 'good', BAD: 'bad', EXCLUDED: 'excluded' } as const)[correction.kind]

@@ -37,7 +37,7 @@ describe('an expected status', () => {
   })
 })
 
-/** How a body fails a keyword that is looked for in it. */
+/** Returns the failure of a keyword assertion about a body. */
 async function failureOf(
   given: { readonly text: string; readonly absent: boolean; readonly isRegex?: boolean },
   body: Answer,

@@ -22,7 +22,7 @@ const addresses =
   (query) =>
     answer(query, values)
 
-/** What one run finds with a DNS that behaves so. */
+/** Returns the result of a probe with a DNS that behaves this way. */
 async function probe(behaviour: Behaviour, given: object = {}, { allowPrivate = true, timeoutMs = 5000 } = {}) {
   const { tools, server } = await startTools(behaviour, allowPrivate)
   return { result: await dns.run(options(given), runWith(tools, { timeoutMs })), server, tools }
@@ -432,7 +432,7 @@ describe('a resolver chosen by the owner', () => {
   })
 })
 
-/** A public address of the version of IP that this machine has no way to. Nothing is sent there. */
+/** A public address of an IP version for which this machine has no route. Nothing is sent there. */
 async function addressWithoutWay(): Promise<string | null> {
   for (const [type, address] of [
     ['udp6', '2001:4860:4860::8888'],

@@ -31,7 +31,7 @@ async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
 }
 
 describe('a client certificate', () => {
-  /** A server that asks for a certificate, and says whose it got. */
+  /** A server that requires a client certificate, and reports its subject. */
   async function ask(given: object) {
     const { cert, key } = authority.issue(['127.0.0.1'])
     const server = createServer({ cert, key, ca: authority.ca, requestCert: true, rejectUnauthorized: false })
@@ -71,7 +71,7 @@ describe('a client certificate', () => {
 })
 
 describe('an OAuth 2 client', () => {
-  /** A service that wants the newest token, and a place that gives tokens; counts how many it gave. */
+  /** A service that requires the newest token, and a token endpoint that counts the tokens it issued. */
   async function start(
     more: { readonly status?: number; readonly answer?: object; readonly lifeSeconds?: number } = {},
   ) {

@@ -23,13 +23,13 @@ async function run(given: object, timeoutMs = 5000, change: (tools: ProbeTools) 
   return http.run(options(given), runWith({ ...tools, ...change(tools) }, { timeoutMs }))
 }
 
-/** What one run finds against a server that answers so. */
+/** Returns the result of a probe of a server that answers this way. */
 async function probe(answer: string, given: object = {}, timeoutMs = 5000) {
   const { port } = await startScript(answer)
   return run({ url: `http://127.0.0.1:${port}/`, ...given }, timeoutMs)
 }
 
-/** The same over TLS, of a name, with an authority that is trusted. */
+/** The same over TLS, by name, with a trusted authority. */
 async function probeTls(certified: Certified, given: object = {}, now = () => new Date()) {
   const { port } = await startScript(reply('ok'), certified)
   const trusting = ({ dns }: ProbeTools) => ({

@@ -110,7 +110,7 @@ describe('a run', () => {
   })
   afterAll(() => folder.remove())
 
-  /** Stands for ping. */
+  /** Replaces ping. */
   async function program(script: string): Promise<string> {
     const path = join(folder.path, `ping-${programs++}`)
     await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
@@ -213,7 +213,7 @@ describe('a run', () => {
   })
 
   describe('among many', () => {
-    /** Starts runs of which one process runs at a time; each announces itself and ends on demand. */
+    /** Starts runs, of which one process runs at a time; each reports its start and ends on demand. */
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
       const [begun, reported] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]

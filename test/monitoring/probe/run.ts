@@ -11,7 +11,7 @@ import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { silent } from '../../support/scratch.ts'
 
-/** What probes work with, around a scripted DNS server that is all of the DNS; stopped when the test ends. */
+/** The tools of probes, with a scripted DNS server as the whole DNS; stopped when the test ends. */
 export async function startTools(
   behaviour?: Behaviour,
   allowPrivate = true,
@@ -41,12 +41,12 @@ export async function startTools(
   }
 }
 
-/** A run of a monitor that was up, with time enough on a busy machine unless a test says otherwise. */
+/** A run of a monitor that was up, with enough time for a busy machine unless a test sets another. */
 export function runWith(tools: ProbeTools, given: Partial<Omit<ProbeRun, 'tools'>> = {}): ProbeRun {
   return { tools, owner: 'org_1', timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
 }
 
-/** The parts of a result that a test can know. */
+/** The parts of a result that are predictable. */
 export function essence({
   outcome,
   message,

@@ -85,7 +85,7 @@ describe('a BSON document', () => {
 describe('a MongoDB server with users', () => {
   const users: Readonly<Record<string, string>> = { ana: 's3cret' }
 
-  /** Starts one that signs in by SCRAM-SHA-256 and answers commands. `proves`: that it knows the password. */
+  /** Starts a server that requires SCRAM-SHA-256 and answers commands. `proves`: it proves that it knows the password. */
   async function serve({ proves = true } = {}) {
     const asked: string[] = []
     const { port } = await startTcpServer((socket) => {
@@ -209,14 +209,14 @@ describe('a MySQL server with TLS', () => {
     )
   }
 
-  /** Starts TLS after the request for it, with which the beginning of TLS may have come. */
+  /** Starts TLS after the request for it, which may have arrived together with the beginning of TLS. */
   function secured(socket: Socket, request: Buffer, secureContext: SecureContext): TLSSocket {
     socket.pause()
     if (request.length > 36) socket.unshift(request.subarray(36))
     return new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined)
   }
 
-  /** Starts one that wants the password itself; gives what it got in the clear and over TLS. */
+  /** Starts a server that requires the plain password. Returns what it received in the clear and over TLS. */
   async function serve() {
     const got = { plain: [] as number[], password: '' }
     const secureContext = createSecureContext(authority.issue(['127.0.0.1']))

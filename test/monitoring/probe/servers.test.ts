@@ -28,7 +28,7 @@ import { scratchFolder, startProgram } from '../../support/program.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
 
-/** Those that connect to a host and port by TCP. */
+/** Kinds that connect to a host and port by TCP. */
 const kinds = (Object.keys(describedKinds) as DescribedKind[]).filter((kind) => kind !== 'DOMAIN' && kind !== 'UDP')
 
 async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPrivate = true) {
@@ -37,7 +37,7 @@ async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPr
   return probe.run(probe.options.parse({ host: '127.0.0.1', ...given }), runWith(tools, { timeoutMs }))
 }
 
-/** What one run finds against a server that sends this when it is connected, or when it has been asked. */
+/** Returns the result of a probe of a server that sends this on connection, or after the first request. */
 async function reported(kind: DescribedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
   const speaksFirst = kind === 'SSH' || kind === 'MYSQL'
   const { port } = await startTcpServer((socket: Socket) => {
@@ -47,7 +47,7 @@ async function reported(kind: DescribedKind, sent: string | Buffer, given: objec
   return run(kind, { port, ...(kind === 'WEBSOCKET' && { tls: false }), ...given }, timeoutMs)
 }
 
-/** How many bytes values of a type of BSON have. */
+/** The sizes in bytes of some BSON types. */
 const sizes: Readonly<Record<number, number>> = { 7: 12, 9: 8, 10: 0, 16: 4, 17: 8, 18: 8, 19: 16 }
 
 const greeting = (payload: Buffer) => {
@@ -69,7 +69,7 @@ const bson = {
     return Buffer.concat([Buffer.from(`\x02${name}\0`), length, Buffer.from(`${value}\0`)])
   },
   boolean: (name: string, value: boolean) => Buffer.from(`\x08${name}\0${value ? '\x01' : '\0'}`),
-  /** What a probe passes over: a document, a list, bytes, an id, a date, null, an integer of 32 bits, and ones of 64. */
+  /** Elements that the probe skips: a document, a list, bytes, an id, a date, null, a 32-bit integer, and 64-bit ones. */
   others: Buffer.concat([
     Buffer.concat([Buffer.from('\x03in\0'), bsonDocument(Buffer.from('\x08ok\0\0'))]),
     Buffer.concat([Buffer.from('\x04hosts\0'), bsonDocument(Buffer.alloc(0))]),
@@ -86,7 +86,7 @@ function bsonDocument(elements: Buffer): Buffer {
   return Buffer.concat([length, elements, Buffer.from([0])])
 }
 
-/** What a server of MongoDB answers to the command of this number (OP_MSG). */
+/** Returns the answer of a MongoDB server to the command with this number (OP_MSG). */
 function mongoAnswer(id: number, document: Buffer, { flags = 0, code = 2013 } = {}): Buffer {
   const head = Buffer.alloc(21)
   head.writeInt32LE(head.length + document.length, 0)
@@ -195,12 +195,12 @@ describe('the answer of a server', () => {
 })
 
 describe('a real gRPC server', () => {
-  /** The library takes a falsy message for none. */
+  /** The library treats a falsy message as missing. */
   interface Question {
     readonly service: string
   }
 
-  /** How `serve` answers a health check for a service. */
+  /** Returns how `serve` answers a health check for a service. */
   const serving = (service: string, call: ServerUnaryCall<Question, number>): number | Partial<StatusObject> => {
     if (service === '' || service === 'shop.v1.Cart') return 1
     if (service === 'down') return 2
@@ -209,7 +209,7 @@ describe('a real gRPC server', () => {
     return { code: status.NOT_FOUND, details: call.getPath() }
   }
 
-  /** Serves grpc.health.v1 with messages that are written and read by hand. */
+  /** Serves grpc.health.v1 with hand-written encoding and decoding. */
   async function serve(method: string, credentials: ServerCredentials): Promise<number> {
     const server = new Server()
     const check: MethodDefinition<Question, number> = {
@@ -296,7 +296,7 @@ describe('a real gRPC server', () => {
 })
 
 describe('a real WebSocket server', () => {
-  /** Starts one that greets, echoes, and hangs up or floods on request. */
+  /** Starts a server that greets, echoes, and hangs up or floods on request. */
   async function serve(handleProtocols: (all: Set<string>) => string | false): Promise<number> {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols })
     server.on('connection', (socket, { url }) => {
@@ -503,7 +503,10 @@ describe('a MySQL server', () => {
   const denied = Buffer.concat([Buffer.from([0xff, 0x15, 0x04]), Buffer.from('#28000Access denied')])
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-  /** Starts one that asks for a plugin and a password, as MySQL’s manual describes it, and has two rows for every query. */
+  /**
+   * Starts a server that asks for a plugin and a password, as MySQL’s manual describes it, and returns two rows for every
+   * query.
+   */
   async function serve(plugin: string, password: string, another?: string): Promise<number> {
     const talk = async (socket: Socket) => {
       const parts = socket[Symbol.asyncIterator]()
@@ -537,7 +540,7 @@ describe('a MySQL server', () => {
       else if (query === '\x03LOAD') send(Buffer.from('\u00fb/etc/passwd', 'latin1'))
       else send(denied)
     }
-    // Who asks hangs up where it likes.
+    // Clients may hang up at any time.
     const { port } = await startTcpServer((socket) => void talk(socket).catch(() => undefined))
     return port
   }
@@ -555,7 +558,7 @@ describe('a MySQL server', () => {
     }
     const stored = hash('sha256', hash('sha256', secret))
     if (!hash('sha256', xor(proof, hash('sha256', stored, nonce))).equals(stored)) return false
-    // It has forgotten the hash, and asks for the password.
+    // It does not have the hash cached, so it asks for the password.
     send(Buffer.from([1, 4]))
     if (!(await next()).equals(Buffer.from([2]))) return false
     send(Buffer.concat([Buffer.from([1]), Buffer.from(keys.publicKey.export({ type: 'spki', format: 'pem' }))]))

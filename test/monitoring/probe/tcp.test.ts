@@ -13,7 +13,7 @@ import { runWith, startTools } from './run.ts'
 
 const options = (given: object): TcpOptions => tcp.options.parse({ host: '127.0.0.1', port: 1, ...given })
 
-/** What one run finds against a server that does so. */
+/** Returns the result of a probe of a server that behaves this way. */
 async function probe(serve: (socket: Socket) => void, given: object = {}, timeoutMs = 5000) {
   const { port } = await startTcpServer(serve)
   return run({ port, ...given }, timeoutMs)

@@ -5,7 +5,7 @@ import { udp } from '../../../src/monitoring/probe/udp.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { runWith, startTools } from './run.ts'
 
-/** A server that answers each datagram with these, or from another port. */
+/** A server that answers each datagram with these, optionally from another port. */
 async function serve(answers: (asked: Buffer) => readonly (string | Buffer)[], isForged = false) {
   const server = createSocket('udp4')
   const forger = createSocket('udp4')

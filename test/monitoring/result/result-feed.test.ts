@@ -30,7 +30,7 @@ const open = () => {
   readings.length = 0
   return openResultFeed({ database: { prisma: observed, listen: database.listen }, log: silent })
 }
-/** What is stored from here on is new to those who follow already. */
+/** Existing followers have not seen what is stored from here on. */
 const begun = async () => {
   await vi.waitUntil(() => readings.length > 0)
   await Promise.all(readings.splice(0))
@@ -91,7 +91,7 @@ test('a slow reader loses the oldest results, and nothing is kept for a reader t
   await begun()
   for (const batch of [0, 60, 120]) {
     await store(...Array.from({ length: 60 }, (_, index) => result('mon_b', batch + index)))
-    // All followers of a monitor are given a result at the same time.
+    // All followers of a monitor receive a result at the same time.
     expect(await seconds(prompt, 60)).toHaveLength(60)
   }
   const given = await seconds(slow, 100)

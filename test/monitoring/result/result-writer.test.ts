@@ -25,7 +25,7 @@ const up = probeResult('UP', 'Fine.', { latencyMs: 20, detail: { status: 200 } }
 const down = probeResult('DOWN', 'Refused.')
 const unknown = probeResult('UNKNOWN', 'No socket.')
 
-/** A resultWriter through which everything goes to the database, but for what `query` does instead. */
+/** A result writer on the database, whose statements `query` can replace. */
 function recorderWith(query: typeof pool.query = pool.query.bind(pool)) {
   const reconciled: string[] = []
   const metrics = createMetrics()

@@ -18,7 +18,10 @@ const up = result('UP', null)
 
 type Step = ProbeResult | number | readonly [ProbeResult, '*']
 
-/** The outcomes of findings, one after another; a number lets so many seconds pass, an asterisk means that it was down before. */
+/**
+ * Returns the outcomes of consecutive results; a number advances the clock by seconds, an asterisk means that the monitor
+ * was down before.
+ */
 async function weighed(isNetworkUp: boolean | (() => boolean), ...steps: readonly Step[]): Promise<string[]> {
   const { assess } = createConnectivity({
     isNetworkUp: async () => (typeof isNetworkUp === 'boolean' ? isNetworkUp : isNetworkUp()),
@@ -114,7 +117,7 @@ test.each([
   const dns = createDnsClient({ servers: [server], timeoutMs: 1000, now: () => new Date() })
   expect(await resolverAnswers(dns)).toBe(works)
   await resolverAnswers(dns)
-  // None that a cache could answer.
+  // The names differ, so no cache can answer.
   expect(new Set(names).size).toBeGreaterThan(1)
   await dns.close()
   await server.close()

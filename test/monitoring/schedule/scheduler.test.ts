@@ -29,7 +29,7 @@ const times = async (monitorId: string) => {
   return results.map((result) => (result.at.getTime() - at(0).getTime()) / SECOND)
 }
 
-/** Probes that end when the test says so, or when they are stopped. */
+/** Probes that end when the test ends them, or when they are stopped. */
 function probesInHand(): { run: RunProbe; running: string[]; end(): void } {
   const ends: (() => void)[] = []
   const running: string[] = []
@@ -169,7 +169,7 @@ describe('a scheduler', () => {
     await prisma.watch.updateMany({ where: { monitorId: id }, data: { startedAt: at(0), dueAt: at(600) } })
     const worker = watching.worker()
     await watching.pass(605, [worker])
-    // Whole hours in India are half past in UTC.
+    // Full hours in India are half past in UTC.
     expect(await watchOf(id, ANYWHERE)).toMatchObject({ state: 'DOWN', stateSince: at(600), dueAt: at(1830) })
     expect((await watchOf(id, ANYWHERE)).lastMessage).toContain('has not ended within 10 minutes')
     await watching.pass(1230, [worker])

@@ -36,7 +36,7 @@ describe('the effect of a parent on a monitor', () => {
   const probed = [result('UP', 2)]
 
   test.each([
-    // The parent, the monitor, what its results say: what the parent means.
+    // The parent, the monitor, its results, and the verdict about the parent.
     ['an UP parent that is not probed since', [parent('UP')], child('UP'), fails, 'HELD 0'],
     ['a DEGRADED parent', [parent('DEGRADED')], child('UP'), fails, 'HELD 0'],
     ['a slower answer', [parent('UP')], child('UP'), slows, 'HELD 0'],
@@ -119,7 +119,7 @@ describe('a monitor that depends on another', async () => {
   const { finds, now } = watching
   const system = testContext(prisma, { now })
 
-  /** A router, and a shop behind it with a service; both have been found up. */
+  /** A router, and a shop behind it with a service; both are up. */
   async function behind(router: Parameters<typeof watching.monitor>[1] = {}) {
     await prisma.monitor.deleteMany()
     await prisma.probeResult.deleteMany()
@@ -129,7 +129,7 @@ describe('a monitor that depends on another', async () => {
     const [serviceId = ''] = await acme.services('Shop')
     const worker = watching.worker()
     await worker.scheduler.poll()
-    // The ids decide in which second of its interval each is probed.
+    // The ids decide the second of the interval in which each is probed.
     const routerId = 'mon_router000000000000000003'
     const shopId = 'mon_shop00000000000000000006'
     await watching.monitor(acme.id, { id: routerId, name: 'Router', ...router })
@@ -205,7 +205,7 @@ describe('a monitor that depends on another', async () => {
     expect(state).toBe('DOWN')
     expect(Number(stateSince)).toBeGreaterThanOrEqual(Number(at(upAt)))
     expect(await incidents()).toBe(1)
-    // Unknown until the second failure in a row, which decides.
+    // Unknown until the second failure in a row, which makes it DOWN.
     expect((await counted(0))?.down).toBe(Number(now()) - Number(stateSince) - 20 * SECOND)
   })
 

@@ -26,7 +26,7 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 
-/** A tenant with one service; monitors on it fail and recover in given minutes. */
+/** A tenant with one service, whose monitors fail and recover in the given minutes. */
 async function withService(name = 'Shop') {
   const acme = await tenant('TEAM')
   const { id: serviceId } = await createService(acme.ctx, { name })
@@ -55,7 +55,7 @@ async function withService(name = 'Shop') {
       await within(minute, (tx) => leaveIncident(tx, monitor, why))
     },
     incidents,
-    /** The timeline of each incident in few words. */
+    /** Returns a summary of each incident's timeline. */
     async reported() {
       return (await incidents()).map(({ title, updates }) => [
         title,
@@ -170,7 +170,7 @@ describe('a monitor that goes down', () => {
 })
 
 describe('an incident whose timeline is full', () => {
-  /** Fills the timeline of an incident that has one entry. */
+  /** Fills up the timeline of an incident that has one update. */
   const fill = async (incidentId: string, organizationId: string) => {
     await prisma.incidentUpdate.createMany({
       data: Array.from({ length: MAX_UPDATES - 1 }, (_, index) => ({

@@ -11,7 +11,7 @@ const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
 const letters = { U: 'UP', G: 'DEGRADED', D: 'DOWN', '?': 'UNKNOWN' } as const
 const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
 
-/** Judges outcomes, one a minute from the first on; `since` is the minute in which the last state began. */
+/** Judges outcomes, one per minute; `since` is the minute in which the last state began. */
 function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
   let memory: WatchMemory = { state: states[state], stateSince: at(0), recent: [], stability: stable }
   let retries = ''
@@ -153,7 +153,7 @@ describe('a watch', () => {
   })
 
   describe('that fails now and then', () => {
-    /** Judges outcomes, one a minute; gives the state after each, in letters. */
+    /** Judges outcomes, one per minute. Returns the states after each, as letters. */
     function statesOf(
       outcomes: string,
       from: Partial<WatchMemory> = {},
@@ -196,7 +196,7 @@ describe('a watch', () => {
       const { memory } = statesOf('DUDUDUDUDUUDD')
       expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), stability: stable })
       expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
-      // Nor is a streak counted that becomes an outage.
+      // A streak that turns into an outage does not count either.
       expect(statesOf('UUUDDDDDDDDD', {}, { failureThreshold: 10, recoveryThreshold: 1 }).found).toBe('U'.repeat(12))
     })
 
@@ -315,7 +315,7 @@ describe('a monitor', () => {
     expect(judged('DOWN', [report('D', 5), report('U', 1), silent], null, 9)).toEqual(['DOWN', 9])
     expect(judged('DOWN', [report('G', 5), report('U', 1), silent], null, 9)).toEqual(['DEGRADED', 61])
     expect(judged('DOWN', [report('U', 20), silent], 1, 9)).toEqual(['DOWN', 9])
-    // Because the reporting regions found it UP, which also overrules the stale one.
+    // The reporting regions found it UP, which also overrules the stale one.
     expect(judged('DOWN', [report('U', 20), report('U', 1), silent], null, 9)).toEqual(['UP', 20])
     // Its last report does not make the monitor DOWN either.
     expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1), silent], 2)).toEqual(['UP', 0])

@@ -16,7 +16,7 @@ const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 const { at, finds } = watching
 
-/** A tenant with one service, and a monitor on it that has been found up at the first second. */
+/** A tenant with one service, and a monitor of it that was up in the first second. */
 async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}) {
   await prisma.monitor.deleteMany()
   watching.time = 0

@@ -18,7 +18,7 @@ const { at, now, finds } = watching
 /** A web process. */
 const ctx = testContext(prisma, { now })
 
-/** A tenant with one service, and a monitor on it, every 60 s, that has been found up until the 120th second. */
+/** A tenant with one service and a monitor of it, every 60 s, that was up until the 120th second. */
 async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, regions: readonly string[] = ['local']) {
   await prisma.monitor.deleteMany()
   await prisma.region.deleteMany()
@@ -40,14 +40,14 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, r
     ...acme,
     ...{ organizationId: acme.id, serviceId, id, worker, workers, lastKnown },
     monitor: () => prisma.monitor.findUniqueOrThrow({ where: { id } }),
-    /** The kinds of its staleness events after its first result, and since when, in seconds. */
+    /** Returns the kinds of staleness events after its first result, and their times in seconds. */
     reported: async () =>
       (await acme.events())
         .filter(({ kind }) => /_(UN)?KNOWN$/.test(kind))
         .map(({ kind, since }) => `${kind}${since === null ? '' : ` ${(+since - +at(0)) / SECOND}`}`)
         .slice(1),
     page: async () => (await readPageState(prisma, acme.id, now())).status,
-    /** How many of the seconds up to now counted as up, down and unknown. */
+    /** Returns the number of seconds counted as up, down and unknown, up to now. */
     counted: async (from = 0) => {
       const [uptime] = await readUptimes(prisma, [{ id, from: at(from), to: now() }], now())
       const { up = 0, down = 0, unknown = 0 } = uptime?.tally ?? {}
@@ -66,7 +66,7 @@ describe('when the last worker has died', () => {
     watching.time = ends
     await reconcileStaleness(ctx)
     expect(await reported()).toEqual([])
-    // Of whom a minute ago nothing has been seen.
+    // No results for a minute.
     watching.time = Math.max(ends, 180) + 1
     await reconcileStaleness(ctx)
     await reconcileStaleness(ctx)
@@ -196,7 +196,7 @@ describe('a monitor that two regions must agree on', () => {
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: at(ofMars + 60) })
     expect(await page()).toMatchObject({ shown: 'UNKNOWN' })
     expect(await counted(100)).toEqual({ up: ofMars + 60 - 100, down: 0, unknown: 420 - ofMars - 60 })
-    // The check of one region brings back nothing; that of the second does.
+    // The result of one region does not make the state known; that of the second does.
     await watching.pass(60, [here])
     finds.set(id, 'DOWN')
     await watching.pass(120, workers)

@@ -36,7 +36,7 @@ describe('imported history', () => {
     const source = 'Uptime Kuma'
     const first = [
       [+day(2), { source, up: 10, down: 0, maintenance: 0 }],
-      // A day without a check is no day.
+      // Days without checks are left out.
       [+day(0), { source, up: 9, down: 1, maintenance: 2 }],
     ]
     expect(await days()).toEqual(first)

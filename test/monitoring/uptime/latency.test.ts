@@ -39,7 +39,7 @@ describe('latencies', () => {
     expect(points[1]).toEqual({ at: at(-22 * HOUR), count: 0, p50: null, p95: null, p99: null })
     const last = points[23]
     expect(last).toMatchObject({ at: noon, count: 4 })
-    // Right to ten percent.
+    // Accurate to ten percent.
     expect(Math.abs(Number(last?.p50) / 100 - 1)).toBeLessThan(0.1)
     expect(Math.abs(Number(last?.p95) / 900 - 1)).toBeLessThan(0.1)
   })

@@ -36,12 +36,12 @@ const tallies = async (
 ) => (await readDays(prisma, organization, [id], count, now)).get(id)?.map((day) => day.tally)
 const closedOf = (subjectId: string) => prisma.uptimeDay.findMany({ where: { subjectId }, orderBy: { day: 'asc' } })
 const dates = (rows: readonly { readonly day: Date }[]) => rows.map(({ day }) => day.toISOString().slice(0, 10))
-/** Closes until there is nothing more to close. */
+/** Closes days until none is left to close. */
 async function closeAll(ctx: Context) {
   while (await closeDays(ctx));
 }
 
-/** How many statements are sent while `work` runs. */
+/** Counts the statements that `work` sends. */
 async function statements(work: (db: PrismaClient) => Promise<unknown>): Promise<number> {
   let count = 0
   const counted = prisma.$extends({
@@ -120,7 +120,7 @@ describe('days', () => {
         maintenance: 30 * MINUTE,
       },
     ])
-    // The service's maintenance is that of its monitors.
+    // The service's maintenance applies to its monitors.
     expect((await tallies(utc, first, 1))?.[0]).toMatchObject({ down: 30 * MINUTE, maintenance: 30 * MINUTE })
   })
 
@@ -213,7 +213,7 @@ describe('closing days', () => {
     ])
     expect(dates(await closedOf(api))).toHaveLength(3)
     expect([await tallies(utc, id, 5), await tallies(utc, api, 5)]).toEqual(before)
-    // They are read, and not computed again.
+    // They are read, not recomputed.
     await prisma.monitorInterval.deleteMany({ where: { monitorId: id, endedAt: { not: null } } })
     expect(await tallies(utc, id, 5)).toEqual(before[0])
     expect(await closeDays(system())).toBe(false)
@@ -315,7 +315,7 @@ describe('closing days', () => {
   test('keeps every day as computed, whatever happened, even before there was a monitor', async () => {
     const acme = await tenant('TEAM')
     const zones = ['UTC', 'America/New_York', 'Pacific/Chatham', 'Asia/Kolkata']
-    // The same numbers every time, spread over three weeks, in which New York's clocks change.
+    // Deterministic, and spread over three weeks in which New York's clocks change.
     let seed = 7
     const random = (most: number) => {
       seed = (seed * 48_271) % 2_147_483_647

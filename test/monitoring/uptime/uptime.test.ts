@@ -19,7 +19,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const span = (from: number, to: number): Span => ({ from: at(from), to: at(to) })
 const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** States one after another, each with the time at which it begins; the last one lasts. */
+/** Consecutive states, each with its start; the last one continues. */
 function past(
   states: readonly (readonly [MonitorState, number])[],
   more: { readonly gaps?: readonly Span[]; readonly staleSince?: number } = {},
@@ -127,7 +127,7 @@ describe('the percentage', () => {
         const percent = uptimePercent({ ...none, up, down })
         if (up + down === 0) return
         expect(percent === 100).toBe(down === 0)
-        // Exactly, in whole numbers: p thousandths are what was not exceeded.
+        // Exact, in whole numbers: the thousandths are rounded down.
         const thousandths = BigInt(Math.round(Number(percent) * 1000))
         const [part, whole] = [BigInt(up) * 100_000n, BigInt(up + down)]
         expect(thousandths).toBe(part / whole)
@@ -207,7 +207,7 @@ const anyPast = fc
   })
 const anyMaintenance = fc.array(anySpan, { maxLength: 3 })
 
-/** What a moment was like, by looking at everything that was written. */
+/** A reference: computes the condition at a moment from everything that was recorded. */
 function conditionAt(monitors: readonly MonitorHistory[], maintenance: readonly Span[], moment: Date): Condition {
   const holds = ({ from, to }: Span) => from <= moment && moment < to
   if (maintenance.some(holds)) return 'maintenance'

@@ -6,17 +6,17 @@ import { encodeReply } from '../../support/dns-server.ts'
 
 const longest = 65_535
 const name = 'a.test'
-/** Where the name of the question begins, which records refer to. */
+/** A pointer to the name in the question. */
 const questionName = Buffer.from([0xc0, 12])
 const root = Buffer.from([0])
 
-/** The wire form of a name, and of what else is given as numbers. */
+/** The wire form of names and of single bytes. */
 const bytes = (...parts: readonly (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.from([part]) : Buffer.from(part))))
 
 const types: Readonly<Partial<Record<RecordType, number>>> = { A: 1, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28 }
 
-/** A record of the question's name, or of another. */
+/** A record of the question's name, or of another name. */
 function recordOf(type: number, data: Uint8Array, owner: Uint8Array = questionName): Buffer {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(type, 0)
@@ -26,7 +26,7 @@ function recordOf(type: number, data: Uint8Array, owner: Uint8Array = questionNa
   return Buffer.concat([owner, fixed, data])
 }
 
-/** A reply to a question of this type for `name`: these bytes are its answers, so many by its header. */
+/** A reply to a question of this type for `name`, with these bytes as answers and this count in the header. */
 function replyOf(type: RecordType, records: readonly Uint8Array[], count = records.length): Buffer {
   const query = encodeQuery(7, { name, type })
   const message = Buffer.concat([query.subarray(0, query.indexOf(0, 12) + 5), ...records])
@@ -38,12 +38,12 @@ function replyOf(type: RecordType, records: readonly Uint8Array[], count = recor
 
 const read = (message: Buffer, type: RecordType) => readReply(message, { name, type })
 
-/** What a record of the question's name with these data says. */
+/** Reads a record of the question's name with these data. */
 const readData = (type: RecordType, data: Uint8Array) => read(replyOf(type, [recordOf(types[type] ?? 0, data)]), type)
 
 const malformed = { kind: 'failed', reason: 'malformed' }
 
-/** As many of these records as a message has room for. */
+/** A message with as many of these records as fit. */
 function filled(type: RecordType, first: readonly Uint8Array[], record: Uint8Array): Buffer {
   const used = replyOf(type, first).length
   const count = Math.floor((longest - used) / record.length)
@@ -110,7 +110,7 @@ describe('a name', () => {
   })
 
   test('ignores case in ASCII only', () => {
-    // The sign for kelvins is a K in small letters.
+    // The Kelvin sign is a K in lower case.
     const query = { name: 'k.test', type: 'A' } as const
     const message = replyOf('A', [recordOf(1, bytes(1, 2, 3, 4), bytes(3, '\u212a', 4, 'test', 0))])
     expect(readReply(message, query)).toMatchObject({ kind: 'none' })

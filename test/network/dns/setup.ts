@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createDnsClient, type DnsClient } from '../../../src/network/dns/client.ts'
 import { type Behaviour, startDnsServer, type TestDnsServer } from '../../support/dns-server.ts'
 
-/** A clock that stands until it is moved. */
+/** A clock that stands still until the test advances it. */
 export function createClock() {
   let time = Date.UTC(2026, 0, 1)
   return {
@@ -13,7 +13,7 @@ export function createClock() {
   }
 }
 
-/** A client of test servers, one for each behaviour, all closed when the test ends. */
+/** A client of test servers, one per behaviour, all closed when the test ends. */
 export async function startClient(
   behaviours: readonly Behaviour[],
   timeoutMs = 5000,

@@ -23,7 +23,7 @@ const garbled: Behaviour = (query) => {
 }
 const found = { kind: 'answer', values: ['127.0.0.2'], ttl: 300 }
 
-/** Asks with the short retransmission delay of a hasty caller, 50 ms, and the deadline of a patient one. */
+/** Asks with a short retransmission delay, 50 ms, and a long deadline. */
 function askInHaste(client: DnsClient, name = 'bl.test'): Promise<DnsResult> {
   void client.query(name, 'A', { timeoutMs: 150 })
   return client.query(name, 'A', { timeoutMs: 10_000 })
@@ -162,7 +162,7 @@ describe('failover', () => {
 
   test('continues when there is no route to an upstream', async () => {
     const { servers } = await startClient([listed])
-    // The system lets no ordinary socket be connected to the broadcast address.
+    // The system does not connect an ordinary socket to the broadcast address.
     const unroutable = { address: '255.255.255.255', port: 53 }
     const client = createDnsClient({ servers: [unroutable, ...servers], timeoutMs: 5000, now: () => new Date() })
     onTestFinished(() => client.close())
@@ -257,7 +257,7 @@ describe('forging', () => {
     for (let batch = 0; batch < 40; batch++) {
       await Promise.all(Array.from({ length: 50 }, (_, index) => client.query(`n${batch}-${index}.test`, 'A')))
     }
-    // A busy machine repeats queries, each from the port it came from.
+    // A busy machine repeats queries, each from its original port.
     const names = new Map<number, Set<string>>()
     for (const { port, name } of server.queries) names.set(port, (names.get(port) ?? new Set()).add(name))
     expect(names.size).toBeGreaterThanOrEqual(7)

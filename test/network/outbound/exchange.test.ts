@@ -16,7 +16,7 @@ function reply(body: string | Buffer, headers: readonly string[] = [`Content-Len
   return Buffer.concat([Buffer.from(['HTTP/1.1 200 OK', ...headers, '', ''].join('\r\n')), Buffer.from(body)])
 }
 
-/** Writes the same bytes again and again, as long as the other side takes them; `written` is how many that were. */
+/** Writes the same bytes repeatedly, as long as the other side reads them; `written` counts them. */
 async function startEndless(head: Buffer, bytes: Buffer) {
   let close = (_bytes: number) => {}
   const written = new Promise<number>((resolve) => {
@@ -192,7 +192,7 @@ describe('a response', () => {
     const { port, written } = await startEndless(reply('', []), Buffer.alloc(64 * KIB, 'x'))
     const answer = await ask(port, { maxBodyBytes: MIB })
     expect(answer).toMatchObject({ status: 200, complete: false, body: { length: MIB } })
-    // What is under way when the limit comes is in buffers of the system.
+    // Data in transit when the limit is reached is in buffers of the system.
     expect(await written).toBeLessThan(32 * MIB)
   })
 

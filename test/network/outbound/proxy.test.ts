@@ -28,7 +28,7 @@ async function website(hasTls = false) {
   return (server.address() as AddressInfo).port
 }
 
-/** Requests a page through a proxy; `isPinned`: as where private networks are not allowed, although they are here. */
+/** Requests a page through a proxy; `isPinned`: as if private networks were not allowed, although they are here. */
 async function ask(url: string, proxy: ProxyServer, { isPinned = false, allowPrivate = true } = {}) {
   const { client } = await startClient([zone({ 'www.example.com': ['127.0.0.1'], 'proxy.example': ['127.0.0.1'] })])
   const outbound = createOutbound({ dns: client, allowPrivate, ca: authority.ca, proxiesResolve: !isPinned })
@@ -141,7 +141,7 @@ describe('an HTTP proxy', () => {
       'https://localhost/',
     ])
       expect(await ask(url, { url: 'http://8.8.8.8:3128' }, guarded)).toMatchObject({ fault: 'theirs' })
-    // Metadata services are refused by address wherever they are.
+    // Metadata services are refused by address, wherever they are.
     for (const url of ['http://169.254.169.254/', 'https://[fd00:ec2::254]/'])
       expect(await ask(url, proxy)).toMatchObject({ reason: 'forbidden' })
     expect(proxy.asked).toEqual([])

@@ -4,7 +4,7 @@ import { firstHop, nextHop } from '../../../src/network/outbound/redirect.ts'
 const secrets = [
   { name: 'Authorization', value: 'Bearer s3cret' },
   { name: 'X-Api-Key', value: 's3cret' },
-  // Some let through who names itself by a word that only they know.
+  // Some firewalls let requests through by a User-Agent that only the owner knows.
   { name: 'User-Agent', value: 's3cret' },
 ]
 

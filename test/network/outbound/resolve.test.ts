@@ -144,7 +144,7 @@ describe('DNS that changes its answer', () => {
       { allowPrivate: false },
     )
     const attempt = () => {
-      // Answers are kept for half a minute at least.
+      // Answers are cached for at least half a minute.
       clock.advance(60_000)
       const url = `http://rebind.example.com:${canary.port}/`
       return outbound.request({ url, maxBodyBytes: 1 }, { timeoutMs: 200 })

@@ -2,7 +2,7 @@ import { createOutbound, type Outbound } from '../../../src/network/outbound/out
 import { answer, type Behaviour, rcodes } from '../../support/dns-server.ts'
 import { startClient } from '../dns/setup.ts'
 
-/** Answers each name with its addresses, of either family; there are no other names. */
+/** Resolves each name to its addresses, of either family; other names do not exist. */
 export function zone(names: Readonly<Record<string, readonly string[]>>): Behaviour {
   return (query) => {
     const addresses = names[query.name]
@@ -14,7 +14,7 @@ export function zone(names: Readonly<Record<string, readonly string[]>>): Behavi
   }
 }
 
-/** A way out by a test server's DNS, for as long as the test. */
+/** An outbound client that uses a test server's DNS, for the duration of the test. */
 export async function startOutbound(
   behaviour: Behaviour,
   settings: { readonly allowPrivate?: boolean; readonly ca?: string } = {},
@@ -23,5 +23,5 @@ export async function startOutbound(
   return { ...started, outbound: createOutbound({ dns: started.client, allowPrivate: true, ...settings }) }
 }
 
-/** Long enough to be no matter. */
+/** Long enough not to matter. */
 export const ample = { timeoutMs: 10_000 }
