@@ -99,7 +99,7 @@ describe('the service as a process', () => {
       const data = await ownData()
       const services = [start({ ...data, ADMIN_TOKEN: '' }), start({ ...data, ADMIN_TOKEN: '' })]
       const [one = '', other = ''] = await Promise.all(services.map((service) => service.ready()))
-      // Both have made their first answer by now, so what they print is all there.
+      // Both have answered once by now, so their output is complete.
       await Promise.all([one, other].map((url) => fetch(`${url}/readyz`)))
       const tokens = services.flatMap((service) => service.output().match(/op_[0-9a-v]{40}/g) ?? [])
       expect(tokens).toHaveLength(1)
@@ -154,7 +154,7 @@ describe.skipIf(serverUrl === undefined)('a process with a silent database', () 
 })
 
 describe('a failed start exits with 1 and a clear message', () => {
-  /** What a service says that does not start. */
+  /** The output of a service that does not start. */
   async function refusal(settings: NodeJS.ProcessEnv) {
     const service = start(settings)
     expect(await service.ended).toEqual({ code: 1, signal: null })

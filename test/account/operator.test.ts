@@ -9,7 +9,7 @@ const { prisma } = await testDatabase()
 const ctx = testContext(prisma)
 const configured = testContext(prisma, { settings: { ADMIN_TOKEN: 'a token of my own' } })
 
-// One database, from its first start on: the tests follow each other.
+// One database, from its first start on: the tests depend on each other.
 
 test('a token in the settings is used, and none is created', async () => {
   expect(await createOperatorToken(configured)).toBeNull()
@@ -33,6 +33,6 @@ test('exactly one of several concurrent starts creates the token, which is store
   expect(JSON.stringify(rows)).not.toContain(token?.slice(3))
   expect(await createOperatorToken(ctx)).toBeNull()
 
-  // A token in the settings takes the place of the one that was made.
+  // A token in the settings replaces the generated one.
   await expect(authenticate(configured, token ?? '')).rejects.toThrow(Unauthenticated)
 })

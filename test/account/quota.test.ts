@@ -22,7 +22,7 @@ const keyOf = (organizationId: string, checkPlan: 'FREE' | 'PRO', clientAddress 
   usage,
 })
 
-/** How many of `times` checks at once were granted, and what each was notified is left. */
+/** Of `times` simultaneous checks, the number granted, and the remaining checks that each was told. */
 async function spend(ctx: ReturnType<typeof caller>, times: number) {
   const spent = await Promise.allSettled(Array.from({ length: times }, () => consumeCheck(ctx)))
   const refused = spent.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
@@ -68,7 +68,7 @@ describe('the free plan', () => {
 
   test('is counted per address under concurrency', async () => {
     const clients = Array.from({ length: 5 }, (_, index) => caller(`192.0.2.${10 + index}`))
-    // One set of counters: the asks of all of them share statements.
+    // One set of counters, so that all requests share statements.
     const asks = Array.from({ length: 120 }).flatMap(() => clients)
     const spent = await Promise.allSettled(asks.map((ctx) => consumeCheck({ ...ctx, usage })))
     expect(spent.filter(({ status }) => status === 'fulfilled')).toHaveLength(500)
@@ -94,7 +94,7 @@ describe('instances', () => {
   })
 })
 
-/** Counters that tell how many statements they have sent. */
+/** Counters that report the number of their statements. */
 function watched() {
   const sent = { statements: 0 }
   const query = (...given: Parameters<typeof pool.query>) => {

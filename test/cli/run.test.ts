@@ -462,7 +462,7 @@ describe('allclear', () => {
     await backup([monitorOf(1, { name: 'Renamed' })])
     const later = await rowsOf('--apply')
     expect(later.rows.sort()).toEqual(['CHANGED monitors Renamed', 'CHANGED services Renamed'])
-    // An object that was missing from one import is found by the next.
+    // The next import finds an object that was missing from the previous one.
     await backup([monitorOf(1, { name: 'Renamed' }), monitorOf(2, {})])
     expect((await rowsOf('--apply')).rows).toEqual(['CHANGED monitors Site 2'])
     // Another installation with the same ids needs a name.

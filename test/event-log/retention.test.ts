@@ -23,7 +23,7 @@ interface Given {
   readonly updateId?: string
 }
 
-/** A log of these events, and then as many new ones of a service as are always kept. */
+/** A log of these events, followed by as many new events of a service as are always kept. */
 async function logOf(given: readonly Given[]): Promise<string> {
   const organizationId = await newTenant(prisma)
   const rows = given.map(({ days, ...event }, index) => ({ ...event, seq: index + 1, at: before(days) }))
@@ -46,7 +46,7 @@ async function keptOf(organizationId: string): Promise<number[]> {
   return rows.map(({ seq }) => seq)
 }
 
-/** Deletes until there is no more, and gives how many rows were counted. */
+/** Deletes until nothing is left to delete. Returns the number of deleted rows. */
 async function run(days: number): Promise<number> {
   const { deleteBatch } = createEventRetention(days)
   let rows = 0
@@ -101,7 +101,7 @@ test('a reader whose position is older than what is kept meets a gap, and goes o
   expect(await read(1)).toMatchObject({ kind: 'GAP', seq: 5 + NEWEST_KEPT })
   expect(await read(4)).toMatchObject({ kind: 'API_KEY_CREATED', seq: 5 })
 
-  // Lists in log order refuse what would leave out events silently.
+  // Lists in log order refuse to leave out events silently.
   const list = (args: Parameters<typeof requireKept>[2]) => requireKept(ctx as GraphContext, organizationId, args)
   const ascending = { orderBy: { field: 'OCCURRED_AT', direction: 'asc' } } as const
   await expect(list({ ...ascending, after: encodeCursor(1) })).rejects.toMatchObject({

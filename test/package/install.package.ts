@@ -41,7 +41,7 @@ const get = async (path: string) => {
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
 
-/** The path of the first asset of that name on a page. */
+/** Returns the path of the first asset of that name on a page. */
 const asset = (html: string, name: RegExp) => new RegExp(`/assets/[^"]*${name.source}`).exec(html)?.[0] ?? ''
 
 describe('the package, installed without scripts in an empty folder', () => {
@@ -131,7 +131,7 @@ describe('the package, installed without scripts in an empty folder', () => {
   const free = { PORT: '0', DNS_SERVERS: '127.0.0.1:9' }
   const LINK = /(http:\/\/localhost:\d+\/setup\?token=[\w-]+)/
 
-  /** Expects the link to the first screen, which the service serves, and prints how long it took. */
+  /** Expects the link to the first screen, opens it, and prints how long it took. */
   async function expectLink(way: string, start: () => Running | Promise<Running>): Promise<string> {
     const begun = performance.now()
     const running = await start()
@@ -158,7 +158,7 @@ describe('the package, installed without scripts in an empty folder', () => {
       const PORT = String(await freePort())
       const { environment } = parse(interpolate(await readFile('deploy/compose.yaml', 'utf8'), { PORT })).services
         .allclear
-      // In place of Docker, which passes the published port on.
+      // Replaces Docker, which forwards the published port.
       const settings = { ...environment, ...free, PORT }
       const link = await expectLink('deploy/compose.yaml', () => startConfined(installed, settings))
       expect(new URL(link).port).toBe(PORT)

@@ -7,12 +7,12 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The package, installed in its own folder as its user does. */
+/** The package, installed in its own folder as a user does it. */
 export interface Installed {
   readonly directory: string
-  /** The file that was installed. */
+  /** The installed file. */
   readonly tarball: string
-  /** How large `node_modules` is, in bytes. */
+  /** The size of `node_modules`, in bytes. */
   readonly size: number
   /** The packages in it. */
   readonly packages: readonly string[]
@@ -23,7 +23,7 @@ export interface Installed {
 export async function installPackage(): Promise<Installed> {
   const directory = await mkdtemp(join(tmpdir(), 'allclear-package-'))
   const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', directory])
-  // What the scripts print comes before it.
+  // Output of scripts precedes it.
   const [{ filename }] = JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1))
   const tarball = resolve(directory, filename)
   const home = join(directory, 'home')
@@ -55,7 +55,7 @@ async function packagesOf(modules: string): Promise<string[]> {
   return (await Promise.all(nested)).flat().sort()
 }
 
-/** Returns what of an installed package belongs to one processor or system: compiled files, and packages for one of them. */
+/** Returns the parts of an installed package that are for one processor or system: compiled files, and platform packages. */
 export async function nativeParts({ directory }: Installed): Promise<string[]> {
   const entries = await readdir(join(directory, 'node_modules'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -63,7 +63,7 @@ export async function nativeParts({ directory }: Installed): Promise<string[]> {
   return found.flat()
 }
 
-/** The first bytes of programs of Linux, Windows and macOS. */
+/** The first bytes of Linux, Windows and macOS executables. */
 const MAGIC = ['7f454c46', '4d5a9000', 'cffaedfe', 'cafebabe']
 
 async function isNative(file: string): Promise<boolean> {
@@ -81,24 +81,27 @@ async function isNative(file: string): Promise<boolean> {
   }
 }
 
-/** A program of the package that runs. */
+/** A running program of the package. */
 export interface Running {
   readonly child: ChildProcess
-  /** Resolves with the match once it has written one. @throws with what it wrote when it ends before. */
+  /**
+   * Resolves with the match once the output contains one.
+   * @throws with the output if the program ends first.
+   */
   wrote(pattern: RegExp): Promise<string>
   readonly ended: Promise<number | null>
-  /** Sends SIGTERM to it and all that it has started, as a terminal or a container does. Returns the exit code. */
+  /** Sends SIGTERM to it and its children, as a terminal or a container does. Returns the exit code. */
   stop(): Promise<number | null>
 }
 
-/** Starts `allclear` with these arguments and settings, and no others. */
+/** Starts `allclear` with these arguments and settings only. */
 export function startInstalled(installed: Installed, args: readonly string[], settings: NodeJS.ProcessEnv): Running {
   return start(installed, [programOf(installed), ...args], settings)
 }
 
 /**
- * Starts `allclear` as a container does: in a root that it cannot write to, as a user without rights, with nothing but an empty
- * data directory of its own. Needs root.
+ * Starts `allclear` as a container does: with a read-only root, as an unprivileged user, with only an empty data directory.
+ * Needs root.
  */
 export function startConfined(installed: Installed, settings: NodeJS.ProcessEnv): Running {
   const data = join(installed.directory, 'data-of-container')
@@ -115,8 +118,8 @@ export function startConfined(installed: Installed, settings: NodeJS.ProcessEnv)
 }
 
 /**
- * Runs the package by `npx` in an empty folder, without install scripts and with nothing installed before. What was downloaded
- * once is not downloaded again.
+ * Runs the package by `npx` in an empty folder, without install scripts and with nothing installed before. Downloads are
+ * cached.
  */
 export async function startByNpx(installed: Installed, settings: NodeJS.ProcessEnv): Promise<Running> {
   const { stdout } = await run('npm', ['config', 'get', 'cache'])
@@ -128,7 +131,7 @@ export async function startByNpx(installed: Installed, settings: NodeJS.ProcessE
   return start({ directory: folder }, ['npx', ...flags, '--package', installed.tarball, 'allclear'], settings)
 }
 
-/** Starts `allclear` as the unit of systemd does, with its data in a folder of the test. */
+/** Starts `allclear` as the systemd unit does, with its data in a folder of the test. */
 export async function startByUnit(installed: Installed, settings: NodeJS.ProcessEnv): Promise<Running> {
   const unit = await readFile('deploy/allclear.service', 'utf8')
   const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
@@ -140,13 +143,16 @@ export async function startByUnit(installed: Installed, settings: NodeJS.Process
 
 const programOf = ({ directory }: Installed) => join(directory, 'node_modules/.bin/allclear')
 
-/** Prints how long something took. @param begun a time of `performance.now()`. */
+/**
+ * Prints the time that something took.
+ * @param begun a time of `performance.now()`.
+ */
 export function printTime(begun: number, what: string): void {
   const seconds = (performance.now() - begun) / 1000
   process.stdout.write(`${seconds.toFixed(1).padStart(6)} s  ${what}\n`)
 }
 
-/** Starts a program of the package, with these settings and no others. */
+/** Starts a program of the package with these settings only. */
 export function start(
   { directory }: Pick<Installed, 'directory'>,
   [program = '', ...args]: readonly string[],
@@ -157,7 +163,7 @@ export function start(
     cwd: directory,
     env: { PATH, HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group, so that all of it can be stopped: npx does not pass signals on.
+    // A process group, so that all of it can be stopped: npx does not pass on signals.
     detached: true,
   })
   let written = ''

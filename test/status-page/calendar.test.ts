@@ -100,7 +100,7 @@ describe('the calendar', () => {
   })
 })
 
-/** A restart each Sunday at 02:00 in Berlin, beginning on 22 November 2026. */
+/** A restart each Sunday at 02:00 in Berlin, starting on 22 November 2026. */
 const weekly = {
   title: 'Weekly restart',
   message: 'We restart.',
@@ -110,7 +110,7 @@ const weekly = {
   timeZone: 'Europe/Berlin',
 }
 
-/** The starts and titles that a reader of calendars finds in an event that repeats, as it expands the rule itself. */
+/** Returns the starts and titles of a repeating event as a calendar application expands them. */
 function occurrences(text: string, count: number) {
   const calendar = calendarIn(text)
   for (const zone of calendar.getAllSubcomponents('vtimezone')) {
@@ -231,7 +231,7 @@ describe('a series', () => {
   })
 })
 
-/** A calendar of one maintenance. */
+/** A calendar with one maintenance. */
 function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' | 'endsAt'>>): string {
   const maintenance = {
     id: `mnt_${'0'.repeat(24)}`,

@@ -35,7 +35,7 @@ function contentsIn(xml: string): string[] {
   )
 }
 
-/** When each entry last changed. */
+/** When each entry was last changed. */
 function updatesIn(xml: string): Date[] {
   const entries = xml.slice(xml.search(/<(entry|item)>/))
   return [...entries.matchAll(/<(?:atom:)?updated>([^<]*)</g)].map(([, at = '']) => new Date(at))

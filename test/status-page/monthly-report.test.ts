@@ -26,7 +26,7 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const october = (day: number, hour = 0, minute = 0) => new Date(Date.UTC(2026, 9, day, hour, minute))
 
-/** A page in Berlin whose shop was down for an hour in October, and for half an hour just before it began there. */
+/** A page in Berlin whose shop was down for an hour in October, and for half an hour just before October began there. */
 async function filled() {
   const made = await tenant('TEAM')
   await prisma.organization.update({
@@ -39,7 +39,7 @@ async function filled() {
     serviceId: shop,
     states: [
       ['UP', new Date('2026-08-01')],
-      // October begins at 22:00 UTC in Berlin.
+      // October in Berlin begins at 22:00 UTC.
       ['DOWN', new Date('2026-09-30T21:30:00Z')],
       ['UP', new Date('2026-09-30T22:00:00Z')],
       ['DOWN', october(10)],
@@ -93,7 +93,7 @@ describe('the report of a month', () => {
     })
     const [service] = found.services
     expect(service?.account).toMatchObject({ bad: 45 * MINUTE, corrected: 15 * MINUTE, unknown: 0 })
-    // October has an hour more in Berlin.
+    // October has an extra hour in Berlin.
     const month = 31 * DAY + HOUR
     expect(service?.percent).toBe(Math.floor((100_000 * (month - 45 * MINUTE)) / month) / 1000)
     expect(service).toMatchObject({ coverage: 100, source: 'MONITORS' })
@@ -188,7 +188,7 @@ describe('a published report', () => {
     await expect.poll(reads).toEqual([200, 200, 200, 200])
     const [list, page, csv, json] = (await Promise.all(paths.map(ask))).map(({ text }) => text)
     expect(list).toContain(`<a href="${base}/2026-10">October 2026</a>`)
-    // The month that is not over has none.
+    // The current month has none.
     expect(list).not.toContain('2026-11')
     expect((await ask(`${base}/2026-11`)).status).toBe(404)
     expect((await ask(`${base}/2026-13`)).status).toBe(404)

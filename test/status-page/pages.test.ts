@@ -21,12 +21,12 @@ interface Answer {
   readonly __typename?: string
 }
 
-/** Takes an answer for what its query asks for. */
+/** Casts the data of an answer. */
 const given = <T>({ data }: { readonly data?: unknown }) => data as T
 
 let made = 0
 
-/** An organization with two services, and what changes it. */
+/** An organization with two services, and its mutations. */
 async function organization() {
   const slug = `pages-${++made}`
   const created = await post(url, {
@@ -42,7 +42,7 @@ async function organization() {
     }
   }>(created).createOrganization
   const key = apiKey.secret
-  /** Runs a mutation; gives what its field gives. */
+  /** Runs a mutation. Returns its field. */
   async function run(name: string, input: Record<string, unknown>, fields = '... on Node { id }'): Promise<Answer> {
     const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input!`
     const query = `mutation ($input: ${type}) { ${name}(input: $input) { __typename ${fields} ... on Error { code message } } }`
@@ -103,7 +103,7 @@ describe('a page with chosen services', () => {
       `/incidents/${hidden.id}/picture.png`,
     ])
       expect([path, (await fetch(base + path)).status]).toEqual([path, 404])
-    // And it does show its own.
+    // It shows its own.
     const summary = (await (await fetch(`${base}/api/v2/summary.json`)).json()) as {
       components: { name: string }[]
       incidents: { name: string; components: { name: string }[] }[]
@@ -153,7 +153,7 @@ describe('a page with chosen services', () => {
     const shown = (await patch).value.data.statusPageChanges.patch
     expect(inflateSync(Buffer.from(shown?.html ?? '', 'base64')).toString()).not.toMatch(/zebra/i)
     expect(await (await fetch(`${url}/status/${slug}?since=${parts}`)).text()).not.toMatch(/zebra/i)
-    // What it shows may change while it is followed, and it ends with the page.
+    // The shown services may change while it is followed. Deleting the page ends the subscription.
     const { id: pageId } = await acme.run('updatePage', { id: await pageIdOf(slug), serviceIds: [open, secret] })
     await acme.run('updateService', { id: secret, name: 'Zebra pay' })
     let seen = await next()
@@ -163,7 +163,7 @@ describe('a page with chosen services', () => {
     expect((await post(url, { query: deletion, key: acme.key })).data).toMatchObject({
       deletePage: { id: pageId, name: 'For customers', customDomain: null },
     })
-    // As for a deleted organization: anyone who subscribes again finds no page.
+    // As for a deleted organization: a new subscription finds no page.
     await expect(events.next()).rejects.toMatchObject({ code: 1013 })
     expect((await fetch(`${url}/status/${slug}`)).status).toBe(404)
     await client.dispose()
@@ -239,7 +239,7 @@ describe('what is asked for by its id', () => {
   })
 })
 
-/** Gives how a subscription is refused. */
+/** Returns the refusal of a subscription. */
 async function refusal(events: AsyncIterator<unknown>): Promise<string> {
   try {
     return JSON.stringify(await events.next())
@@ -336,7 +336,7 @@ describe('pages', () => {
     )
     expect(results.filter(({ __typename }) => __typename === 'StatusPage')).toHaveLength(1)
     expect(results.filter(({ code }) => code === 'CONFLICT')).toHaveLength(3)
-    // Neither can an organization take the slug of a page.
+    // An organization cannot take the slug of a page either.
     expect(await other.run('updateOrganization', { slug })).toMatchObject({ code: 'CONFLICT' })
   })
 })

@@ -30,7 +30,7 @@ const mine = await filledOrganization(url, { startsAt: soon(1), endsAt: soon(2) 
 const { slug, key, ids } = mine
 const host = `${slug}.status.example`
 await serveUnder(testContext(database.prisma), mine.id, host)
-// It publishes its reports, this one last.
+// It publishes its reports, including that of last month.
 const month = lastCompleteMonth('UTC', new Date())
 await mutate(url, key, 'updatePageReports', 'StatusPage', { pageId: ids.StatusPage, published: true })
 await database.prisma.organization.update({ where: { id: mine.id }, data: { createdAt: new Date(`${month}-01`) } })
@@ -38,7 +38,7 @@ await database.prisma.organization.update({ where: { id: mine.id }, data: { crea
 const { id: updateId } = await database.prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId: ids.Incident } })
 const file = await uploadFile(url, key, { incidentId: ids.Incident, name: 'a.txt', update_id: updateId })
 
-/** What no stranger may see: the name of the organization, titles, and what else its page shows. */
+/** What strangers must not see: the name of the organization, titles, and other content of the page. */
 const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage|0b6e5a/
 
 type Access = { kind: string; password?: string; mailDomains?: string[]; ranges?: string[] }
@@ -60,7 +60,7 @@ const newToken = () =>
     'id secret',
   )
 
-/** Every path of a status page, as the service describes itself. */
+/** Every path of a status page in the API description. */
 const described = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> }
 const doors = Object.entries(described.paths)
   .filter(([path]) => /^\/status\/\{slug\}/.test(path) && !/\/access/.test(path))
@@ -112,14 +112,14 @@ async function openByMail(): Promise<string> {
   return cookieOf(answer)
 }
 
-/** What opens the page to a browser, as headers; null: nothing but a session. */
+/** Headers with which a browser may read the page; null: only a session helps. */
 async function credentialOf({ kind }: Access): Promise<Record<string, string> | null> {
   if (kind === 'PASSWORD') return { cookie: await openByPassword() }
   if (kind === 'MAIL_DOMAIN') return { cookie: await openByMail() }
   return kind === 'ADDRESSES' ? { 'x-forwarded-for': '2001:db8:1:2::3' } : null
 }
 
-/** The types that pages show, and how a stranger reaches each. */
+/** The types that pages show, and how a stranger can reach each. */
 const nodeTypes = [
   'StatusPage',
   'ServiceGroup',
@@ -134,8 +134,8 @@ const codesOf = async (query: string, headers: Record<string, string> = {}, key?
   return { text: JSON.stringify(data ?? null), codes: (errors ?? []).map(({ extensions }) => extensions?.['code']) }
 }
 /**
- * Follows the page by websocket until the service closes the connection, with a code. Resolves once events come: a subscription that
- * begins when it may not any more is refused, and its connection stays open.
+ * Follows the page by websocket until the service closes the connection; resolves with the close code. Resolves once events
+ * arrive: a subscription that starts without access is refused, and its connection stays open.
  */
 async function followPage(at: string, params?: Record<string, unknown>): Promise<{ closed: Promise<number> }> {
   const client = websocketClient(at, params, false)
@@ -163,7 +163,7 @@ describe('an incident that is not published', () => {
       { ...hidden, services },
       'id updates { nodes { id } }',
     )
-  /** What every door shows to a stranger, without what changes with the time or the position in the log. */
+  /** What every public address shows to a stranger, without times and positions in the log. */
   const seen = async () => {
     const all = new Map<string, string>()
     for (const { path, method } of doors) {
@@ -205,7 +205,7 @@ describe('an incident that is not published', () => {
     expect((await ask(`/status/${slug}/incidents/${draft.id}`, browser)).status).toBe(200)
     expect((await codesOf(nodes)).text).toContain(draft.id)
     expect(await (await ask(`/status/${slug}/history.atom`)).text()).toContain(words)
-    // Who follows it from before it was published receives nothing of that time.
+    // Whoever followed it before it was published receives no events of that time.
     const kinds = await database.prisma.event.findMany({ where: { subjectId: draft.id }, select: { kind: true } })
     expect(kinds.map(({ kind }) => kind)).toEqual(['INCIDENT_DRAFTED', 'INCIDENT_DRAFT_UPDATED', 'INCIDENT_CREATED'])
     await database.prisma.incident.deleteMany({ where: { id: draft.id } })
@@ -217,7 +217,7 @@ describe.each(accesses)('a page for $kind', (access) => {
   let credential: Record<string, string> | null
   beforeAll(async () => {
     await setAccess({ kind: 'PUBLIC' })
-    // Cached as public bytes, at every door and on both instances.
+    // Cached as public content, at every address and on both instances.
     for (const { path, method } of doors) if (method === 'get') await (await ask(pathOf(path), browser)).text()
     expect((await codesOf(pageQuery)).text).toContain('Acme')
     await setAccess(access)
@@ -321,7 +321,7 @@ describe.each(accesses)('a page for $kind', (access) => {
     expect((await codesOf(pageQuery, {}, token.secret)).text).toContain('Acme')
     expect((await codesOf(pageQuery, {}, key)).text).toContain('Acme')
     if (credential) expect((await codesOf(pageQuery, { ...credential, ...sameOrigin })).text).toContain('Acme')
-    // Nothing of that is kept for the next one.
+    // No answer is cached for the next reader.
     expect((await codesOf(pageQuery)).codes).toEqual(['UNAUTHENTICATED'])
     if (access.kind === 'ADDRESSES') {
       const crossSite = { ...credential, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
@@ -373,7 +373,7 @@ test('a visitor of a public page is cut when it becomes private', async () => {
 
 test('every type of which a page shows things is guarded, whatever way leads there', async () => {
   await setAccess({ kind: 'MEMBERS' })
-  // Things of the page that a caller without a right got from elsewhere, such as an event.
+  // Objects of the page that reach a caller without access some other way, such as by an event.
   const source = await database.prisma.service.findUniqueOrThrow({ where: { id: ids.Service } })
   for (const name of nodeTypes) {
     const type = schema.getType(name)
@@ -441,7 +441,7 @@ describe('the form', () => {
     }
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
     expect((await form(path, { password: 'correct horse' }, { headers })).status).toBe(429)
-    // Another network is not locked out.
+    // Another network is not locked.
     expect((await form(path, { password: 'correct horse' })).status).toBe(303)
   })
 

@@ -19,7 +19,7 @@ const { prisma } = database
 const notified = notifiedIn(database)
 const { system } = notified
 
-/** When November is over in Berlin, an hour before it is over in London. */
+/** When November has ended in Berlin, an hour before it ends in London. */
 const december = new Date('2026-11-30T23:00:00Z')
 const setTime = (at: Date) => {
   notified.time = (at.getTime() - noon.getTime()) / MINUTE
@@ -29,7 +29,7 @@ async function offerAll(): Promise<void> {
   while (await offerReports(system)) {}
 }
 
-/** A page in Berlin, in whose November the shop was down for an hour. */
+/** A page in Berlin whose shop was down for an hour in November. */
 async function filled() {
   setTime(noon)
   const tenant = await notified.tenant('TEAM')
@@ -77,7 +77,7 @@ test('a published report goes once to each who wants it, six hours after its mon
   await offerAll()
   expect(await reports()).toEqual([])
   setTime(new Date(december.getTime() + 6 * HOUR))
-  // Two workers at once, one of which begins again.
+  // Two workers at once, then one again.
   await Promise.all([offerReports(system), offerReports(system)])
   await offerAll()
   expect(await reports()).toEqual(['reader@customer.example 2026-11'])
@@ -112,7 +112,7 @@ test('a report that is not published goes to members only, with a link to the co
   })
   const ctx = notified.owner(tenant)
   await wants(tenant, 'reader@customer.example')
-  // The account does not prove its address.
+  // An account does not prove that the address is the person's.
   await mailReports(ctx, tenant.id, user.email)
   expect(await reportMailOf(ctx, await page(), user.email)).toBe('ASKED')
   const asked = await prisma.subscriber.findFirstOrThrow({ where: { organizationId: tenant.id, label: user.email } })
@@ -137,7 +137,7 @@ test('months that no one ran are made up for, and a worker that failed halfway l
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')
   setTime(new Date('2027-02-02T12:00:00Z'))
-  // It dies with the transaction, after the month was taken.
+  // The transaction fails after the month was claimed.
   const broken = {
     ...system,
     log: { ...system.log, error: () => {} },

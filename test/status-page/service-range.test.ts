@@ -15,7 +15,7 @@ describe('the last 24 hours', () => {
   test.each([
     ['UTC', '2026-11-20T12:30', 25, ['2026-11-19T12:30', '2026-11-19T13:00']],
     ['UTC', '2026-11-20T12:00', 24, ['2026-11-19T12:00', '2026-11-19T13:00']],
-    // Hours begin at half past UTC's.
+    // Hours begin at half past in UTC.
     ['Asia/Kolkata', '2026-11-20T12:00', 25, ['2026-11-19T12:00', '2026-11-19T12:30']],
     ['Asia/Kathmandu', '2026-11-20T12:15', 24, ['2026-11-19T12:15', '2026-11-19T13:15']],
   ])('in %s at %s are %i spans', (zone, now, count, starts) => {
@@ -36,7 +36,7 @@ test.each([
 })
 
 test.each([
-  // Clocks in Berlin change on 25 October and 29 March; in Santiago, the day of 6 September begins at 01:00.
+  // Berlin changes its clocks on 25 October and 29 March; in Santiago, 6 September begins at 01:00.
   ['Europe/Berlin', '2026-10-27T00:00', 2, 25],
   ['Europe/Berlin', '2026-03-31T00:00', 2, 23],
   ['America/Santiago', '2026-09-08T12:00', 2, 23],
@@ -89,7 +89,7 @@ describe('what is listed of a day', () => {
       { condition: 'degraded', from: three, to, isCutAtStart: false, isOngoing: false },
     ])
     expect(stretchesOf(found, { from, to }, to).map(({ isOngoing }) => isOngoing)).toEqual([false, true])
-    // It ended when the day began.
+    // It ended at the beginning of the day.
     expect(
       stretchesOf([stretch('down', new Date(+from - 1), from), stretch('up', from, to)], { from, to }, to),
     ).toEqual([])
@@ -109,7 +109,7 @@ describe('what is listed of a day', () => {
   })
 })
 
-/** What a second was, by looking at each part of the history. */
+/** A reference: computes the state in a second from each part of the history. */
 function conditionAt(
   at: number,
   monitors: readonly MonitorHistory[],
@@ -129,7 +129,7 @@ function conditionAt(
 
 describe('bars of any range', () => {
   const now = time('2026-11-01T12:30')
-  /** A time within three days before now, around a day of 25 hours in New York. */
+  /** A time in the three days before now, around a day of 25 hours in New York. */
   const before = fc
     .integer({ min: 0, max: (3 * DAY) / (10 * MINUTE) })
     .map((steps) => new Date(+now - steps * 10 * MINUTE))

@@ -30,7 +30,7 @@ const reported = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJ
 const pngRenderer = createPngRenderer()
 afterAll(() => pngRenderer.close())
 
-/** The database, counting the statements of the pages: what else runs in this process, such as its health check, uses another. */
+/** The database, counting the statements of pages; everything else in this process, such as its health check, uses another. */
 let count = 0
 const counted = prisma.$extends({
   query: {
@@ -60,7 +60,7 @@ function serve(now = () => noon) {
   return { cache, read, statements }
 }
 
-/** Adds services with a closed past of 90 days, and an outage every ten days. */
+/** Adds services with 90 closed days of history, and an outage every ten days. */
 async function watchedServices({ id: organizationId }: Tenant, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('Service'))
   await prisma.service.createMany({
@@ -80,7 +80,7 @@ async function watchedServices({ id: organizationId }: Tenant, count: number): P
   return ids
 }
 
-/** Writes incidents over the last 90 days that are over. */
+/** Writes resolved incidents of the last 90 days. */
 async function pastIncidents({ id: organizationId }: Tenant, serviceIds: readonly string[], count: number) {
   const rows = Array.from({ length: count }, (_, nth) => {
     const startedAt = new Date(noon.getTime() - ((nth + 1) / count) * 90 * DAY)
@@ -143,7 +143,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     expect(await statements(`${page}?range=7d`)).toBe(0)
     // One more for the service without a monitor.
     expect(await statements(`${page}?range=24h`)).toBeLessThanOrEqual(2 + 1)
-    // And one for incidents of more than 90 days ago, and one for imported days.
+    // And one for incidents older than 90 days, and one for imported days.
     expect(await statements(`${page}?range=year`)).toBeLessThanOrEqual(3 + 1 + 1 + 1)
     const strokes = async (range: string) => {
       const html = await read(`${page}?range=${range}`)

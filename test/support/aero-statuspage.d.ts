@@ -1,4 +1,4 @@
-/** A library without types of its own; what the tests use of it. */
+/** A library without types; these cover what the tests use. */
 declare module '@aero/statuspage' {
   interface Page {
     readonly id: string

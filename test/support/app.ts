@@ -12,7 +12,7 @@ import { borrowDatabase } from './database.ts'
 import { silent, temporaryDirectory } from './scratch.ts'
 import { operatorToken } from './service-data.ts'
 
-/** The settings of a service under test: a free port, its own data, little geo data, and `dns` as the whole of the DNS. */
+/** The settings of a service under test: a free port, its own data, little geo data, and `dns` as the whole DNS. */
 export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.ProcessEnv = {}): Config {
   return readConfig({
     PORT: '0',
@@ -26,14 +26,14 @@ export function testConfig(dns: DnsServer, dataDir: string, settings: NodeJS.Pro
   })
 }
 
-/** The whole service, for the test file or the test that calls this; stopped after it. */
+/** The whole service, for the test file or the test that calls this; stopped afterwards. */
 export async function testApp(options: {
   readonly dns: DnsServer
   readonly settings?: NodeJS.ProcessEnv
   readonly now?: Clock
   readonly lists?: readonly Blacklist[]
   readonly log?: Logger
-  /** A database of the caller's to run on. */
+  /** A database to use, which the caller provides. */
   readonly database?: DatabaseHandle
 }): Promise<App> {
   const { dns, settings = {}, database, ...rest } = options
@@ -45,7 +45,7 @@ export async function testApp(options: {
     log: silent,
     ...rest,
     config: testConfig(dns, directory.path, settings),
-    // It is given back once the service has closed everything else.
+    // It is released after the service has closed everything else.
     ...(given && { openDatabase: async () => ({ ...given, close: async () => {} }) }),
   })
   atTheEnd(async () => {

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** An answer of an authenticator, as our script sends it. */
+/** An authenticator's answer, as our script sends it. */
 export interface AuthenticatorAnswer {
   readonly id: string
   readonly rawId: string
@@ -13,9 +13,9 @@ export interface AuthenticatorAnswer {
 interface Lies {
   readonly origin?: string
   readonly rpId?: string
-  /** Whether the owner has given a PIN or a finger. */
+  /** Whether the owner has entered a PIN or used a finger. */
   readonly isVerified?: boolean
-  /** The signature counter; absent: 0, which says that none is kept. */
+  /** The signature counter; absent: 0, which means that there is none. */
   readonly counter?: number
   readonly type?: string
 }
@@ -69,7 +69,10 @@ export function createAuthenticator({ origin, rpId }: { readonly origin: string;
 
   return {
     id,
-    /** Answers the options of a registration. @param format of the attestation. */
+    /**
+     * Answers the options of a registration.
+     * @param format of the attestation.
+     */
     register(challenge: string, lies: Lies & { readonly attestation?: Buffer } = {}): AuthenticatorAnswer {
       const length = Buffer.from([0, rawId.length])
       const data = authenticatorData(lies, Buffer.concat([Buffer.alloc(16), length, rawId, coseKey]))

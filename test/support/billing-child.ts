@@ -1,12 +1,12 @@
 /**
- * The service, for tests of crashes: it stops for good at the commit of the first transaction that stores an event of a
- * payment provider, says so, and waits to be killed. STOP says whether it stops `before` the commit or `after` it.
+ * The service, for tests of crashes: it halts at the commit of the first transaction that stores an event of a payment
+ * provider, reports that, and waits to be killed. STOP is `before` or `after` the commit.
  */
 import pg from 'pg'
 
 const { STOP } = process.env
 const { query } = pg.Client.prototype
-/** The connections whose transaction has stored one. */
+/** Connections whose transaction has stored an event. */
 const storing = new WeakSet<pg.Client>()
 
 pg.Client.prototype.query = async function (this: pg.Client, ...given: Parameters<typeof query>) {
@@ -22,6 +22,6 @@ function textOf(statement: unknown): string {
   return typeof statement === 'string' ? statement : (statement as { readonly text: string }).text
 }
 
-// After the above: what it imports connects at once.
+// Imported after the above, because its modules connect at once.
 const { run } = await import('../../src/app/program.ts')
 await run(null)

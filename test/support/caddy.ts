@@ -6,7 +6,7 @@ import { freePort } from './free-port.ts'
 import { isInstalled } from './installed.ts'
 import { temporaryDirectory } from './scratch.ts'
 
-/** Why there is no Caddy to test with; null: there is one. */
+/** Why Caddy cannot be used; null: it can. */
 export const caddyMissing = isInstalled('caddy', 'version') ? null : 'Caddy is not installed'
 
 /** Returns the configuration in `docs/custom-domains.md`. */
@@ -17,13 +17,13 @@ async function documentedConfiguration(): Promise<string> {
   return block
 }
 
-/** Caddy, which stops when told to. */
+/** Caddy, until it is stopped. */
 export interface RunningCaddy {
   readonly port: number
   stop(): Promise<void>
 }
 
-/** Starts Caddy in front of a service as `docs/custom-domains.md` says, with a CA of its own. Returns its port for TLS. */
+/** Starts Caddy in front of a service as `docs/custom-domains.md` says, with its own CA. Returns its port for TLS. */
 export async function startCaddy(service: string): Promise<RunningCaddy> {
   const configuration = (await documentedConfiguration())
     .replaceAll('http://127.0.0.1:4000', service)
@@ -32,7 +32,7 @@ export async function startCaddy(service: string): Promise<RunningCaddy> {
   return runCaddy((own) => configuration.replace('{\n', `{\n${own}`))
 }
 
-/** Starts Caddy with `deploy/Caddyfile` in front of a service, with a CA of its own, as `localhost`. Returns its port for TLS. */
+/** Starts Caddy with `deploy/Caddyfile` in front of a service, with its own CA, as `localhost`. Returns its port for TLS. */
 export async function startDeployedCaddy(service: string): Promise<RunningCaddy> {
   const configuration = await readFile('deploy/Caddyfile', 'utf8')
   return runCaddy((own) => `{\nlocal_certs\n${own}}\n${configuration}`, {
@@ -41,7 +41,10 @@ export async function startDeployedCaddy(service: string): Promise<RunningCaddy>
   })
 }
 
-/** Runs Caddy. @param configure returns the whole configuration, with these global options in it. */
+/**
+ * Runs Caddy.
+ * @param configure returns the whole configuration, including these global options.
+ */
 async function runCaddy(configure: (own: string) => string, env: NodeJS.ProcessEnv = {}): Promise<RunningCaddy> {
   const directory = await temporaryDirectory()
   const [port, httpPort] = [await freePort(), await freePort()]

@@ -9,9 +9,9 @@ export interface Certified {
 
 /** An authority that signs certificates for tests. */
 export interface Authority {
-  /** Its own certificate, PEM. */
+  /** Its own certificate, in PEM. */
   readonly ca: string
-  /** Signs one for these names and addresses, by default from yesterday for 90 days, with a key of elliptic curves. */
+  /** Signs one for these names and addresses, by default from yesterday for 90 days, with an elliptic-curve key. */
   issue(
     hosts: readonly string[],
     more?: { readonly from?: Date; readonly to?: Date; readonly hasRsaKey?: boolean },
@@ -20,7 +20,7 @@ export interface Authority {
 
 const DAY = 86_400_000
 
-/** Makes an authority; nothing but `node:crypto` and a little DER (X.690) is needed. */
+/** Creates an authority with only `node:crypto` and a little DER (X.690). */
 export function createAuthority(): Authority {
   const name = `Test authority ${randomBytes(4).toString('hex')}`
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -45,7 +45,7 @@ export function createAuthority(): Authority {
   }
 }
 
-/** A certificate that vouches for itself. */
+/** A self-signed certificate. */
 export function selfSigned(host: string): Certified {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const names = extension('551d11', sequence(generalName(host)))
@@ -54,7 +54,7 @@ export function selfSigned(host: string): Certified {
   return { cert, key: privatePem(privateKey) }
 }
 
-/** What is signed (RFC 5280 §4.1). */
+/** The signed part (RFC 5280 §4.1). */
 function body(subject: string, key: KeyObject, issuer: string, extensions: readonly Buffer[], from: Date, to: Date) {
   const version = der(0xa0, der(0x02, Buffer.from([2])))
   const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]))
@@ -95,7 +95,7 @@ function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), der(0x04, value))
 }
 
-/** UTCTime: good until 2049. */
+/** UTCTime: valid until 2049. */
 function time(at: Date): Buffer {
   return der(0x17, Buffer.from(`${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
 }

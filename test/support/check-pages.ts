@@ -11,18 +11,18 @@ import { parseTarget } from '../../src/blacklist/target.ts'
 import { loadAssets } from '../../src/http/assets/assets.ts'
 import { lists } from './reports.ts'
 
-/** A check whose steps the test gives. */
+/** A check whose steps the test controls. */
 export interface GivenCheck {
   readonly target: Target
   /** Lets the check take its next step. */
   step(progress: CheckProgress): void
-  /** Lets the check end without a report, or break when given an error. */
+  /** Ends the check without a report, or with an error. */
   end(error?: Error): void
-  /** Resolves when the page has returned the iterator. */
+  /** Resolves when the page has closed the iterator. */
   readonly returned: Promise<void>
 }
 
-/** The pages as the application has them, with checks that the test drives. */
+/** The pages of the application, with checks that the test drives. */
 export async function givenCheckPages() {
   const site = { assets: await loadAssets([checkScript]), baseUrl: 'https://allclear.example' }
   const logged: string[] = []
@@ -49,9 +49,9 @@ export async function givenCheckPages() {
   return {
     app,
     site,
-    /** What was logged, one JSON text a line. */
+    /** The logged lines, as JSON. */
     logged,
-    /** The next check that is started; ask before making the request. */
+    /** The next check to start; call this before the request. */
     nextCheck: () => new Promise<GivenCheck>((resolve) => waiting.push(resolve)),
   }
 }
@@ -97,7 +97,7 @@ function givenCheck(target: Target) {
 export async function serve(app: Hono): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // A TCP server that listens has one.
+  const { port } = server.address() as AddressInfo // A listening TCP server has one.
   return {
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

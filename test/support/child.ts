@@ -6,16 +6,16 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Another process, and what it has to say. */
+/** Another process, and its output. */
 export interface Child {
   readonly pid: number
-  /** The next line that it writes, or null when it has ended. */
+  /** Its next line of output; null after its end. */
   line(): Promise<string | null>
-  /** Ends it at once, as `kill -9` does, and waits until it is gone. */
+  /** Kills it as `kill -9` does, and waits until it has ended. */
   kill(): Promise<void>
 }
 
-/** The files of the tests that run as processes of their own. */
+/** The files of the tests that run as separate processes. */
 const children = {
   'alert-child': 'test/alerting/alert-child.ts',
   'billing-child': 'test/support/billing-child.ts',
@@ -25,12 +25,12 @@ const children = {
   'worker-child': 'test/notification/worker-child.ts',
 }
 
-// As `npm start` bundles the service, and before any test, for that may take longer than a test: a bundle starts three times as
+// Bundled as `npm start` does it, before all tests, because that can take longer than a test: a bundle starts three times as
 // fast as the sources.
 const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
 await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
 
-/** Starts one of the tests' own files in its own process. */
+/** Starts one of these files in a process. */
 export function startChild(name: keyof typeof children, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
     cwd: root,

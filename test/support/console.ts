@@ -12,16 +12,16 @@ import { testContext } from './context.ts'
 import { testDatabase } from './database.ts'
 import { startDnsServer } from './dns-server.ts'
 
-/** A page as a browser without scripts gets it. */
+/** A page as a browser without scripts receives it. */
 export interface ConsolePage {
   readonly status: number
-  /** Where it leads; null: nowhere. */
+  /** Its redirect; null: none. */
   readonly location: string | null
   readonly html: string
   readonly headers: Headers
 }
 
-/** A browser in which a person is signed in. Paths begin with a slash, or are of the organization's console. */
+/** A browser with a signed-in person. Paths begin with a slash, or are relative to the organization's console. */
 export interface Browser {
   /** The session's token. */
   readonly token: string
@@ -42,7 +42,7 @@ export interface Browser {
 
 let people = 0
 
-/** A service with its console, and organizations whose members can be signed in. */
+/** A service with its console, and organizations whose members can sign in. */
 export async function testConsole(settings: NodeJS.ProcessEnv = {}) {
   const database = await testDatabase()
   const dns = await startDnsServer()
@@ -55,7 +55,7 @@ export async function testConsole(settings: NodeJS.ProcessEnv = {}) {
     app,
     database,
     organization: (slug: string) => organizationWithPeople(app, database, slug),
-    /** Signs in a new member of an organization, or a stranger, for whom paths are of its console. */
+    /** Signs in a new member of an organization, or a stranger, with paths relative to its console. */
     signIn: (organization: Owned, role: Role | null, about: About = {}) =>
       signIn(app, database, organization, role, about),
   }
@@ -66,14 +66,14 @@ interface About {
   readonly isOperator?: boolean
 }
 
-/** Creates an organization, with a function that signs in a new member of a role, or a stranger. */
+/** Creates an organization. Its `signIn` signs in a new member with a role, or a stranger. */
 async function organizationWithPeople(app: App, database: Pick<DatabaseHandle, 'prisma'>, slug: string) {
   const input = { name: `The ${slug}`, slug, contactEmail: `${slug}@example.com` }
   const { organization, apiKey } = await createOrganization(operatorOf(database), input)
   return {
     organization,
     key: apiKey.secret,
-    /** @param role null: no member. */
+    /** @param role null: not a member. */
     signIn: (role: Role | null, about: About = {}) => signIn(app, database, organization, role, about),
   }
 }

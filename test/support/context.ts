@@ -3,10 +3,10 @@ import type { Actor, Context } from '../../src/core/context.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { silent } from './scratch.ts'
 
-/** When it is in the tests of the domain, unless a test says otherwise. */
+/** The current time in tests of the domain, unless a test sets another. */
 export const noon = new Date('2026-11-20T12:00:00.000Z')
 
-/** The context of domain functions: the system at noon, unless a test says otherwise. */
+/** The context of domain functions: the system at noon, unless a test sets another. */
 export function testContext(
   db: PrismaClient,
   { settings = {}, ...given }: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},

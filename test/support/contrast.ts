@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** The texts on a page whose contrast with what is behind them is below 4.5:1. */
+/** Returns the texts on a page whose contrast with their background is below 4.5:1. */
 export function faintTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)

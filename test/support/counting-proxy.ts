@@ -1,16 +1,16 @@
 import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy that records what a service is asked. */
+/** A proxy that records requests to a service. */
 export interface CountingProxy {
   readonly url: string
   /** The path of each request so far, in order. */
   readonly paths: string[]
-  /** Closes it and its connections: the service is gone. */
+  /** Closes the proxy and its connections, as if the service were gone. */
   stop(): void
 }
 
-/** Starts a proxy in front of a service on a free port of 127.0.0.1. It passes websockets on. */
+/** Starts a proxy in front of a service on a free port of 127.0.0.1. It forwards websockets. */
 export async function startCountingProxy(service: string): Promise<CountingProxy> {
   const paths: string[] = []
   const { port } = new URL(service)

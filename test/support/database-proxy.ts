@@ -2,41 +2,41 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a connection does with bytes: pass them on, pass them on later, or keep them for ever. */
+/** How a connection treats bytes: forwards them, forwards them later, or holds them forever. */
 type Mode = 'passing' | 'silent'
 
 interface Pair {
   readonly client: Socket
   readonly server: Socket
   mode: Mode
-  /** Everything that the client has sent, as text, as far as it is short. */
+  /** The text that the client has sent, limited in length. */
   said: string
 }
 
-/** A TCP proxy before a database, which can fail as networks and proxies do. */
+/** A TCP proxy in front of a database that can fail as networks and proxies do. */
 export interface DatabaseProxy {
   readonly port: number
   /** The URL of the database, through the proxy. */
   readonly url: string
-  /** Has connections that are open now, or those of them whose client has sent such text, forward nothing any more. */
+  /** Makes open connections stop forwarding, all of them or those whose client has sent this text. */
   silence(such?: (said: string) => boolean): number
-  /** Has connections forward nothing, those to come too. */
+  /** Makes open and new connections stop forwarding. */
   stall(): void
-  /** Delays every piece of what either side sends by so many milliseconds. */
+  /** Delays everything that either side sends by so many milliseconds. */
   slow(milliseconds: number): void
-  /** Resets every connection that is open now. */
+  /** Resets every open connection. */
   cut(): void
-  /** Refuses new connections and resets those that are open. */
+  /** Refuses new connections and resets open ones. */
   refuse(): Promise<void>
-  /** Forwards again; what was silenced stays silent. */
+  /** Forwards again; silenced connections stay silent. */
   resume(): Promise<void>
   close(): Promise<void>
 }
 
-/** How much of what a client says is looked at. */
+/** How much of a client's text is kept. */
 const LOOKED_AT = 64 * 1024
 
-/** Starts one on a free port of 127.0.0.1. */
+/** Starts a proxy on a free port of 127.0.0.1. */
 export async function startDatabaseProxy(target: string): Promise<DatabaseProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const pairs = new Set<Pair>()

@@ -4,10 +4,10 @@ import { dropDatabases, serverDatabase, serverUrl } from './database.ts'
 import { silent } from './scratch.ts'
 import { embeddedTemplate } from './template.ts'
 
-/** What several projects share in a run; each loads this module for itself. */
+/** State that several projects of a run share, because each loads this module separately. */
 const shared = globalThis as { databaseTemplate?: Promise<string> }
 
-/** Makes the migrated, empty database that the test files of a project copy. */
+/** Creates the migrated, empty database that the test files of a project copy. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   shared.databaseTemplate ??= serverUrl === undefined ? embeddedTemplate() : serverTemplate(serverUrl)
   const template = await shared.databaseTemplate

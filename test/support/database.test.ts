@@ -10,7 +10,7 @@ const organization = (id = newId('Organization')) => ({
   createdAt: new Date('2026-07-01T12:00:00Z'),
 })
 
-/** How many rows each table has that has any. */
+/** Returns the number of rows of each table that is not empty. */
 async function rowsIn({ database: { pool } }: BorrowedDatabase): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of await tablesOf(pool)) {

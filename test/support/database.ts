@@ -13,36 +13,36 @@ declare module 'vitest' {
   }
 }
 
-/** The server that the suite runs on when TEST_DATABASE_URL is set; undefined: it runs on the embedded database. */
+/** The server that the suite uses if TEST_DATABASE_URL is set; undefined: it uses the embedded database. */
 export const serverUrl = process.env['TEST_DATABASE_URL']
 
-/** An own, empty, migrated database for the test file that calls this at its top; gone after the file's tests. */
+/** Returns an empty, migrated database for the test file that calls this at its top; removed after the file's tests. */
 export async function testDatabase(): Promise<DatabaseHandle> {
   const { database, release } = await borrowDatabase()
   afterAll(release)
   return database
 }
 
-/** A migrated database with empty tables, which no one else uses until it is released. */
+/** A migrated database with empty tables that has one user until it is released. */
 export interface BorrowedDatabase {
   readonly database: DatabaseHandle
-  /** Empties it for the next borrower, or removes it when it cannot pass for a new one any more. */
+  /** Empties it for the next borrower, or removes it if it cannot be restored to its original state. */
   release(): Promise<void>
 }
 
 interface OwnDatabase {
   readonly database: DatabaseHandle
-  /** What its schema was when it was new. */
+  /** Its original schema. */
   readonly schema: string
-  /** The names of its tables, as SQL writes them. */
+  /** The names of its tables, quoted for SQL. */
   readonly tables: readonly string[]
   remove(): Promise<void>
 }
 
-/** The databases of this process that wait for their next borrower: emptying one takes a tenth of the time of opening one. */
+/** The released databases of this process: emptying one takes a tenth of the time of opening one. */
 const idle: OwnDatabase[] = []
 
-/** Gives a database that no one uses: one that an earlier test file has released, or a new one. */
+/** Returns an unused database: one that an earlier test file has released, or a new one. */
 export async function borrowDatabase(): Promise<BorrowedDatabase> {
   const own = idle.pop() ?? (await newDatabase())
   const { database, isClean } = observed(own.database)
@@ -59,7 +59,7 @@ export async function borrowDatabase(): Promise<BorrowedDatabase> {
   }
 }
 
-/** A handle that notices what its borrower leaves behind. */
+/** A handle that tracks what its borrower leaves behind. */
 function observed(given: DatabaseHandle): { database: DatabaseHandle; isClean(): boolean } {
   let isClosed = false
   let listeners = 0
@@ -82,7 +82,7 @@ function observed(given: DatabaseHandle): { database: DatabaseHandle; isClean():
   return { database, isClean: () => !isClosed && listeners === 0 && pool.totalCount === pool.idleCount }
 }
 
-/** Empties the tables that are not. Gives whether the database is as good as new. */
+/** Empties the tables that have rows. Returns whether the database is as good as new. */
 async function empty({ database: { pool }, schema, tables }: OwnDatabase): Promise<boolean> {
   if ((await schemaOf(pool)) !== schema) return false
   const { rows } = await pool.query<{ name: string }>(
@@ -95,7 +95,7 @@ async function empty({ database: { pool }, schema, tables }: OwnDatabase): Promi
   return true
 }
 
-/** As TRUNCATE, in a fifth of the time, for it makes new files for each table and index. Takes a superuser. */
+/** Like TRUNCATE, in a fifth of the time, because that creates new files for each table and index. Needs a superuser. */
 async function deleteAll(pool: pg.Pool, tables: readonly string[]): Promise<void> {
   const statements = tables.map((name) => `DELETE FROM ${name};`).join(' ')
   await pool.query(`BEGIN; SET LOCAL session_replication_role = replica; ${statements} COMMIT`)
@@ -105,7 +105,7 @@ async function deleteAll(pool: pg.Pool, tables: readonly string[]): Promise<void
   )
 }
 
-/** The names of the tables, as SQL writes them. */
+/** Returns the names of the tables, quoted for SQL. */
 export async function tablesOf(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT format('%I', relname) AS name FROM pg_class
@@ -114,7 +114,7 @@ export async function tablesOf(pool: pg.Pool): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Everything that a test may have changed in the schema: tables and their columns, indexes, rules, functions, settings. */
+/** Returns everything in the schema that a test may change: tables and their columns, indexes, rules, functions, settings. */
 async function schemaOf(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ schema: string }>(
     `SELECT md5(string_agg(part, E'\n' ORDER BY part)) AS schema FROM (
@@ -146,19 +146,19 @@ async function copyOfTemplate(template: string): Promise<{ database: DatabaseHan
   return { database: await openPatiently({ dataDir: path, databaseUrl: undefined }), remove }
 }
 
-/** Opens a database whose transactions may take as long as they do on a machine that has much else to do. */
+/** Opens a database with transaction timeouts that are long enough for a busy machine. */
 export function openPatiently(at: Pick<DatabaseOptions, 'dataDir' | 'databaseUrl'>): Promise<DatabaseHandle> {
   return openDatabase({ ...at, log: silent, transactionTimeout: 3 * MINUTE })
 }
 
-/** Copies the DATA_DIR of a database that is closed: a thousand small files, in a sixth of the time that promises take. */
+/** Copies the DATA_DIR of a closed database: a thousand small files, in a sixth of the time that promises take. */
 export function copyDataDir(from: string, to: string): void {
   cpSync(from, to, { recursive: true })
 }
 
 /**
- * A new database on the server of `url`: a copy of `template`, after which it is named, or empty. `remove` drops it, anyone who is
- * connected and however often.
+ * Creates a database on the server of `url`: a copy of `template`, named after it, or an empty one. `remove` drops it even
+ * if clients are connected, any number of times.
  */
 export async function serverDatabase(
   url: string,
@@ -171,7 +171,7 @@ export async function serverDatabase(
   return { name, url: own.href, remove: () => drop(url, name) }
 }
 
-/** Drops a template and all its copies that are left. */
+/** Drops a template and its remaining copies. */
 export async function dropDatabases(url: string, template: string): Promise<void> {
   const named = await execute(url, `SELECT datname AS name FROM pg_database WHERE starts_with(datname, '${template}')`)
   for (const { name } of named) await drop(url, name)

@@ -15,7 +15,7 @@ import {
 } from 'dns-packet'
 import type { DnsServer } from '../../src/core/config.ts'
 
-/** A query as the server saw it. */
+/** A query as the server received it. */
 export interface SeenQuery {
   readonly name: string
   readonly type: string
@@ -26,7 +26,7 @@ export interface SeenQuery {
   readonly packet: DecodedPacket
 }
 
-/** One message to send. What is left out is as it should be: id and question those of the query, NOERROR and no records. */
+/** One message to send. Defaults: the id and question of the query, NOERROR and no records. */
 export interface Reply {
   /** 0 to 15, such as `rcodes.refused`. */
   readonly rcode?: number
@@ -37,31 +37,31 @@ export interface Reply {
   readonly authoritative?: boolean
   readonly id?: number
   readonly question?: Question
-  /** Sent as they are, instead of all the above. */
+  /** Bytes to send as they are, instead of all the above. */
   readonly bytes?: Uint8Array
-  /** Where a forger sends from: another socket. UDP only. */
+  /** The address of a forged sender: another socket. UDP only. */
   readonly forged?: boolean
-  /** Sent a byte at a time, until the other side hangs up. TCP only. */
+  /** Sent one byte at a time, until the other side hangs up. TCP only. */
   readonly drips?: boolean
 }
 
-/** What the server does with a query: the messages it sends, in order; none drops the query. Await a gate to delay. */
+/** The server's answer to a query: messages to send, in order; none drops the query. Await a gate to delay. */
 export type Behaviour = (query: SeenQuery) => Reply | readonly Reply[] | Promise<Reply | readonly Reply[]>
 
-/** A DNS server on loopback that answers, and fails, as told. */
+/** A DNS server on loopback whose answers and failures the test controls. */
 export interface TestDnsServer extends DnsServer {
   /** Every query so far, in order of arrival. */
   readonly queries: readonly SeenQuery[]
-  /** Resolves when `count` queries have come in all. */
+  /** Resolves when `count` queries have arrived in total. */
   seen(count: number): Promise<void>
-  /** Changes what it does from now on. */
+  /** Replaces the behaviour from now on. */
   behave(behaviour: Behaviour): void
   close(): Promise<void>
 }
 
 export const rcodes = { formatError: 1, servfail: 2, nxdomain: 3, refused: 5 } as const
 
-/** The reply that answers a query with addresses or texts, one record each. */
+/** A reply with addresses or texts, one record each. */
 export function answer(query: SeenQuery, values: readonly string[], ttl = 300): Reply {
   return { answers: values.map((data) => ({ name: query.name, type: query.type, ttl, data }) as Answer) }
 }
@@ -72,13 +72,13 @@ export function soa(name: string, ttl: number, minimum: number): Answer {
   return { name, type: 'SOA', ttl, data: { ...data, minimum } }
 }
 
-/** The reply to send over UDP when the whole is for TCP. */
+/** The truncated reply over UDP, when the full one is for TCP. */
 export const truncated: Reply = { truncated: true }
 
-/** The behaviour that never answers. */
+/** Never answers. */
 export const silence: Behaviour = () => []
 
-/** Something to wait for until the test opens it. */
+/** A promise that the test resolves. */
 export function createGate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export async function startDnsServer(initial: Behaviour = silence): Promise<Test
   let stopped: Promise<void> | null = null
   const port = await listenOnBoth()
 
-  /** TCP picks the port; when UDP cannot have the same one, another is tried. */
+  /** TCP picks the port; if UDP cannot have the same one, another is tried. */
   async function listenOnBoth(): Promise<number> {
     for (;;) {
       await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
@@ -197,7 +197,7 @@ async function drip(socket: Socket, message: Uint8Array): Promise<void> {
   }
 }
 
-/** The message a reply stands for; tests use it to make bytes to spoil. */
+/** Returns the bytes of a reply, for tests that corrupt them. */
 export function encodeReply(query: SeenQuery, question: Question, reply: Reply): Buffer {
   const authority = reply.authoritative ? AUTHORITATIVE_ANSWER : RECURSION_AVAILABLE
   const truncation = reply.truncated ? TRUNCATED_RESPONSE : 0

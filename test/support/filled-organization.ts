@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { newOrganization, post } from './graphql-client.ts'
 
-/** An organization that has one of everything, and the ids of it. */
+/** An organization with one of everything, and their ids. */
 export interface FilledOrganization {
   readonly id: string
   readonly slug: string
@@ -18,15 +18,15 @@ export interface FilledOrganization {
     readonly IncidentUpdate: string
     readonly Maintenance: string
     readonly MaintenanceUpdate: string
-    /** Ended: it has no dates. */
+    /** An ended one, without dates. */
     readonly MaintenanceSeries: string
     /** Paused. */
     readonly Monitor: string
-    /** A webhook; empty when no address was given for it. */
+    /** A webhook; empty if no address was given for it. */
     readonly Subscriber: string
-    /** To the subscriber, of the incident, and over. */
+    /** To the subscriber, about the incident, done. */
     readonly Delivery: string
-    /** Empty: tests that need them add them. */
+    /** Empty; tests add what they need. */
     readonly AlertChannel: string
     readonly Alert: string
     readonly Objective: string
@@ -36,13 +36,13 @@ export interface FilledOrganization {
   readonly heartbeatId: string
   /** A read token of its page. */
   readonly pageTokenId: string
-  /** Nothing has come in. */
+  /** It has received nothing. */
   readonly integrationId: string
   readonly templateId: string
 }
 
 /**
- * Runs one operation over HTTP, which has to succeed, and gives its only field.
+ * Runs one operation over HTTP. Returns its only field.
  * @throws (an assertion) when it fails at the top level or in its union.
  */
 export async function succeed<T = Record<string, unknown>>(
@@ -60,7 +60,7 @@ export async function succeed<T = Record<string, unknown>>(
 
 const refusal = '... on Error { code message } ... on ValidationError { issues { path message } }'
 
-/** Runs a mutation of one `input`; `selection` is of the type it gives. */
+/** Runs a mutation with one `input`; `selection` is of its result type. */
 export function mutate<T = { readonly id: string }>(
   url: string,
   key: string | undefined,
@@ -74,7 +74,7 @@ export function mutate<T = { readonly id: string }>(
   return succeed<T>(url, key, query, { input })
 }
 
-/** Uploads a text file to an incident by REST. */
+/** Uploads a text file to an incident over REST. */
 export async function uploadFile(
   url: string,
   key: string,
@@ -95,7 +95,7 @@ export async function uploadFile(
 }
 
 /**
- * Makes an organization with a group, a service, an open incident, a planned maintenance and two monitors, over HTTP.
+ * Creates an organization with a group, a service, an open incident, a planned maintenance and two monitors, over HTTP.
  * @param hook the address of a webhook that subscribes to them, or null.
  */
 export async function filledOrganization(
@@ -202,7 +202,7 @@ async function subscribed(url: string, key: string, input: Record<string, unknow
   return payload.subscriber.id
 }
 
-/** Waits until all that happened is delivered; gives the delivery of what happened to a subject. */
+/** Waits until everything so far is delivered. Returns the delivery about a subject. */
 async function delivered(url: string, key: string, subjectId: string): Promise<string> {
   const query = '{ organization { deliveries { edges { node { id endedAt event { subjectId } } } } } }'
   interface Found {
@@ -216,7 +216,7 @@ async function delivered(url: string, key: string, subjectId: string): Promise<s
   return delivered(url, key, subjectId)
 }
 
-/** Waits until the dispatcher has read all events of an organization that it follows. */
+/** Waits until the dispatcher has read all events of an organization. */
 export async function dispatched(prisma: Pick<PrismaClient, 'dispatch' | 'organization'>, id: string): Promise<void> {
   await vi.waitUntil(
     async () => {

@@ -9,18 +9,18 @@ import { onTestFinished } from 'vitest'
 export interface ForwardProxy {
   readonly url: string
   readonly port: number
-  /** What it was asked, such as `CONNECT example.com:443` or `GET http://example.com/`, with the user who asked. */
+  /** Requests so far, such as `CONNECT example.com:443` or `GET http://example.com/`, with the user. */
   readonly asked: string[]
 }
 
 interface ProxyGiven {
-  /** `user:password` that it requires; absent: none. */
+  /** The required `user:password`; absent: none. */
   readonly credentials?: string
   /** The status of its answer to CONNECT, instead of connecting. */
   readonly status?: number
-  /** The addresses of names; others are names of 127.0.0.1. */
+  /** The addresses of names; all others resolve to 127.0.0.1. */
   readonly hosts?: Readonly<Record<string, string>>
-  /** Its certificate and key in PEM; absent: it uses no TLS. */
+  /** Its certificate and key in PEM; absent: no TLS. */
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
@@ -85,7 +85,7 @@ export async function startSocksProxy({
   return { url: `socks5://127.0.0.1:${port}`, port, asked }
 }
 
-/** Returns the user and password that a client gives, or an empty text; null: it has none of the ways to sign in. */
+/** Returns the user and password of a client, or an empty text; null: it offers no usable authentication. */
 async function signIn(client: Socket, credentials: string | undefined): Promise<string | null> {
   const methods = await take(client, (await take(client, 2))[1] ?? 0)
   const method = credentials === undefined ? 0 : methods.includes(2) ? 2 : 0xff

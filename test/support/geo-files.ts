@@ -4,15 +4,15 @@ import { mmdb } from './mmdb.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The settings for geo data that loads at once. */
+    /** Settings for geo data that loads at once. */
     geoFiles: { GEO_CITY_DB: string; GEO_ASN_DB: string }
   }
 }
 
-/** What the services under test know of 203.0.113.0/24; of the rest they know nothing. */
+/** The geo data of services under test: 203.0.113.0/24, and nothing else. */
 export const knownGeo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting', asn: 'AS64500' }
 
-/** Writes the geo data of services under test into a directory. Gives the settings for it. */
+/** Writes the geo data of services under test into a directory. Returns its settings. */
 export async function writeGeoFiles(directory: string): Promise<{ GEO_CITY_DB: string; GEO_ASN_DB: string }> {
   const files = { GEO_CITY_DB: join(directory, 'city.mmdb'), GEO_ASN_DB: join(directory, 'asn.mmdb') }
   const network = { autonomous_system_number: 64_500, autonomous_system_organization: knownGeo.isp }

@@ -3,7 +3,7 @@ import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
 import { operatorToken } from './service-data.ts'
 
-/** An operation and who sends it. */
+/** An operation and its credential. */
 export interface Operation {
   readonly query: string
   readonly variables?: Record<string, unknown>
@@ -11,17 +11,17 @@ export interface Operation {
   readonly key?: string | undefined
 }
 
-/** A result as it comes over the wire. */
+/** A result as transmitted. */
 export type Result = ExecutionResult<Record<string, never>, { code?: string; [more: string]: unknown }>
 
 /** A way to run operations against a service. */
 interface Transport {
   readonly name: string
-  /** Every result, in order: one of a query or mutation, any number of a subscription. */
+  /** Every result, in order: one for a query or mutation, any number for a subscription. */
   run(url: string, operation: Operation): Promise<Result[]>
 }
 
-/** GraphQL over HTTP, with the status of the answer. */
+/** GraphQL over HTTP, with the status of the response. */
 export async function post(
   url: string,
   { query, variables, key }: Operation,
@@ -35,7 +35,10 @@ export async function post(
   return { status: response.status, ...((await response.json()) as Result) }
 }
 
-/** A client of graphql-ws, its credentials in `connectionParams`; dispose of it. It connects once it is needed, unless told to stay connected. */
+/**
+ * A client of graphql-ws with its credentials in `connectionParams`; dispose of it. It connects on first use, unless it is
+ * told to stay connected.
+ */
 export function websocketClient(url: string, connectionParams?: Record<string, unknown>, lazy = true): Client {
   return createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
@@ -47,7 +50,7 @@ export function websocketClient(url: string, connectionParams?: Record<string, u
   })
 }
 
-/** Starts an operation whose results come as server-sent events. */
+/** Starts an operation whose results arrive as server-sent events. */
 export function openEventStream(
   url: string,
   { query, variables, key }: Operation,
@@ -78,7 +81,7 @@ const overWebsocket: Transport = {
       for await (const result of client.iterate({ query, variables })) results.push(result as Result)
       return results
     } catch (errors) {
-      // The protocol's message for an operation that does not begin: its errors, without a result around them.
+      // The protocol's message for a refused operation: its errors, without a result around them.
       if (!Array.isArray(errors)) throw errors
       return [...results, { errors }]
     } finally {
@@ -95,9 +98,9 @@ const overEvents: Transport = {
   },
 }
 
-/** Ways to run queries and mutations. */
+/** The transports for queries and mutations. */
 export const transports = [overHttp, overWebsocket, overEvents] as const
-/** Ways to run subscriptions. */
+/** The transports for subscriptions. */
 export const liveTransports = [overWebsocket, overEvents] as const
 
 const bearer = (key: string | undefined): Record<string, string> =>
@@ -105,7 +108,7 @@ const bearer = (key: string | undefined): Record<string, string> =>
 
 let organizations = 0
 
-/** A new organization with its first key, made by the operator over HTTP. */
+/** Creates an organization with its first key, by the operator's API. */
 export async function newOrganization(
   url: string,
   { pro = false }: { readonly pro?: boolean } = {},

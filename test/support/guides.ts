@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A block of code in the README or a guide. */
+/** A code block in the README or a guide. */
 export interface Example {
-  /** The file with the line on which the block begins: `docs/graphql.md:12`. */
+  /** The file and the line at which the block begins: `docs/graphql.md:12`. */
   readonly place: string
   readonly language: string
   readonly code: string
 }
 
-/** The README, the changelog and every guide, by their paths from the top of the repository. */
+/** The README, the changelog and every guide, by their paths from the repository's root. */
 export function documentation(): ReadonlyMap<string, string> {
   const guides = readdirSync('docs').filter((name) => name.endsWith('.md'))
   const files = ['README.md', 'CHANGELOG.md', ...guides.map((name) => `docs/${name}`)]
   return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]))
 }
 
-/** Every block of code in them. */
+/** Returns their code blocks. */
 export function examples(): Example[] {
   return [...documentation()].flatMap(([file, text]) =>
     [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)].map((match) => {

@@ -11,7 +11,7 @@ const CHART = 'deploy/helm'
 const PACKAGES = '/usr/share/gocode'
 const SOURCE = 'test/deploy/chart/render.go'
 
-/** What is missing to render a chart; null: nothing. */
+/** What is missing for rendering a chart; null: nothing. */
 export const goMissing =
   isInstalled('go', 'version') && existsSync(join(PACKAGES, 'src/github.com/Masterminds/sprig'))
     ? null
@@ -25,7 +25,7 @@ export interface KubernetesObject {
   readonly spec: any
 }
 
-/** Values as `--set` gives them, by their paths. */
+/** Values as for `--set`, by path. */
 type Values = Readonly<Record<string, unknown>>
 
 /**
@@ -56,7 +56,7 @@ function setAt(target: Record<string, unknown>, [name = '', ...rest]: readonly s
   else setAt(target[name] as Record<string, unknown>, rest, value)
 }
 
-/** Builds the program unless it was built from the same source. */
+/** Builds the program unless it is built from the same source. */
 function renderer(): string {
   const directory = 'node_modules/.cache/allclear'
   const file = join(directory, `render-${createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 16)}`)

@@ -1,12 +1,12 @@
 import type { RbldnsdZone } from './rbldnsd.ts'
 
-/** First line of every zone: negative answers are kept for 150 s. */
+/** The first line of every zone: negative answers are cached for 150 s. */
 const soa = '$SOA 3600 ns.lists.test hostmaster.lists.test 1 600 300 86400 150'
 
-/** What the lists say, by address or name; a code such as `127.0.0.2`, and a reason. */
+/** Entries of a list, by address or name: a code such as `127.0.0.2`, and a reason. */
 type Entries = Readonly<Record<string, readonly [code: string, reason: string]>>
 
-/** What each list holds beside its test entry; by the zone's name. */
+/** The entries of each list besides its test entry, by zone. */
 export type Listings = Readonly<Partial<Record<(typeof ipZones)[number] | (typeof domainZones)[number], Entries>>>
 
 const ipZones = [
@@ -19,7 +19,7 @@ const ipZones = [
 ] as const
 const domainZones = ['multi.surbl.org', 'black.uribl.com'] as const
 
-/** The eight lists under their real names, healthy: each answers its test entry. */
+/** The eight lists under their real names, healthy: each answers for its test entry. */
 export function listZones(listings: Listings = {}): RbldnsdZone[] {
   const lines = (zone: keyof Listings, testEntry: string, testCode: string) => [
     soa,
@@ -36,7 +36,7 @@ export function listZones(listings: Listings = {}): RbldnsdZone[] {
   ]
 }
 
-/** A domain with its addresses, so that one daemon plays the whole DNS. */
+/** A domain with its addresses, so that one daemon serves the whole DNS. */
 export function hostZone(name: string, addresses: readonly string[]): RbldnsdZone {
   const records = addresses.map((address) => `@ ${address.includes(':') ? 'AAAA' : 'A'} ${address}`)
   return { zone: name, type: 'generic', lines: [soa, ...records] }

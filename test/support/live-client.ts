@@ -1,15 +1,18 @@
 import type { Operation, Result } from './graphql-client.ts'
 import { openEventStream, websocketClient } from './graphql-client.ts'
 
-/** A subscription under way. */
+/** An open subscription. */
 export interface Subscription {
-  /** The next result; null when it has ended. @throws when the connection ended without saying so. */
+  /**
+   * The next result; null after the end.
+   * @throws when the connection was lost.
+   */
   next(): Promise<Result | null>
-  /** Goes away, as a client that closes its connection. */
+  /** Closes the connection, as a client does. */
   leave(): Promise<void>
 }
 
-/** A way to subscribe that stays. */
+/** A way to subscribe that does not end. */
 export interface LiveTransport {
   readonly name: string
   subscribe(url: string, operation: Operation): Promise<Subscription>
@@ -20,7 +23,7 @@ const overWebsocket: LiveTransport = {
   async subscribe(url, { query, variables, key }) {
     const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
     const results = client.iterate({ query, variables })
-    // The client only subscribes when it is asked for the first result.
+    // The client only subscribes when the first result is requested.
     let first: ReturnType<typeof results.next> | null = results.next()
     first.catch(() => {})
     return {
@@ -66,7 +69,7 @@ const overEvents: LiveTransport = {
   },
 }
 
-/** The messages of a stream of server-sent events, for a reader that takes them a few at a time. */
+/** The messages of a stream of server-sent events, for a reader that takes a few at a time. */
 function messagesOf(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

@@ -26,7 +26,7 @@ import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
 
-/** The GraphQL doors over a database that the caller has at hand, without what probes. */
+/** The GraphQL doors over a database that the caller provides, without probes. */
 export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},
@@ -38,7 +38,7 @@ export async function startLiveService(
   const revokedKeys = await watchRevokedKeys({ database, log: silent })
   const checks = await openResultFeed({ database, log: silent })
   const site = { baseUrl: 'https://allclear.example' }
-  // Nothing is probed or paid, and no blacklist asked.
+  // Nothing is probed or paid, and no blacklist is queried.
   const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
   const cache = createPageCache(now)

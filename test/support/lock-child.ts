@@ -1,4 +1,4 @@
-/** A process that locks a directory and stays, or shows why it cannot. */
+/** A process that locks a directory and keeps running, or prints why it cannot. */
 import { lockDirectory } from '../../src/database/embedded/directory-lock.ts'
 
 try {

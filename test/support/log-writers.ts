@@ -5,7 +5,7 @@ import { appendEvents } from '../../src/event-log/event.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { noon } from './context.ts'
 
-/** A bare organization, with an empty log. */
+/** An organization with an empty log. */
 export async function newTenant(db: PrismaClient): Promise<string> {
   const id = newId('Organization')
   await db.organization.create({
@@ -14,7 +14,7 @@ export async function newTenant(db: PrismaClient): Promise<string> {
   return id
 }
 
-/** Appends one event about each subject in its own transaction that changes something too, one after another. */
+/** Appends one event about each subject, each in a transaction with another change, one after another. */
 export async function appendEach(ctx: Context, organizationId: string, subjects: readonly string[]): Promise<void> {
   for (const subjectId of subjects) {
     await transaction(ctx, async (tx) => {
@@ -24,7 +24,7 @@ export async function appendEach(ctx: Context, organizationId: string, subjects:
   }
 }
 
-/** Many writers at once, each appending its subjects `{name}-{writer}-{number}`; reports each once it is committed. */
+/** Appends from many writers at once, each its subjects `{name}-{writer}-{number}`; reports each after its commit. */
 export async function writeAtOnce(
   ctx: Context,
   organizationId: string,

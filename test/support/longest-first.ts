@@ -2,13 +2,13 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { type Kind, testFiles } from './projects.ts'
 
-/** The pure files come last: they are short, so that the workers end together. */
+/** The pure files come last: they are short, so the workers finish together. */
 const kinds: readonly Kind[] = ['service', 'browser', 'database', 'pure']
 
-/** The files that take longest for the little they do: they wait. A first run, which knows no durations yet, goes by size. */
+/** Files that mostly wait, and so take longer than their size suggests. A first run, without known durations, sorts by size. */
 const waiting = ['test/hostile/hostile.test.ts', 'test/app/idle.test.ts', 'test/app/start.test.ts', 'test/main.test.ts']
 
-/** Orders the test files of a run: those that take long first, so that none is left to run alone at the end. */
+/** Orders the test files of a run: long ones first, so that none runs alone at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

@@ -5,11 +5,11 @@ import type { Email } from 'postal-mime'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 
-/** A mail as it arrived. */
+/** A received email. */
 export interface ReceivedMail extends Email {
   /** The addressee of the envelope. */
   readonly envelopeTo: string
-  /** All of it, as it came over the wire. */
+  /** All of it, as transmitted. */
   readonly raw: string
 }
 
@@ -17,16 +17,16 @@ export interface ReceivedMail extends Email {
 export interface MailServer {
   /** For `SMTP_URL`. */
   readonly url: string
-  /** Every mail that arrived, in order. */
+  /** The received emails, in order. */
   readonly mails: ReceivedMail[]
-  /** Resolves once so many have arrived that are such. */
+  /** Resolves once this many matching emails have arrived. */
   arrived(count: number, such?: (mail: ReceivedMail) => boolean): Promise<ReceivedMail[]>
-  /** What it answers to an addressee instead of taking the mail, such as `550 5.1.1 No such mailbox`; null: it takes it. */
+  /** The answer that refuses a recipient, such as `550 5.1.1 No such mailbox`; null: accepts it. */
   refusal: (to: string) => string | null
   close(): Promise<void>
 }
 
-/** Starts one; the caller closes it. */
+/** Starts a server; the caller closes it. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   const waiting = new Set<() => void>()
@@ -34,7 +34,7 @@ export async function startMailServer(): Promise<MailServer> {
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     logger: false,
-    // Clients that keep their connections are not waited for.
+    // Does not wait for clients that keep their connections.
     closeTimeout: 1,
     onRcptTo({ address }, _session, done) {
       const refusal = mailServer.refusal(address)
@@ -50,7 +50,7 @@ export async function startMailServer(): Promise<MailServer> {
         mails.push({ ...mail, envelopeTo: envelope.rcptTo[0]?.address ?? '', raw: raw.toString('utf8') })
         done(null)
         for (const tell of waiting) tell()
-        // A sender that is killed in the middle.
+        // A sender that was killed in the middle.
       }, done)
     },
   })
@@ -78,7 +78,7 @@ export async function startMailServer(): Promise<MailServer> {
   return mailServer
 }
 
-/** The first address in a text that begins in a way. */
+/** The first address in a text that begins this way. */
 export function linkIn({ text = '' }: Pick<ReceivedMail, 'text'>, begins: string): string {
   const start = text.indexOf(begins)
   if (start === -1) throw new Error(`There is no link to ${begins} in:\n${text}`)

@@ -1,6 +1,6 @@
 const voidElements = new Set(['area', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr'])
 
-/** What is wrong with the nesting of an HTML text's tags; empty when each is closed in its place. */
+/** Returns what is wrong with the nesting of an HTML text's tags; empty if nothing is. */
 export function nestingFaults(html: string): readonly string[] {
   const open: string[] = []
   const faults: string[] = []
@@ -15,19 +15,19 @@ export function nestingFaults(html: string): readonly string[] {
   return [...faults, ...open.map((name) => `<${name}> is never closed`)]
 }
 
-/** The ids that occur more than once. */
+/** Returns the ids that occur more than once. */
 export function repeatedIds(html: string): readonly string[] {
   const ids = [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id ?? '')
   return ids.filter((id, index) => ids.indexOf(id) !== index)
 }
 
-/** Reads a body piece by piece, so that a test sees what has been sent so far. */
+/** Reads a body piece by piece, so that a test sees what was sent so far. */
 export function bodyReader(response: Response) {
   if (!response.body) throw new Error('The response has no body.')
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   return {
-    /** Everything sent until `part` has been, or until the end. */
+    /** Returns everything sent, until it contains `part` or ends. */
     async until(part: string): Promise<string> {
       while (!text.includes(part)) {
         const { done, value } = await reader.read()
@@ -36,7 +36,7 @@ export function bodyReader(response: Response) {
       }
       return text
     },
-    /** Leaves, as a reader does who closes the page. */
+    /** Disconnects, like a reader who closes the page. */
     leave: () => reader.cancel(),
   }
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** What a record may hold here: text, unsigned 32-bit numbers, and maps of them. */
+/** The values that a record may contain here: text, unsigned 32-bit numbers, and maps of them. */
 export type MmdbValue = string | number | { readonly [key: string]: MmdbValue }
 
 /**
@@ -29,7 +29,7 @@ export function mmdb(ipVersion: 4 | 6, networks: readonly (readonly [cidr: strin
   return Buffer.concat([tree, Buffer.alloc(16), ...records, Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1'), metadata])
 }
 
-/** Where a bit of 0, and a bit of 1, leads: nowhere, to another node, or to a record in the data section. */
+/** The targets of a bit of 0 and of 1: nothing, another node, or a record in the data section. */
 type Branch = null | number | { readonly offset: number }
 type Node = [zero: Branch, one: Branch]
 

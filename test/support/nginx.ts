@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts'
 import { isInstalled } from './installed.ts'
 import { temporaryDirectory } from './scratch.ts'
 
-/** Why there is no nginx to test with; null: there is one. */
+/** Why nginx cannot be used; null: it can. */
 export const nginxMissing = isInstalled('nginx', '-v') ? null : 'nginx is not installed'
 
 /** Returns the configuration of a cache in `docs/deployment.md`. */
@@ -50,7 +50,7 @@ export async function startDeployedNginx(
   return { port, stop }
 }
 
-/** Starts nginx as a proxy in front of a service, with `lines` in its location. */
+/** Starts nginx as a proxy in front of a service, with additional `lines` in its location. */
 export async function startProxyNginx(
   service: string,
   lines: string,
@@ -62,7 +62,7 @@ export async function startProxyNginx(
 
 type Directory = Awaited<ReturnType<typeof temporaryDirectory>>
 
-/** Runs nginx with what stands in its `http` block, and waits until it answers at `url`. */
+/** Runs nginx with the content of its `http` block, and waits until it answers at `url`. */
 async function runNginx(
   block: string,
   directory: Directory,
@@ -72,7 +72,7 @@ async function runNginx(
     .map((name) => `${name}_temp_path ${join(directory.path, name)};`)
     .join('\n')
   const file = join(directory.path, 'nginx.conf')
-  // The user matters only when the tests run as root: the default one may not read the directory.
+  // Matters only if the tests run as root: the default user may not be able to read the directory.
   const top = `daemon off; worker_processes 1; pid ${join(directory.path, 'pid')}; ${process.getuid?.() === 0 ? 'user root;' : ''}`
   await writeFile(file, `${top}\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${block}\n}\n`)
   const child = spawn('nginx', ['-c', file, '-p', directory.path, '-e', 'stderr'], {

@@ -6,15 +6,15 @@ import type { Claims } from 'oidc-provider'
 import { Provider } from 'oidc-provider'
 import { atTheEnd } from './at-the-end.ts'
 
-/** Credentials of our service there. */
+/** Credentials of our service at the provider. */
 export const openIdClient = { id: 'allclear', secret: 'a client secret of the tests' } as const
 
-/** An OpenID provider on loopback, whose people sign in without a form. */
+/** An OpenID provider on loopback at which people sign in without a form. */
 export interface OpenIdProvider {
   readonly issuer: string
-  /** Who signs in next; null: refuses. */
+  /** The person who signs in next; null: refuses. */
   person: Claims | null
-  /** Begins to serve a client. Before it, requests are answered by 503. */
+  /** Starts to serve a client. Until then, requests are answered by 503. */
   serve(redirectUri: string): void
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../src/core/context.ts'
 import { change } from '../../src/event-log/change.ts'
 
-/** Serves an organization's page under a domain, as if that had been proven. */
+/** Serves an organization's page under a domain, as if it were verified. */
 export async function serveUnder(ctx: Context, organizationId: string, name: string): Promise<void> {
   const [now, state] = [ctx.now(), 'PROVEN'] as const
   const proven = { name, token: '0'.repeat(32), state, provenBy: 'TXT', requestedAt: now, checkedAt: now } as const

@@ -12,7 +12,7 @@ import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
 import { silent } from './scratch.ts'
 
-/** The documents of status pages over HTTP, for the test file that calls this; closed after the file's tests. */
+/** The documents of status pages over HTTP, for the test file that calls this; closed after its tests. */
 export async function startPageServer(
   database: Pick<DatabaseHandle, 'prisma' | 'listen'>,
   now: Clock,

@@ -1,4 +1,7 @@
-/** PagerDuty's client; what the tests use of it. Its own types know only what a browser's `fetch` can be given, and its answers as `any`. */
+/**
+ * The parts of PagerDuty's client that the tests use. Its own types only accept the types of a browser's `fetch`, and return
+ * answers as `any`.
+ */
 declare module '@pagerduty/pdjs' {
   import type { Agent } from 'node:https'
 
@@ -23,11 +26,11 @@ declare module '@pagerduty/pdjs' {
 
   interface Given<T> {
     readonly data: T
-    /** The host, with its port; absent: PagerDuty's. It is asked by HTTPS. */
+    /** The host, with its port; absent: PagerDuty's. The client uses HTTPS. */
     readonly server?: string
     /** For `node-fetch`. */
     readonly agent?: Agent
-    /** Milliseconds to wait before it asks again after status 429, three times. */
+    /** Milliseconds to wait before a retry after status 429, three times. */
     readonly retryTimeout?: number
   }
 

@@ -7,15 +7,15 @@ import type { Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { root } from '../../src/core/process/paths.ts'
 
-/** Where the pictures are that pages are compared with. `npm run pictures` makes them anew. */
+/** The folder of the reference pictures. `npm run pictures` writes them. */
 const folder = new URL('test/browser/pictures/', root)
 
-/** The share of pixels that may differ: what else than a change of the page moves an edge. A coloured word is more. */
+/** The share of pixels that may differ, because more than a change of the page can move an edge. A coloured word is more. */
 const TOLERANCE = 0.001
-/** How much the colour of a pixel may differ, 0 to 1: pictures are stored with 128 colours. */
+/** The tolerance for a pixel's colour, 0 to 1: pictures are stored with 128 colours. */
 const COLOUR_TOLERANCE = 0.1
 
-/** Returns what differs between a page as it is and its picture, with where to look; null: nothing. */
+/** Returns the difference between a page and its reference picture, with files to look at; null: none. */
 export async function differenceFrom(page: Page, name: string): Promise<string | null> {
   await page.evaluate(() => document.fonts.ready)
   const taken = await page.screenshot({ animations: 'disabled', caret: 'hide', scale: 'css' })

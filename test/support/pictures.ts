@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 
-/** Pictures in the formats of logos. Their headers say the size; nothing is drawn. */
+/** Pictures in the formats of logos. Their headers contain the size; there is no image. */
 
-/** A PNG file that says this size. */
+/** A PNG file of this size. */
 export function png(width: number, height: number): Uint8Array<ArrayBuffer> {
   const file = Buffer.alloc(33)
   file.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])
@@ -13,7 +13,7 @@ export function png(width: number, height: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file)
 }
 
-/** A JPEG file that says this size. */
+/** A JPEG file of this size. */
 export function jpeg(width: number, height: number): Uint8Array<ArrayBuffer> {
   const file = Buffer.alloc(40)
   file.set([0xff, 0xd8, 0xff, 0xe0, 0, 16])
@@ -24,7 +24,7 @@ export function jpeg(width: number, height: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file)
 }
 
-/** A WebP file (VP8X) that says this size. */
+/** A WebP file (VP8X) of this size. */
 export function webp(width: number, height: number): Uint8Array<ArrayBuffer> {
   const file = Buffer.alloc(30)
   file.write('RIFF', 0, 'latin1')
@@ -34,14 +34,17 @@ export function webp(width: number, height: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file)
 }
 
-/** The file of a text. */
+/** A file with a text. */
 export const textFile = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text))
 
-/** An SVG file. @param content what it contains. */
+/**
+ * An SVG file.
+ * @param content its content.
+ */
 export const svg = (content = '<rect width="9" height="9"/>'): Uint8Array<ArrayBuffer> =>
   textFile(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">${content}</svg>`)
 
-/** A GIF file that says this size. */
+/** A GIF file of this size. */
 export function gif(width: number, height: number): Uint8Array<ArrayBuffer> {
   const file = Buffer.alloc(14)
   file.write('GIF89a', 0, 'latin1')

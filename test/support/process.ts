@@ -10,22 +10,25 @@ import './child.ts'
 /** The service in its own process, as `npm start` runs it. */
 export interface ServiceProcess {
   readonly pid: number
-  /** Resolves with its address once it says that it is ready. @throws with what it wrote when it ends before. */
+  /**
+   * Resolves with its address when it is ready.
+   * @throws with its output if it ends first.
+   */
   ready(): Promise<string>
-  /** Everything it has written so far, to standard output and error. */
+  /** Its output so far, standard output and error. */
   output(): string
-  /** Resolves once it has written `text`. */
+  /** Resolves once the output contains `text`. */
   wrote(text: string): Promise<void>
   signal(name: NodeJS.Signals): void
-  /** How it ended. */
+  /** Its exit code or signal. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Starts the service with these settings and no others, on a free port of 127.0.0.1 unless they say otherwise. `program` is the
- * bundle to run: another than the service's own is one of the tests' that becomes the service.
+ * Starts the service with these settings only, on a free port of 127.0.0.1 unless they set another. `program` is the bundle
+ * to run: the service's own, or one of the tests' that becomes the service.
  */
 export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv, program = 'main'): ServiceProcess {
   const { PATH, HOME, TMPDIR } = process.env

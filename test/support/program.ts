@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
-/** Starts a program of a Debian package, and waits until it listens; stopped when the test ends. */
+/** Starts a program of a Debian package and waits until it listens; stopped when the test ends. */
 export async function startProgram(program: string, args: readonly string[], port: number): Promise<void> {
   const child = spawn(program, args, { stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -22,7 +22,7 @@ export async function startProgram(program: string, args: readonly string[], por
   throw new Error(`${program} does not listen.`)
 }
 
-/** Makes a folder that is removed when the test ends. */
+/** Creates a folder that is removed when the test ends. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'allclear-server-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The kinds of test files, by what they need: a browser, a running service, a database, or nothing but this process.
- * A file is of the first kind whose support it loads, itself or by another file of the tests.
+ * The kinds of test files, by what they need: a browser, a running service, a database, or only this process. A file is of
+ * the first kind whose support it imports, directly or indirectly.
  */
 const support = {
   browser: ['test/support/chromium.ts'],
@@ -13,7 +13,7 @@ const support = {
 
 export type Kind = keyof typeof support | 'pure'
 
-/** The test files of each kind, as paths from the top folder. */
+/** The test files of each kind, as paths from the repository's root. */
 export function testFiles(): Readonly<Record<Kind, readonly string[]>> {
   const files: Record<Kind, string[]> = { pure: [], database: [], service: [], browser: [] }
   for (const entry of readdirSync('test', { recursive: true, encoding: 'utf8' })) {
@@ -32,7 +32,7 @@ function kindOf(file: string): Kind {
 
 const loads = new Map<string, readonly string[]>()
 
-/** The files of the tests that a file of the tests loads, in the end, itself among them. */
+/** Returns the files of `test/` that a file imports, directly or indirectly, including itself. */
 function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)
@@ -42,7 +42,7 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
-/** What is only a type is not loaded. */
+/** Type imports are not loaded. */
 function importsOf(file: string): string[] {
   const statements = readFileSync(file, 'utf8').matchAll(
     /^(?:import|export)\s+(?!type\s)[^']*?'(\.\.?\/[^']+)'|import\('(\.[^']+)'\)/gm,

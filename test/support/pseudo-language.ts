@@ -22,10 +22,13 @@ function wrapped(message: unknown): unknown {
   return Object.fromEntries(Object.entries(message as object).map(([key, value]) => [key, wrapped(value)]))
 }
 
-/** Proper names and what is no language. */
+/** Proper names, and texts without a language. */
 const neutral = /\b(Allclear|Atom|RSS|JSON|UTC|Slack|Discord|Microsoft Teams|Telegram|Webhook|https?:\S+)\b/g
 
-/** Returns the English that a page or document in the pseudo-language shows outside of its messages; its owner's texts must be Greek. */
+/**
+ * Returns the English text outside of messages in a page or document in the pseudo-language; texts of its owner must be
+ * Greek.
+ */
 export function unwrapped(markup: string): string[] {
   const attributes = markup.matchAll(/ (?:aria-label|title|alt|placeholder|data-announce)="([^"]*)"/g)
   const body = markup

@@ -5,15 +5,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** A message as it came at the push service, and as the browser reads it. */
+/** A message as the push service received it, and as the browser reads it. */
 interface PushedMessage {
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** As decrypted; null: the service knows no such browser. */
+  /** Decrypted; null: the service does not know this browser. */
   readonly text: string | null
 }
 
-/** What a browser reports its subscription. */
+/** A subscription as a browser reports it. */
 export interface FakeSubscription {
   readonly endpoint: string
   readonly p256dh: string
@@ -26,7 +26,7 @@ interface Keys {
   readonly auth: Buffer
 }
 
-/** Decrypts a message as a browser does (RFC 8291), without code of ours. */
+/** Decrypts a message as a browser does (RFC 8291), without our code. */
 export function decryptAsBrowser({ privateKey, auth }: Keys, body: Buffer): string {
   const own = createECDH('prime256v1')
   own.setPrivateKey(privateKey)
@@ -44,7 +44,10 @@ export function decryptAsBrowser({ privateKey, auth }: Keys, body: Buffer): stri
   return text.subarray(0, -1).toString('utf8')
 }
 
-/** Returns the claims of a VAPID header. @throws when its signature is wrong. */
+/**
+ * Returns the claims of a VAPID header.
+ * @throws when its signature is wrong.
+ */
 export function vapidClaims(header: string): { readonly aud: string; readonly exp: number; readonly sub: string } {
   const [, token = '', key = ''] = /^vapid t=([\w.-]+), k=([\w-]+)$/.exec(header) ?? []
   const point = Buffer.from(key, 'base64url')
@@ -61,13 +64,13 @@ export function vapidClaims(header: string): { readonly aud: string; readonly ex
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-/** Starts a push service on loopback, with browsers that it makes; the caller closes it. */
+/** Starts a push service on loopback that creates browsers; the caller closes it. */
 export async function startPushService() {
   const received: PushedMessage[] = []
   const browsers = new Map<string, Keys>()
   const service = {
     received,
-    /** Its answer to a message at a path. */
+    /** Its answer to messages at a path. */
     answer: (_path: string): { readonly status: number; readonly headers?: Readonly<Record<string, string>> } => ({
       status: 201,
     }),

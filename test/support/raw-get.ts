@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-/** An answer as it comes over the wire. */
+/** An answer as transmitted. */
 export interface RawAnswer extends Pick<IncomingMessage, 'headers'> {
   readonly status: number | undefined
   readonly body: Buffer
 }
 
-/** Asks for something; `fetch` would unpack the answer, and set the host. */
+/** Sends a GET request; `fetch` would decompress the answer, and set the host. */
 export function rawGet(url: string, headers: Readonly<Record<string, string>>): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Sends these bytes over a connection of their own; gives all that comes back until the server closes it. */
+/** Sends these bytes over a new connection. Returns everything received until the server closes it. */
 export async function sendRaw(url: string, text: string): Promise<string> {
   const socket = await connected(url)
   let received = ''
@@ -14,7 +14,7 @@ export async function sendRaw(url: string, text: string): Promise<string> {
   return received
 }
 
-/** A plain connection to the server of a URL; half open, it stays when the server has ended its side. */
+/** A plain connection to the server of a URL; half open: it stays open after the server has ended its side. */
 export async function connected(url: string, allowHalfOpen = false): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const host = hostname === 'localhost' ? '127.0.0.1' : hostname

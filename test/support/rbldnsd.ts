@@ -15,7 +15,7 @@ export interface RbldnsdZone {
   readonly lines: readonly string[]
 }
 
-/** A daemon that answers on loopback. */
+/** A daemon that listens on loopback. */
 export interface Rbldnsd extends DnsServer {
   /** Stops the daemon and removes its folder. */
   stop(): Promise<void>
@@ -23,10 +23,10 @@ export interface Rbldnsd extends DnsServer {
 
 const executable = findExecutable()
 
-/** Why there is no daemon to test with; null if there is one. */
+/** Why the daemon cannot be used; null: it can. */
 const rbldnsdMissing = executable === null ? 'rbldnsd is not installed' : null
 
-/** Called first in a test that needs the daemon: without it the test is skipped, saying so, or fails where CI is set. */
+/** Call this first in a test that needs the daemon: without it, the test is skipped with the reason, or fails where CI is set. */
 export function requireRbldnsd(test: { skip(note?: string): void }): void {
   if (rbldnsdMissing === null) return
   if (process.env['CI']) throw new Error(rbldnsdMissing)
@@ -35,7 +35,7 @@ export function requireRbldnsd(test: { skip(note?: string): void }): void {
 
 /**
  * Starts the daemon on a free port of 127.0.0.1 and waits until it answers.
- * @throws Error with what the daemon says, when it does not start or complains of a line.
+ * @throws Error with the daemon's output, if it does not start or reports a line.
  */
 export async function startRbldnsd(zones: readonly RbldnsdZone[]): Promise<Rbldnsd> {
   if (executable === null) throw new Error(rbldnsdMissing ?? '')
@@ -93,7 +93,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Asks every 10 ms, because nothing else reports that the daemon has its socket. */
+/** Polls every 10 ms, because nothing else reports that the socket is open. */
 function probeUntilAnswered(port: number, zone: string): { readonly answered: Promise<unknown>; stop(): void } {
   const query = encode({ type: 'query', id: 1, questions: [{ name: zone, type: 'SOA' }] })
   const socket = createSocket('udp4')

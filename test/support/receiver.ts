@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Certified } from './certificate.ts'
 
-/** A request as it came. */
+/** A received request. */
 export interface Received {
   readonly method: string
   readonly path: string
@@ -20,20 +20,20 @@ export interface ReceiverAnswer {
   readonly body?: string
 }
 
-/** A server on loopback that keeps what it is sent. */
+/** A server on loopback that keeps the requests it receives. */
 export interface Receiver {
   readonly port: number
   readonly url: string
   /** Every request, in order. */
   readonly received: Received[]
-  /** Resolves once so many have come that are such. */
+  /** Resolves once this many matching requests have arrived. */
   arrived(count: number, such?: (request: Received) => boolean): Promise<Received[]>
-  /** What it answers; 200 unless told otherwise. */
+  /** Its answer; 200 by default. */
   answer: (request: Received) => ReceiverAnswer | Promise<ReceiverAnswer>
   close(): Promise<void>
 }
 
-/** Starts one, which with a certificate speaks TLS; the caller closes it. */
+/** Starts a receiver, with TLS if a certificate is given; the caller closes it. */
 export async function startReceiver(certified?: Certified): Promise<Receiver> {
   const received: Received[] = []
   const waiting = new Set<() => void>()

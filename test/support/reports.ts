@@ -2,7 +2,7 @@ import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklis
 import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
 import { countResults, domainVerdict, ipVerdict, sumCounts } from '../../src/blacklist/verdict.ts'
 
-/** When every report made here was made. */
+/** The time of all reports made here. */
 const checkedAt = new Date('2026-11-20T12:52:19Z')
 
 const list = (name: string, description: string) => ({ name, description, health: 'ok' }) as const
@@ -29,7 +29,7 @@ export const lists: ListInfos = {
   ],
 }
 
-/** A list's answer: not listed, unless said otherwise. */
+/** A list's answer: not listed by default. */
 export function answer(name: string, changes: Partial<BlacklistResult> = {}): BlacklistResult {
   const known = [...lists.ip, ...lists.domain].find((each) => each.name === name)
   const description = known?.description ?? 'A list.'
@@ -38,7 +38,7 @@ export function answer(name: string, changes: Partial<BlacklistResult> = {}): Bl
   return { ...base, error: null, codes: [], note: null, ...changes }
 }
 
-/** What a listing changes in an answer. */
+/** The differences of an answer with a listing. */
 export const listing = {
   listed: true,
   response: 'Blocked - see https://lists.example/query/203.0.113.7',
@@ -46,7 +46,7 @@ export const listing = {
   note: 'SBL: spam source or spam support service',
 } as const
 
-/** What an entry of policy changes in an answer. */
+/** The differences of an answer with a policy entry. */
 export const policy = {
   listed: true,
   policy: true,
@@ -55,19 +55,19 @@ export const policy = {
   note: 'PBL: end-user range that should not send mail directly',
 } as const
 
-/** The answers of all six lists, changed by name. */
+/** The answers of all six lists, with changes by name. */
 export function answers(changes: Readonly<Record<string, Partial<BlacklistResult>>> = {}): readonly BlacklistResult[] {
   return lists.ip.map(({ name }) => answer(name, changes[name]))
 }
 
-/** The report on an address. */
+/** A report on an address. */
 export function ipReport(target: string, results = answers(), changes: Partial<IpReport> = {}): IpReport {
   const geo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting GmbH', asn: 'AS64500' }
   const verdict = ipVerdict(target, results)
   return { targetType: 'ip', target, checkedAt, verdict, geo, results, ...countResults(results), ...changes }
 }
 
-/** The report on a domain. */
+/** A report on a domain. */
 export function domainReport(
   target: string,
   ipReports: readonly IpReport[],

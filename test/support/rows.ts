@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
-/** What changes by itself: when an objective is looked at again. */
+/** The value that changes without a request: when an objective is evaluated next. */
 const withoutOwnChanges = (table: string) =>
   table === '"Objective"' ? `(to_jsonb(each) - 'dueAt')::text` : 'each::text'
 
-/** Returns every row of tables that has one of these texts in it, such as the ids of an organization and its things. */
+/** Returns every row of the tables that contains one of these texts, such as the ids of an organization and its objects. */
 export async function rowsNaming(
   pool: pg.Pool,
   tables: readonly string[],

@@ -4,33 +4,33 @@ import { DAY } from '../../src/core/time.ts'
 const isThorough = Boolean(process.env['THOROUGH_TESTS'])
 
 /**
- * How many cases a property test tries of which each takes long, such as those that need a database: few, which find the faults that
- * were planted to try it, or with `THOROUGH_TESTS` many.
+ * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find planted
+ * bugs, or many with `THOROUGH_TESTS`.
  */
 export function runs(few: number, many: number): { readonly numRuns: number } {
   return { numRuns: isThorough ? many : few }
 }
 
-/** One of so many cases is tried where all of them are not. */
+/** One of this many cases is tried by default. */
 const SAMPLE = 3
 
 /**
- * Which of the cases a test tries of which each takes long: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones the
- * next day.
+ * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the next
+ * day.
  */
 export function sample<Case>(cases: readonly Case[]): Case[] {
   return cases.filter((_, index) => isInSample(index))
 }
 
-/** As `sample`, for the case with this number: cases that are found one after the other. */
+/** As `sample`, for the case with this number, where cases are found one after the other. */
 export function isInSample(index: number): boolean {
   return isThorough || (index + today()) % SAMPLE === 0
 }
 
 /**
- * Which of all combinations of cases and doors a test tries: with `THOROUGH_TESTS` each case at every door, otherwise each at one,
- * and at another one the next day.
- * @returns for each case the doors.
+ * Returns the combinations of cases and doors to try: with `THOROUGH_TESTS` each case at every door, otherwise each at one,
+ * and at another one on the next day.
+ * @returns the doors of each case.
  */
 export function doorsOf<Case, Door>(
   cases: readonly Case[],
@@ -39,16 +39,16 @@ export function doorsOf<Case, Door>(
   return cases.map((each, index) => [each, doorsAt(index, doors)])
 }
 
-/** As `doorsOf`, for the case with this number: cases that are found one after the other. */
+/** As `doorsOf`, for the case with this number, where cases are found one after the other. */
 export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
   const door = doors[(index + today()) % doors.length]
   return isThorough || door === undefined ? doors : [door]
 }
 
-/** The number of the day. */
+/** The number of today. */
 const today = () => Math.floor(Date.now() / DAY)
 
-/** Which of the cases of `doorsOf` a test tries at one of the doors. */
+/** Returns the cases of `doorsOf` to try at one of the doors. */
 export function casesAt<Case, Door>(door: Door, cases: readonly Case[], doors: readonly Door[]): Case[] {
   return doorsOf(cases, doors).flatMap(([each, tried]) => (tried.includes(door) ? [each] : []))
 }

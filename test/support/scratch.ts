@@ -4,22 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 
-/** A log that no one reads. */
+/** A log without output. */
 export const silent = pino({ level: 'silent' })
 
-/** A new directory in the system's place for temporary files, and how to remove it. */
+/** Creates a directory in the system's temporary directory. Returns its path and a function that removes it. */
 export async function temporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'allclear-test-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 const MEMORY = '/dev/shm'
-/** What a run may need: a database takes 40 MB, and some tests fill theirs. */
+/** The space that a run needs: a database takes 40 MB, and some tests fill theirs. */
 const ROOM = 4 * 1024 ** 3
 
 /**
- * Makes the place for all temporary files of a run, of its workers and their children too, and gives what removes it. It is
- * in memory where the system offers that: each database is a thousand files, which take a disk a second and memory a tenth.
+ * Creates the directory for all temporary files of a run, including those of its workers and their children. Returns a
+ * function that removes it. It is in memory where the system offers that: each database has a thousand files, which take a
+ * second on a disk and a tenth of that in memory.
  */
 export async function placeTemporaryFiles(): Promise<() => Promise<void>> {
   const path = await mkdtemp(join((await hasRoom(MEMORY)) ? MEMORY : tmpdir(), 'allclear-run-'))

@@ -5,7 +5,7 @@ import { temporaryDirectory } from './scratch.ts'
 /** The operator's token of every service under test. */
 export const operatorToken = 'op_token-of-the-tests'
 
-/** Where a service under test keeps its data: a copy of the suite's migrated, empty database. */
+/** The data directory of a service under test: a copy of the suite's migrated, empty database. */
 export async function testData(): Promise<{ dataDir: string; settings: NodeJS.ProcessEnv; remove(): Promise<void> }> {
   const { path: dataDir, remove } = await temporaryDirectory()
   const template = inject('databaseTemplate')

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { onTestFinished } from 'vitest'
 
-/** Listens, tells its port, and then stands still for ever. */
+/** Listens, reports its port, and then blocks forever. */
 const program = `
   const { parentPort, workerData } = require('node:worker_threads')
   const server = require('node:net').createServer()
@@ -14,8 +14,8 @@ const program = `
 `
 
 /**
- * A port of an address of this machine that is as silent as a host that drops packets: its queue of connections is full,
- * and no one takes them from it.
+ * A port of an address of this machine that is as silent as a host that drops packets: its queue of connections is full, and
+ * nothing accepts them.
  */
 export async function silentPort(host: string, port = 0): Promise<number> {
   const worker = new Worker(program, { eval: true, workerData: { host, port } })
@@ -25,7 +25,7 @@ export async function silentPort(host: string, port = 0): Promise<number> {
     for (const socket of queued) socket.destroy()
     await worker.terminate()
   })
-  // A queue of one holds two; the others stand before anyone who comes now.
+  // A queue of one holds two; further connections wait behind them.
   await Promise.all(queued.slice(0, 2).map((socket) => once(socket, 'connect')))
   return listening
 }

@@ -2,7 +2,7 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 const SHOWN = 10
 
-/** Says at the end of a run how long it took, and which test files took longest, what they load included. */
+/** Prints at the end of a run how long it took, and which test files took longest, including their imports. */
 export class SlowestFiles implements Reporter {
   #start = 0
 

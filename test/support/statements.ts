@@ -2,8 +2,8 @@ import pg from 'pg'
 import { vi } from 'vitest'
 
 /**
- * How many statements some work takes, done six times: the fewest, for what else runs in this process, such as a service's
- * rounds, sends its own meanwhile.
+ * Returns the number of statements of some work, the minimum of six runs, because background jobs of the process send
+ * statements too.
  */
 export async function fewestStatements(work: () => Promise<void>): Promise<number> {
   const counts: number[] = []
@@ -16,7 +16,7 @@ export async function fewestStatements(work: () => Promise<void>): Promise<numbe
   return Math.min(...counts)
 }
 
-/** The texts of the statements that some work takes; of what else runs in this process as well. */
+/** Returns the statements sent during some work, including those of background jobs. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const sent = vi.spyOn(pg.Client.prototype, 'query')
   try {

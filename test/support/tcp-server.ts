@@ -4,10 +4,10 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Certified } from './certificate.ts'
 
-/** A server on 127.0.0.1 that does as told with each connection, until the test ends. */
+/** A server on 127.0.0.1 with a handler for each connection, until the test ends. */
 export interface TcpServer {
   readonly port: number
-  /** How many connections have come. */
+  /** The number of connections so far. */
   readonly connections: number
 }
 
@@ -41,7 +41,7 @@ export async function startTcpServer(serve: (socket: Socket) => void, certified?
   }
 }
 
-/** Starts a server that sends these bytes when a request has come, and keeps the connection open or closes it. */
+/** Starts a server that sends these bytes after a request, and keeps the connection open or closes it. */
 export function startScript(answer: string | Buffer, certified?: Certified, keepOpen = false): Promise<TcpServer> {
   return startTcpServer((socket) => {
     socket.once('data', () => {

@@ -10,13 +10,13 @@ import { migrationsDirectory, readMigrations } from '../../src/database/migratio
 import { pgliteVersion } from '../../src/database/migration/migrated-template.ts'
 import { silent } from './scratch.ts'
 
-/** How long a template that no one uses is kept: branches have their own. */
+/** How long an unused template is kept, because branches have their own. */
 const KEPT = 2 * DAY
 
 /**
- * The DATA_DIR of a migrated, empty database to copy, made when none exists of these migrations and this PGlite: opening a new
- * one and applying what its template lacks takes seconds, copying it a tenth of one. It appears whole or not at all, whoever makes it
- * meanwhile.
+ * Returns the DATA_DIR of a migrated, empty database to copy. Creates it unless one exists for these migrations and this
+ * PGlite: creating and migrating one takes seconds, copying it a tenth of a second. It appears complete or not at all,
+ * whichever process creates it.
  * @param cache where templates are kept, if not beside the packages.
  */
 export async function embeddedTemplate(cache?: string): Promise<string> {
@@ -41,7 +41,7 @@ export async function embeddedTemplate(cache?: string): Promise<string> {
   return path
 }
 
-/** Beside the packages, or where they cannot be written, among the system's temporary files. */
+/** Beside the packages; where they cannot be written, in the system's temporary directory. */
 async function cacheDirectory(): Promise<string> {
   const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url))
   const isWritable = await access(packages, constants.W_OK).then(

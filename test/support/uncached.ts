@@ -3,5 +3,5 @@ import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import type { StateSource } from '../../src/status-page/shared-state.ts'
 
-/** A source of page states that has nothing in memory. */
+/** A source of page states without a cache. */
 export const uncached = (db: PrismaClient, now: Clock): StateSource => ({ db, cache: createPageCache(now), now })

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as typeof import('node-sqlite3-wasm')
 
-/** The tables of version 1, with the columns that matter (db/kuma.db and db/patch-*.sql of its repository). */
+/** The tables of version 1, with the relevant columns (db/kuma.db and db/patch-*.sql of its repository). */
 export const uptimeKuma1 = `
   CREATE TABLE monitor (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, name VARCHAR(150), active BOOLEAN DEFAULT 1 NOT NULL,
     user_id INTEGER, interval INTEGER DEFAULT 20 NOT NULL, url TEXT, type VARCHAR(20), weight INTEGER DEFAULT 2000,
@@ -42,7 +42,7 @@ export const uptimeKumaPast = `
     pin BOOLEAN, active BOOLEAN, status_page_id INTEGER);
   CREATE TABLE setting (id INTEGER PRIMARY KEY, key TEXT, value TEXT);`
 
-/** Writes a SQLite database by these statements. */
+/** Creates a SQLite database with these statements. */
 export function writeDatabase(path: string, statements: readonly string[]): void {
   const database = new Database(path)
   for (const each of statements) database.exec(each)

@@ -5,14 +5,14 @@ import type { WorkerFile } from '../../src/core/thread/worker-thread.ts'
 /** Tests run from the sources. */
 export const isBundled = false
 
-/** In tests in place of the function of `src/core/thread/worker-thread.ts`: starts a worker thread from the run's bundles. */
+/** Replaces the function of `src/core/thread/worker-thread.ts` in tests: starts a worker thread from the run's bundles. */
 export function startWorker(file: WorkerFile, options?: Omit<WorkerOptions, 'execArgv'>): Worker {
   if (isGlobalSetup) return startFromSource(file, options)
-  // Not `--expose-gc` and the like, which the thread would inherit.
+  // Without `--expose-gc` and the like, which the thread would inherit.
   return new Worker(new URL(`${file}.js`, inject('workers')), options)
 }
 
-/** A global setup runs in the process that starts those of the tests, before there are bundles. */
+/** A global setup runs in the process that starts the test workers, before the bundles exist. */
 const isGlobalSetup = process.env['VITEST_POOL_ID'] === undefined
 
 function startFromSource(file: WorkerFile, options?: WorkerOptions): Worker {

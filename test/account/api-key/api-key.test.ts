@@ -14,7 +14,7 @@ const operator = testContext(prisma, { actor: { kind: 'operator' } })
 
 let made = 0
 
-/** An organization of this test's own, with the context of its first key. */
+/** A separate organization, with the context of its first key. */
 async function tenant() {
   const slug = `tenant-${++made}`
   const { organization, apiKey } = await createOrganization(operator, {

@@ -22,7 +22,7 @@ async function instance(listen = database.listen) {
   return { ...testContext(prisma), knownKeys }
 }
 
-/** The cache of an instance whose connection for notifications can fall silent. */
+/** The cache of an instance whose connection for notifications can go silent. */
 async function deafInstance() {
   let hear: Listener = () => {}
   const ctx = await instance(async (_channel, listener) => {
@@ -34,7 +34,7 @@ async function deafInstance() {
 
 let made = 0
 
-/** An organization with a key, which its owner may revoke with another one. */
+/** An organization with a key, which its owner can revoke with another one. */
 async function tenant() {
   const slug = `known-${++made}`
   const { organization, apiKey } = await createOrganization(operator, { name: 'A', slug, contactEmail: 'a@b.example' })

@@ -34,7 +34,7 @@ async function newKey(): Promise<string> {
   return (await createApiKey(ctx, { name: 'key', scope: 'READ' })).apiKey.id
 }
 
-/** Holds a key; resolves when that ends. */
+/** Holds a key; resolves when it stops being valid. */
 function held(keyId: string): { readonly ended: Promise<string>; readonly release: () => void } {
   let release = () => {}
   const ended = new Promise<string>((resolve) => {

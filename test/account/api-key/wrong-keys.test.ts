@@ -12,7 +12,7 @@ const operator = testContext(prisma, { actor: { kind: 'operator' } })
 const fields = { name: 'Acme', slug: 'acme', contactEmail: 'a@b.example' }
 const { apiKey } = await createOrganization(operator, fields)
 
-/** A door of its own, which counts how often the database is asked for a key. */
+/** A separate authentication that counts the database's lookups of keys. */
 function door() {
   const clock = { now: noon, looks: 0 }
   const now = () => clock.now
@@ -28,7 +28,7 @@ function door() {
   return { clock, enter: (key: string, address: string) => authenticate(reading, key, address) }
 }
 
-/** Sends different wrong keys until the door has had enough of the address. */
+/** Sends different wrong keys until the address is refused. */
 async function tire(enter: ReturnType<typeof door>['enter'], address: string, count = 20) {
   for (let index = 0; index < count; index += 1) {
     await expect(enter(`ac_${index}`, address)).rejects.toThrow(Unauthenticated)

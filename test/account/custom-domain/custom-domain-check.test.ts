@@ -20,7 +20,7 @@ const now = () => new Date(time)
 const system = testContext(prisma, { now, settings: { BASE_URL } })
 const newTenant = tenantsOf(prisma)
 
-/** What the DNS and web servers of the world hold. */
+/** The contents of fake DNS and web servers. */
 const records = new Map<string, DnsResult>()
 const files = new Map<string, { readonly content: string; readonly url?: string; readonly status?: number }>()
 const none: DnsResult = { kind: 'none', nxdomain: true, ttl: 0 }
@@ -52,7 +52,7 @@ function putFile(domain: { name: string; token: string }, more: object = {}): vo
   const { file } = challengeOf(domain)
   files.set(file.url, { content: `${file.content}\n`, ...more })
 }
-/** A tenant whose domain is proven. */
+/** A tenant whose domain is verified. */
 async function proven(put: typeof putRecord = putRecord, name = newName()) {
   const tenant = await newTenant()
   put(await requested(tenant, name))
@@ -78,7 +78,7 @@ describe('a domain is served', () => {
     await check()
     expect(await ownerOf(name)).toBe(tenant.id)
     expect(await rowOf(tenant)).toMatchObject({ state: 'PROVEN', provenBy: 'TXT' })
-    // The request, and the proof.
+    // The request, and the verification.
     expect(await tenant.news()).toEqual(['PAGE_UPDATED Acme', 'PAGE_UPDATED Acme'])
   })
 

@@ -51,7 +51,7 @@ describe('a domain', () => {
   })
 })
 
-/** Checks of domains that find anything in any order; every fortieth is of a new domain. */
+/** Checks of domains with any findings in any order; every fortieth is of a new domain. */
 function* steps(count: number) {
   const finds = ['TXT', 'PATH', 'NONE', 'NONE', 'UNKNOWN', 'FORBIDDEN'] as const
   let seed = 7

@@ -20,7 +20,7 @@ describe('a custom domain', () => {
     ['https://allclear.example.co.uk', 'www.example.co.uk', own],
     ['https://allclear.example.com', 'co.uk', bare],
     ['https://allclear.example.com', 'com', bare],
-    // Tenants of one host are no relatives of each other.
+    // Tenants of one hosting domain are unrelated.
     ['https://allclear.github.io', 'acme.github.io', null],
     ['https://allclear.github.io', 'a.allclear.github.io', own],
     ['https://allclear.github.io', 'github.io', bare],

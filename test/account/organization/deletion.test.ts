@@ -45,7 +45,7 @@ const ownerOf = (organizationId: string, scope: 'ADMIN' | 'WRITE' = 'ADMIN', mil
 const remove = ({ id, slug }: Filled, milliseconds = 0) =>
   deleteOrganization(ownerOf(id, 'ADMIN', milliseconds), { id, slug })
 
-/** What is served of an organization, by who asks: null for what is not there. */
+/** Returns what the service shows of an organization, by caller; null: nothing. */
 async function shown({ id, slug, key, ids }: Filled) {
   const ask = async (query: string, by?: string) => (await post(url, { query, key: by })).data ?? null
   const nodes = `{ statusPage(slug: "${slug}") { slug } nodes(ids: ["${ids.Service}", "${ids.Incident}", "${id}"]) { id } }`
@@ -61,7 +61,7 @@ async function shown({ id, slug, key, ids }: Filled) {
   }
 }
 
-/** Adds rows to all that an organization may have and the doors do not make here. */
+/** Adds rows to the tables that an organization may have rows in and that the API does not fill here. */
 async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ token: string }> {
   const token = slug.replace(/\D/g, '').padEnd(32, 'a').slice(0, 32)
   await prisma.monitor.update({
@@ -285,7 +285,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   return { token }
 }
 
-/** How many rows each table has that names the organization, or something of it, in any column; those with none are left out. */
+/** Returns the number of rows per table that refer to the organization or its objects in any column, without zeros. */
 async function rowsOf(ids: readonly string[]): Promise<Record<string, number>> {
   const columns = await prisma.$queryRaw<{ table: string; column: string }[]>`
     SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
@@ -302,7 +302,10 @@ async function rowsOf(ids: readonly string[]): Promise<Record<string, number>> {
   return counts
 }
 
-/** Every table with a column that names an organization: a new one has to be filled here, and is then known to be erased. */
+/**
+ * Every table with a column that refers to an organization. A new one has to be filled here, which then proves that it is
+ * erased.
+ */
 const tablesOfOrganizations = [
   ...readFileSync('prisma/schema.prisma', 'utf8').matchAll(/^model (\w+) \{[^}]*?^ {2}organizationId /gm),
 ].map(([, name]) => name)
@@ -318,7 +321,7 @@ describe('deleting an organization', () => {
       documents: [200, 200, 200],
       host: org.id,
     })
-    // From the beginning of the log, so that it is known that each has begun.
+    // From the beginning of the log, so that each subscription delivers an event at once.
     const following = `subscription { statusPageEvents(slug: "${org.slug}", after: "0") { kind } }`
     const sockets = [websocketClient(url), websocketClient(url, { apiKey: org.key })]
     const results = sockets.map((client) => client.iterate({ query: following }))
@@ -364,7 +367,7 @@ describe('deleting an organization', () => {
       deletionAt: at(7 * DAY).toISOString(),
     })
 
-    // Nothing is done for it any more.
+    // Background jobs do nothing for it any more.
     expect(watches.length).toBeGreaterThan(0)
     expect(
       await readWatches(
@@ -393,7 +396,7 @@ describe('deleting an organization', () => {
     expect(await seq()).toBe(stood)
     expect(await prisma.watch.count({ where: { monitor: { organizationId: org.id }, dueAt: { not: null } } })).toBe(0)
 
-    // A key that held a moment ago changes nothing any more; deleting again changes nothing either.
+    // A key that was valid a moment ago changes nothing any more; deleting again changes nothing either.
     await expect(remove(org)).rejects.toThrow(NotFound)
     expect(
       await deleteOrganization({ ...operator(HOUR), actor: { kind: 'operator', organizationId: org.id } }, org),
@@ -405,7 +408,7 @@ describe('deleting an organization', () => {
     const refused = await post(url, { query: create, key: operatorToken, variables: { input: taken } })
     expect(refused.data?.['createOrganization']).toEqual({ code: 'CONFLICT' })
 
-    // Restored, it is as it was.
+    // After the restore, it is unchanged.
     expect(await eraseDeleted(system(7 * DAY - 1))).toBe(false)
     const restored = await post(url, {
       query: `mutation { restoreOrganization(id: "${org.id}") { ... on Organization { id deletedAt } ... on Error { code } } }`,
@@ -442,7 +445,7 @@ describe('deleting an organization', () => {
     for (const table of tablesOfOrganizations) expect(before).toHaveProperty([`${table}.organizationId`])
     await remove(org)
     await expect(restoreOrganization(operator(7 * DAY), org.id)).rejects.toThrow(Conflict)
-    // One that dies in the middle leaves the rest to anyone who comes when its lease is over.
+    // If a worker dies in the middle, any worker continues after its lease.
     await prisma.organization.update({ where: { id: org.id }, data: { erasureDueAt: at(7 * DAY + HOUR) } })
     expect(await eraseDeleted(system(7 * DAY))).toBe(false)
     let turns = 0

@@ -15,14 +15,14 @@ const fields = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
 
 let made = 0
 
-/** An organization of a test's own, with the context of its first key. */
+/** A separate organization, with the context of its first key. */
 async function tenant(settings: NodeJS.ProcessEnv = {}) {
   const { organization, apiKey } = await createOrganization(operator, { ...fields, slug: `tenant-${++made}` })
   const actor = await authenticate(operator, apiKey.secret)
   return { organization, apiKey, ctx: testContext(prisma, { actor, settings }) }
 }
 
-/** What an organization's log says: kind, who, and the subject's id and name. */
+/** Returns an organization's log: kind, actor, and the subject's id and name. */
 async function logOf(organizationId: string) {
   const events = await prisma.event.findMany({ where: { organizationId }, orderBy: { seq: 'asc' } })
   return events.map(({ kind, actorKind, subjectId, subjectName }) => [kind, actorKind, subjectId, subjectName])
@@ -163,7 +163,7 @@ describe('the settings of an organization', () => {
     const { customDomain: _, ...others } = settings
     expect(changed).toMatchObject({ ...others, slug: 'acme-corp', accentColor: '#aabbcc', version: 2 })
     const domain = { pageId: organization.pageId }
-    // Served once it is proven.
+    // Served once it is verified.
     const page = await prisma.page.findUniqueOrThrow({ where: { id: organization.pageId } })
     expect(page).toMatchObject({ slug: 'acme-corp', customDomain: null })
     expect(await prisma.customDomain.findUnique({ where: domain })).toMatchObject({

@@ -17,7 +17,7 @@ const { prisma } = await testDatabase()
 let made = 0
 const fields = () => ({ name: 'Acme', slug: `sign-up-${++made}`, contactEmail: 'ops@acme.example' })
 
-/** A visitor of a service whose sign-up is open. */
+/** A visitor of a service with open sign-up. */
 function visitor(clientAddress: string, now = noon) {
   return testContext(prisma, {
     actor: { kind: 'visitor' },
@@ -27,14 +27,14 @@ function visitor(clientAddress: string, now = noon) {
   })
 }
 
-/** What came of asking so often: how many organizations were made, and the last refusal. */
+/** Signs up many times. Returns the number of created organizations, and the last refusal. */
 async function ask(ctx: ReturnType<typeof visitor>, times: number) {
   const asked = await Promise.allSettled(Array.from({ length: times }, () => createOrganization(ctx, fields())))
   const refusals = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   return { made: times - refusals.length, refusal: refusals.at(-1) }
 }
 
-/** Counts what others have made on the day of noon. */
+/** Counts sign-ups of others on the day of noon. */
 const countAll = (subject: string, count: number) =>
   prisma.usageCounter.upsert({
     where: { subject_day: { subject, day: utcDay(noon) } },
@@ -150,7 +150,7 @@ describe('over every protocol', async () => {
   })
 })
 
-/** Runs one operation over a websocket whose opening has the headers. */
+/** Runs one operation over a websocket that is opened with the headers. */
 function overWebsocket(url: string, query: string, headers: Record<string, string>): Promise<Result[]> {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws', { headers })
   const results: Result[] = []

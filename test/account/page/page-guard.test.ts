@@ -10,7 +10,7 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const { now, log } = testContext(prisma)
 
-/** A guard that knows the page of an organization. */
+/** A guard that knows an organization's page. */
 async function guarded() {
   const { id } = await tenant()
   const guard = createPageGuard({ db: prisma, now, log, seal, hold: () => () => {} })

@@ -222,7 +222,7 @@ describe('buying with an idempotency key', () => {
     return withIdempotencyKey(sealed, asked, purchaseSerializer(sealed), (claiming) => buyCheckPlan(claiming, input))
   }
   const input = { currency: 'LTC', email: 'twice@admin.example' } as const
-  // An address of these tests alone: what is bought from one is bounded.
+  // A separate address, because purchases per address are limited.
   const buyer = { ...visitor, clientAddress: '198.51.100.77' }
   const key = () => `key-of-a-buyer-${randomText(8)}`
   const count = () => prisma.checkPlanInvoice.count({ where: { email: input.email } })

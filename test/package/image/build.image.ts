@@ -42,7 +42,7 @@ describe('the image, built in a clean Debian', () => {
     expect(await container.execute(image.healthCheck)).toBe(0)
     expect(await container.execute(['touch', '/app/written'])).not.toBe(0)
     expect(await container.execute(['touch', '/data/written', '/tmp/written'])).toBe(0)
-    // The copy can be started with no capability, and the original, which has one in its file, cannot.
+    // The copy starts without capabilities; the original, whose file has one, does not.
     expect(await container.execute(['/usr/local/bin/ping', '-V'])).toBe(0)
     await stopped(container)
     expect(existsSync(join(data, 'secret.key'))).toBe(true)

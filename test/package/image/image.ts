@@ -7,14 +7,14 @@ import { promisify } from 'node:util'
 import { type Running, start } from '../install.ts'
 
 /*
- * Builds `deploy/Dockerfile` without Docker: each `FROM node:24-slim` is a copy of a clean Debian with Node.js 24 and npm, and each
- * `RUN` runs in it by `chroot`. Knows the instructions that the file uses, and refuses others.
+ * Builds `deploy/Dockerfile` without Docker: each `FROM node:24-slim` is a copy of a clean Debian with Node.js 24 and npm,
+ * and each `RUN` runs in it by `chroot`. Supports the instructions that the file uses, and throws on others.
  */
 
 const run = promisify(execFile)
-/** The clean Debian, which is kept between runs. */
+/** The clean Debian, cached between runs. */
 const BASE = join(tmpdir(), 'allclear-image-base')
-/** Where npm keeps what it has downloaded; the stages share it with this machine. */
+/** npm's download cache, which the stages share with this machine. */
 const NPM_CACHE = '/npm-cache'
 
 /** A built image. */
@@ -22,7 +22,7 @@ export interface Image {
   /** Its root directory. */
   readonly root: string
   readonly env: Readonly<Record<string, string>>
-  /** The user and the group that its process runs as. */
+  /** The user and group of its process. */
   readonly user: string
   readonly entrypoint: readonly string[]
   readonly healthCheck: readonly string[]
@@ -58,12 +58,12 @@ export async function buildImage(): Promise<Image> {
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** A build under way. */
+/** A build in progress. */
 interface Build {
   readonly directory: string
   /** The roots of the stages, by name. */
   readonly roots: Map<string, string>
-  /** Of the stage under way. */
+  /** Of the current stage. */
   root: string
   folder: string
   env: Readonly<Record<string, string>>
@@ -114,7 +114,7 @@ async function instructions(): Promise<[string, string][]> {
   return lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)])
 }
 
-/** Makes a Debian like that of the Node.js images: minimal, with Node.js 24 and npm in /usr/local. */
+/** Creates a Debian like that of the Node.js images: minimal, with Node.js 24 and npm in /usr/local. */
 async function makeBase(): Promise<void> {
   if (existsSync(join(BASE, 'usr/local/bin/npm'))) return
   await rm(BASE, { recursive: true, force: true })
@@ -157,7 +157,7 @@ async function copy({ root, folder, roots }: Build, rest: string): Promise<void>
   await run('sh', ['-c', `tar -c ${excludes.join(' ')} -C ${from} . | tar -x -C "${target}"`])
 }
 
-/** Docker copies what is in a folder, not the folder. */
+/** Docker copies the contents of a folder, not the folder. */
 const isFolder = (path: string) => (/[*.]/.test(path) ? '' : '/.')
 
 async function runIn({ root, env, folder }: Build, command: string): Promise<void> {
@@ -188,14 +188,14 @@ export interface Container extends Running {
 }
 
 /**
- * Starts the image as `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges -v data:/data` does.
- * The process is the first one of its own process namespace.
+ * Starts the image as `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges -v data:/data`
+ * does. The process is the first one of its own process namespace.
  */
 export async function startContainer(image: Image, data: string, settings: NodeJS.ProcessEnv): Promise<Container> {
   const { root, user, env, entrypoint } = image
   const [uid, gid] = user.split(':')
   await mkdir(data, { recursive: true })
-  // A new volume has the owner and the mode of the directory in the image.
+  // A new volume gets the owner and the mode of the directory in the image.
   await run('sh', ['-c', `chown --reference=${root}/data ${data} && chmod --reference=${root}/data ${data}`])
   const variables = Object.entries({ ...env, HOME: '/', ...settings }).map(([name, value]) => `${name}=${value}`)
   const confine = `setpriv --reuid ${uid} --regid ${gid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all`

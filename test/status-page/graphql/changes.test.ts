@@ -59,7 +59,7 @@ test.each(lastingTransports)('each patch is for the page that the one before gav
   await updateService(ctx, { id, statusOverride: 'MAJOR_OUTAGE' })
   const first = await next()
   expect(htmlOf(first)).toContain('Major outage: API')
-  // That of the other service is not sent again.
+  // The unchanged service is not sent again.
   expect(htmlOf(first)).not.toContain('Shop')
   expect(htmlOf(first)).toContain('data-same=')
   await updateService(ctx, { id, statusOverride: 'DEGRADED_PERFORMANCE' })

@@ -53,7 +53,7 @@ describe('the language of a page', () => {
     expect(html).toContain('<bdi lang="">Άκμη</bdi>')
     expect(html).toContain('<bdi lang="">Πληρωμές</bdi>: Teilausfall')
     expect(html).toContain('Betroffen: <bdi lang="">Πληρωμές</bdi>')
-    // No text of the owner is left in the page’s language, but where markup is not possible.
+    // All texts of the owner have their own language, except where markup is not possible.
     const tags = html.replace(/<(title|script).*?<\/\1>|<[^>]*>/g, (tag) => (/ lang=""/.test(tag) ? '<own>' : '<>'))
     expect(tags.replace(/<own>(<>)*/g, '<own>')).not.toMatch(/<>[^<]*\p{Script=Greek}/u)
     expect(html).not.toMatch(/[\u2066-\u2069]/)
@@ -271,7 +271,7 @@ test('pages and documents show no English but the catalogue’s', async () => {
 
 const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"' }
 const pageText = (html: string) => html.replace(/<head>.*?<\/head>/s, '')
-/** Identifiers, addresses and times are no language; contents of feeds are escaped HTML. */
+/** Identifiers, addresses and times have no language; contents of feeds are escaped HTML. */
 const documentText = (xml: string) =>
   xml
     .replace(

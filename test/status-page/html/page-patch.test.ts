@@ -9,7 +9,7 @@ import { noon } from '../../support/context.ts'
 
 type Live = RenderedPage & { readonly live: LivePage }
 
-/** A page of the services with these names, as of a position. */
+/** A page of services with these names, at a position. */
 function page(seq: number, names: readonly string[]): Live {
   const items = names.map((name) => `${Part({ children: `<li>${name}</li>` })}`)
   const attributes = Object.keys(unversioned).map((name) => `${name}=""`)
@@ -35,7 +35,7 @@ const followed = () =>
     'page',
   )
 
-/** What an open page of this version shows after a patch; null: the patch is for other versions. */
+/** Returns the page that a browser with this version shows after a patch; null: the patch is for other versions. */
 function patched(patch: Awaited<ReturnType<typeof patchOf>>, { live: { parts } }: Live): string | null {
   if (!patch?.since.includes(parts.partsVersion)) return null
   const html = inflateSync(Buffer.from(patch.html, 'base64')).toString()
@@ -88,7 +88,7 @@ describe('the patch of an event', () => {
     expect(await patchOf(all, 2, async () => page(2, noise))).toBeNull()
     expect(await patchOf(all, 3, async () => null)).toBeNull()
     await expect(patchOf(all, 3, () => Promise.reject(new Error('no database')))).rejects.toThrow('no database')
-    // The next one is for what was too large to be sent.
+    // The next patch includes what was too large to be sent.
     expect((await patchOf(all, 4, async () => page(4, noise.with(3, 'Shop'))))?.html).toMatch(/^.{1,500}$/)
   })
 

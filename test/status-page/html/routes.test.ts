@@ -277,7 +277,7 @@ describe('metadata', () => {
       return /<p class="calm">([^<]*)/.exec(await read(pathOf(acme)))?.[1] ?? null
     }
     try {
-      // There is nothing that could have had one.
+      // No service existed that could have had an incident.
       expect(await calm(3)).toBe(null)
       time = noon
       await createService(acme.ctx, { name: 'API' })
@@ -386,7 +386,7 @@ describe('the history', () => {
   const titlesIn = async (path: string) =>
     [...(await read(path)).matchAll(/<h4[^>]*>(?:<a [^>]*>)?(.*?)</g)].map(([, title]) => title)
 
-  /** Schedules a maintenance of two hours, `hours` from noon. */
+  /** Schedules a maintenance of two hours that begins `hours` after noon. */
   const plan = (acme: Tenant, title: string, hours: number, more: object = {}) =>
     scheduleMaintenance(acme.ctx, {
       title,
@@ -602,7 +602,7 @@ describe('what changed on a page', () => {
   const versionOf = (html: string) => /data-version="([^"]+)"/.exec(html)?.[1] ?? ''
   const cursorOf = (html: string) => /data-cursor="([^"]+)"/.exec(html)?.[1] ?? ''
 
-  /** A page of 100 services, its version, and one of its services. */
+  /** A page with 100 services, its version, and one of its services. */
   async function openPage() {
     const acme = await tenant('TEAM')
     const { id } = await createService(acme.ctx, { name: 'The one that fails' })

@@ -40,7 +40,7 @@ const site = {
 }
 const pngRenderer = createPngRenderer()
 const routes = new Hono()
-// As the guard does it before all routes, so that it knows the page.
+// The guard does this before all routes, so that the page is known.
 routes.use('*', async (c, next) => {
   const [, , slug] = c.req.path.split('/')
   await guard.pages(slug ? { slug } : { host: c.req.header('host') ?? '' })
@@ -63,7 +63,7 @@ atTheEnd(async () => {
   await pngRenderer.close()
 })
 
-/** Asks for a path, and says whether the answer was hot. */
+/** Requests a path. Returns whether the answer was hot. */
 async function ask(path: string, headers: Record<string, string> = {}) {
   const before = hot
   const { headers: all, ...answer } = await rawGet(url() + path, headers)
@@ -132,7 +132,7 @@ test('a page that has become private leaves the answer to the router', async () 
   expect((await ask(`/status/${slug}`)).isHot).toBe(true)
   await updatePageAccess(ctx, { pageId, access: { kind: 'MEMBERS' } })
   await expect.poll(async () => (await ask(`/status/${slug}`)).isHot).toBe(false)
-  // The page is rendered for a reader who may, and current.
+  // Even a page that was just rendered for a reader with access is not hot.
   await ask(`/status/${slug}`)
   expect((await ask(`/status/${slug}`)).isHot).toBe(false)
 })

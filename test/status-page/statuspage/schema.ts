@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The answers of an Atlassian Statuspage, field for field, as the pages of MongoDB (their OpenAPI document), Huobi (their
- * samples) and Cloudflare have them. Strict: a field too many is a fault like one too few.
+ * The answers of Atlassian Statuspage, field for field, as the pages of MongoDB (their OpenAPI document), Huobi (their
+ * samples) and Cloudflare have them. Strict: extra fields are errors, as are missing ones.
  */
 
 const id = z.string().regex(/^\w+$/)
