@@ -62,7 +62,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((file) => `src/${file}`)
 const imports = files.flatMap(importsOf)
 const room = (file: string) => /^src\/([\w-]+)\//.exec(file)?.[1] ?? ''
-/** A feature's own folders for each protocol; everything else of it is its domain. */
+/** The folders of protocols within a room; everything else is the domain. */
 const isDoor = (file: string) => /^src\/[\w-]+\/(graphql|http|html|browser)\//.test(file)
 const isFeature = (file: string) => features.includes(room(file))
 const isDomain = (file: string) => isFeature(file) && !isDoor(file)
@@ -91,7 +91,7 @@ describe('the architecture', () => {
 
   test('domain files know no GraphQL and no HTTP', () => {
     const transport = /^(graphql|@graphql|@pothos|@hono|hono|ws$|node:https?$|node:http2$|src\/(graphql|http)\/)/
-    // A monitor speaks the protocol of what it probes.
+    // A monitor speaks the protocol of its target.
     const isProbe = ({ file, to }: Import) => file === 'src/monitoring/probe/websocket.ts' && to === 'ws'
     expect(offences((each) => isDomain(each.file) && transport.test(each.to) && !isProbe(each))).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('the architecture', () => {
   })
 
   test('doors read the database through the domain; a GraphQL resolver adds the selection of its document', () => {
-    // Prisma turns the selection (`query`, `include`) into the statement, so this read cannot stand in the domain.
+    // Prisma turns the selection (`query`, `include`) into the statement, so this read cannot be in the domain.
     const selected = /^\((?:\{\s*\.\.\.(?:query|include|slice|nodeQuery)\b|slice\b|query\b)/
     const reads = files.filter(isDoor).flatMap((file) => {
       const source = readFileSync(file, 'utf8')
@@ -196,7 +196,7 @@ function importsOf(file: string): Import[] {
   return importsIn(file, readFileSync(file, 'utf8'))
 }
 
-/** Returns the imports of a source, with `import('…')` as a value or in a type. */
+/** Returns the imports of a source, including `import('…')` as a value or in a type. */
 function importsIn(file: string, source: string): Import[] {
   const statements = source.matchAll(
     /^(?:import|export)\s+(type\s)?(?:[^'"\n;]*?|\{[^}]*\})\s*(?:from\s+)?['"]([^'"]+)['"]/gm,

@@ -49,13 +49,13 @@ const add = ({ prisma }: DatabaseHandle, slug: string) =>
     },
   })
 
-/** Writes results that fill some batches, deletes and changes some of them and of those before, and changes keys. */
+/** Inserts results that fill some batches, deletes and changes some of them and of earlier ones, and changes keys. */
 async function changeResults({ pool }: DatabaseHandle): Promise<void> {
   await pool.query(insertResults(2000, 5000))
   await pool.query(`DELETE FROM "ProbeResult" WHERE "latencyMs" % 7 = 0`)
   await pool.query(`UPDATE "ProbeResult" SET message = 'changed' WHERE "latencyMs" % 11 = 0`)
   await pool.query(`UPDATE "ProbeResult" SET region = 'a' WHERE "latencyMs" % 13 = 0`)
-  // Before all other keys, and what was deleted comes back.
+  // Sorts before all other keys, and restores a deleted one.
   await pool.query(insertResults(-5, 0))
   await pool.query(insertResults(7, 7))
 }
@@ -65,7 +65,7 @@ const insertResults = (first: number, last: number) =>
    SELECT 'mon_1', '2026-11-23T12:00:00Z'::timestamptz + n * interval '1 second', 'local', 'UP', n, 'HTTP "200"'
    FROM generate_series(${first}, ${last}) n`
 
-/** Has two organizations take over the unique value of the other. */
+/** Swaps a unique value of two organizations. */
 async function swapSlugs({ prisma }: DatabaseHandle, one: string, other: string): Promise<void> {
   const rename = (slug: string, to: string) => prisma.organization.update({ where: { slug }, data: { slug: to } })
   await rename(one, 'between')
@@ -87,7 +87,7 @@ const settings = (dataDir: string, databaseUrl?: string) => ({
   ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRET_KEY: undefined },
 })
 
-/** Stops a service that wrote, changed and deleted after it was copied. */
+/** Stops a service that inserted, changed and deleted after the copy. */
 function service(database: DatabaseHandle, gone: string, stop: () => Promise<unknown>) {
   const told: string[] = []
   let content: Record<string, string[]> = {}
@@ -98,7 +98,7 @@ function service(database: DatabaseHandle, gone: string, stop: () => Promise<unk
     await database.prisma.organization.update({ where: { slug: 'acme-1' }, data: { name: 'Renamed' } })
     await changeResults(database)
     await swapSlugs(database, 'acme-5', 'acme-6')
-    // What is deleted frees its slug.
+    // Deleting an organization frees its slug.
     await database.prisma.organization.delete({ where: { slug: 'acme-2' } })
     await add(database, 'acme-2')
     await database.prisma.organization.delete({ where: { slug: gone } })
@@ -139,12 +139,12 @@ test('a service logs changes for as long as a move is connected', async () => {
   const batch = await feed?.take()
   expect(batch?.isLast).toBe(true)
   expect(batch?.changed.map(({ table }) => table).sort()).toEqual(['Organization', 'Page'])
-  // They stay until the next are taken.
+  // They stay until the next batch is taken.
   expect(await logsOf(database)).not.toEqual([])
   feed?.close()
   await vi.waitFor(async () => expect(await logsOf(database)).toEqual([]))
 
-  // A move that was killed once the service had stopped.
+  // A move that was killed after the service had stopped.
   const left = await beginLog(database.pool)
   await requireLog(database.pool, left)
   await end()
@@ -178,7 +178,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     expect(moved.caughtUp).toBeGreaterThan(3000)
     expect(await logsOf(await open({ dataDir }))).toEqual([])
     expect(await readdir(dataDir)).not.toContain('move.snapshot')
-    // Triggers and foreign keys are as they were.
+    // Triggers and foreign keys are unchanged.
     const { id } = await add(server, 'after')
     expect(await server.prisma.page.count({ where: { organizationId: id } })).toBe(1)
     await server.prisma.organization.delete({ where: { id } })
@@ -188,7 +188,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     await server.pool.query(insertResults(1, 1999))
 
     const place = await scratch()
-    // As a service does, which is connected all the time.
+    // Like a service, which is connected all the time.
     const stopListening = await server.listen('any', () => {})
     const onServer = service(server, 'acme-4', async () => {
       await stopListening()
@@ -237,7 +237,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     const idle = { copied: () => {}, waiting: () => {} }
     const interrupted = { ...idle, copied: fail }
     await expect(move(settings(dataDir), url, interrupted)).rejects.toThrow('killed')
-    // Nobody takes what is there for the whole.
+    // An incomplete copy is not mistaken for a complete one.
     await expect(open({ databaseUrl: url })).rejects.toThrow('has not finished')
     await move(settings(dataDir), url, idle)
     const server = await open({ databaseUrl: url })

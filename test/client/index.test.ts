@@ -16,7 +16,7 @@ const { database, release } = await borrowDatabase()
 atTheEnd(release)
 const app = await testApp({ dns, database })
 
-/** Passes requests on, and cuts all connections when told to. */
+/** Forwards requests, and closes all connections on demand. */
 const open = new Set<ServerResponse>()
 let isDown = false
 let streams = 0

@@ -31,11 +31,11 @@ const fill = async () => {
 const mine = await fill()
 const theirs = await fill()
 
-/** Every address of the console: a new one is walked without being named here. */
+/** Every address of the console; new ones are included without being listed here. */
 const gets = consoleRoutes.filter(({ method }) => method === 'GET').map(({ path }) => path)
 const posts = consoleRoutes.filter(({ method }) => method === 'POST').map(({ path }) => path)
 
-/** The ids of an organization's things by the section of the console that shows them. */
+/** The ids of an organization's objects, by the console section that shows them. */
 const idsIn = ({ ids, integrationId, templateId }: typeof mine): Record<string, string> => ({
   incidents: ids.Incident,
   maintenance: ids.Maintenance,
@@ -73,7 +73,7 @@ function filled(path: string, of: typeof mine): string {
     )
 }
 
-/** What a form may hold: enough for each to do its work. */
+/** Values for the fields of forms: enough for each form to be valid. */
 const fields = {
   name: 'Changed by the walk',
   title: 'Changed by the walk',
@@ -96,7 +96,7 @@ const tables = (await tablesOf(database.pool)).filter(
   (table) => !/Session|UsageCounter|User|ProbeResult|Watch|Monitor/.test(table),
 )
 
-/** Every row that names an organization or one of its things. */
+/** Every row that refers to an organization or one of its objects. */
 const rowsOf = ({ id, ids }: typeof mine) => rowsNaming(database.pool, tables, [id, ...Object.values(ids)])
 
 const at = (path: string, slug = mine.slug) => `/console/${slug}/${path}`
@@ -156,7 +156,7 @@ describe.each(posts)('POST %s', (path) => {
   })
 
   test('is refused to a viewer', async () => {
-    // Everybody may change what is their own.
+    // Everyone may change their own settings.
     if (path.startsWith('account') || path === 'blacklists') return
     const { status } = await viewer.post(at(filled(path, mine)), fields)
     expect([403, 404, 422]).toContain(status)
@@ -167,7 +167,7 @@ test('nothing has changed', async () => {
   expect(await rowsOf(mine)).toEqual(untouched)
 })
 
-/** What each role may do, as the contract says. */
+/** What each role may do, according to the contract. */
 const least = {
   start: 'EDITOR',
   keys: 'ADMIN',

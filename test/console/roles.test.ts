@@ -34,7 +34,7 @@ const { id: alertId } = await database.prisma.alert.create({
   },
 })
 await database.prisma.organization.update({ where: { id: organizationId }, data: { tier: 'TEAM' } })
-/** Makes something of ours by its mutation. */
+/** Creates something of ours by its mutation. */
 const made = <T = { readonly id: string }>(field: string, type: string, input: object, selection = 'id') =>
   mutate<T>(app.baseUrl, own.key, field, type, { ...input }, selection)
 const checks = { name: 'Checks', kind: 'GENERIC' }
@@ -42,13 +42,13 @@ const integration = await made<{ id: string; url: string }>('createIntegration',
 const { id: integrationId } = integration
 await fetch(integration.url, { method: 'POST', body: '{"title": "Disk full"}' })
 const { id: bodyId } = await database.prisma.incomingBody.findFirstOrThrow({ where: { integrationId } })
-/** An integration beyond those that the tier allows. */
+/** An integration beyond the tier's limit. */
 const newIntegration = async () => {
   const data = { organizationId, ...checks, kind: 'GENERIC', rules: [], createdAt: new Date() } as const
   const id = newId('Integration')
   return (await database.prisma.integration.create({ data: { ...data, id, hash: id } })).id
 }
-/** Nobody listens there: a test of it fails at once. */
+/** Nothing listens there, so a test of it fails at once. */
 const hook = { name: 'Hook', webhook: { url: `http://127.0.0.1:${await freePort()}/` } }
 const newChannel = async () => (await made('createAlertChannel', 'AlertChannel', hook)).id
 const channelId = await newChannel()
@@ -67,25 +67,25 @@ async function reviewed(): Promise<string> {
 const { id: resolvedId } = await createIncident(operator, { ...found, status: 'RESOLVED' })
 await savePostmortem(operator, { incidentId: resolvedId, message: 'A disk was full.' })
 const reviewedId = await reviewed()
-/** Times of a correction, as forms and as GraphQL have them. */
+/** The times of a correction, in the formats of forms and of GraphQL. */
 const wrong = { startsAt: '2026-11-01T02:00', endsAt: '2026-11-01T03:00', kind: 'GOOD', reason: 'So.' }
 const incidentTemplate = { kind: 'INCIDENT', name: 'Outage', message: 'We look.' }
 const maintenanceTemplate = { kind: 'MAINTENANCE', name: 'Restart', message: 'We restart.' }
 const { id: pageId } = await database.prisma.page.findFirstOrThrow({ where: { organizationId } })
 
 interface Action {
-  /** The least role that may, and the least scope of a key; null: no key may. */
+  /** The lowest role that may, and the lowest scope of a key; null: no key may. */
   readonly role: Role
   readonly scope: Scope | null
-  /** The form of the console; without fields a screen. */
+  /** The form of the console; without fields, a screen. */
   readonly path: string | ((thingId: string) => string)
   readonly fields?: Record<string, string>
   readonly graphql: string | ((organizationId: string, thingId: string) => string)
-  /** Makes what the action uses up. Gives its id. */
+  /** Creates what the action consumes. Returns its id. */
   readonly make?: () => Promise<string>
 }
 
-/** The table of the contract: what needs which role or scope. Every door has to agree with it. */
+/** The contract: the role or scope that each action requires. Every door has to agree with it. */
 const actions: Readonly<Record<string, Action>> = {
   'read incidents': {
     ...{ role: 'VIEWER', scope: 'READ', path: 'incidents' },
@@ -235,7 +235,7 @@ const actions: Readonly<Record<string, Action>> = {
     graphql: `mutation { setIncidentLead(input: {incidentId: "${incidentId}"}) { __typename } }`,
   },
   'move a service': {
-    // Into itself, so that it stays where it is.
+    // Into itself, so that it stays in place.
     ...{ role: 'EDITOR', scope: 'WRITE', path: `incidents/${incidentId}/move` },
     fields: { serviceId, intoId: incidentId },
     graphql: `mutation { moveIncidentService(input: {serviceId: "${serviceId}", fromId: "${incidentId}",
@@ -341,7 +341,7 @@ const actions: Readonly<Record<string, Action>> = {
     graphql: `mutation { updatePageReports(input: {pageId: "${pageId}", published: true}) { __typename } }`,
   },
   'delete the organization': {
-    // The wrong name, so that no one’s is deleted.
+    // The wrong name, so that no organization is deleted.
     ...{ role: 'OWNER', scope: 'ADMIN', path: 'page/delete', fields: { slug: 'not-its-name' } },
     graphql: (id) => `mutation { deleteOrganization(input: {id: "${id}", slug: "not-its-name"}) { __typename } }`,
   },
@@ -392,7 +392,7 @@ test.each(entries)(
   async (_, what) => {
     for (const role of roles) {
       const person = people.get(role) ?? expect.unreachable()
-      // Elsewhere, all roles are those of a stranger.
+      // In other organizations, all roles are those of a stranger.
       for (const { id, slug } of role === 'OWNER' ? places : places.slice(0, 1)) {
         const expected = id === organizationId && roles.indexOf(role) >= roles.indexOf(what.role)
         const byForm = await isAllowedByForm(person, slug, what)
@@ -414,7 +414,7 @@ test.each(entries)('%s: keys of each scope', async (_, what) => {
 test.each(entries)('%s: nobody of another organization, as its owner or by its key', async (_, what) => {
   const headers = sessionOf(stranger, foreign.organization.slug)
   expect(await isAllowedByForm(stranger, own.organization.slug, what)).toBe(false)
-  // What names nothing of ours is about the organization of whoever asks.
+  // Anything that does not name our objects is about the caller's organization.
   const isId = /\b[a-z]{3}_[0-9a-z]{20,}/
   if (typeof what.path !== 'string' || isId.test(what.path))
     expect(await isAllowedByForm(stranger, foreign.organization.slug, what)).toBe(false)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/core/config.ts'
 import { StartError } from '../../src/core/errors.ts'
 
-/** What is said of an environment that is refused. */
+/** Returns the message about a refused environment. */
 function complaint(env: NodeJS.ProcessEnv): string {
   try {
     readConfig(env)

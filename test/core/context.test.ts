@@ -8,7 +8,7 @@ const database = await testDatabase()
 const ctx = testContext(database.prisma)
 
 describe('a transaction', () => {
-  // The embedded database serves one connection: nothing can wait for each other there.
+  // The embedded database serves one connection, so transactions cannot wait for each other.
   test.runIf(serverUrl !== undefined)('runs again after a deadlock', async () => {
     await Promise.all(['one', 'other'].map((id) => insertRegion(ctx, id)))
     let runs = 0

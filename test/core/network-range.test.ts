@@ -57,7 +57,7 @@ test.each([
   fc.assert(
     fc.property(anyAddress, anyAddress, fc.nat(longest), fc.boolean(), (network, other, bits, near) => {
       const range = parseRange(`${network}/${bits}`) ?? ''
-      // A random address is seldom near.
+      // Random addresses are rarely near.
       const client = parseAddress(near ? network : other) ?? ''
       const [one, two] = [ipaddr.parse(client), ipaddr.parse(parseAddress(network) ?? '')]
       expect(isInRanges([range], client)).toBe(one.kind() === two.kind() && one.match([two, bits] as never))

@@ -27,10 +27,10 @@ describe('a calendar day in a time zone', () => {
     ['Europe/Berlin', '2026-11-20', '2026-11-19T23:00:00.000Z'],
     ['Asia/Kathmandu', '2026-11-20', '2026-11-19T18:15:00.000Z'],
     ['Asia/Kolkata', '2026-11-20', '2026-11-19T18:30:00.000Z'],
-    // There is no midnight: clocks go from 0:00 to 1:00.
+    // No midnight: clocks go from 0:00 to 1:00.
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00.000Z'],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00.000Z'],
-    // There are two: clocks go from 1:00 to 0:00.
+    // Two midnights: clocks go from 1:00 to 0:00.
     ['America/Havana', '2026-11-01', '2026-11-01T04:00:00.000Z'],
   ])('in %s begins %s at %s', (zone, day, begins) => {
     expect(startOfDay(zone, new Date(day)).toISOString()).toBe(begins)
@@ -43,7 +43,7 @@ describe('a calendar day in a time zone', () => {
     expect(hoursOf('Australia/Lord_Howe', '2026-10-04')).toBe(23.5)
     expect(hoursOf('America/Havana', '2026-03-08')).toBe(23)
     expect(hoursOf('America/Havana', '2026-11-01')).toBe(25)
-    // Samoa went over the date line: this day was left out.
+    // Samoa crossed the date line: this day was skipped.
     expect(hoursOf('Pacific/Apia', '2011-12-30')).toBe(0)
   })
 
@@ -56,7 +56,7 @@ describe('a calendar day in a time zone', () => {
         const [from, to] = [startOfDay(zone, day).getTime(), startOfDay(zone, next).getTime()]
         expect(dayIn(zone, new Date(from)).getTime()).toBeGreaterThanOrEqual(day.getTime())
         expect(dayIn(zone, new Date(from - 1)).getTime()).toBeLessThan(day.getTime())
-        // Where clocks are put back over midnight, an hour of the day before comes again.
+        // Where clocks go back across midnight, an hour of the day before repeats.
         const repeated = zone === 'America/St_Johns' ? HOUR : 0
         expect(at).toBeGreaterThanOrEqual(from)
         expect(at).toBeLessThan(to + repeated)

@@ -18,18 +18,18 @@ import { operatorToken } from '../support/service-data.ts'
 
 const run = promisify(execFile)
 
-/** Commands that send nothing to a running service: how they begin, and what covers them instead. */
+/** Commands that send nothing to a running service: their beginnings, and what covers them instead. */
 const elsewhere: readonly RegExp[] = [
   // .ci/run, and test/demo/organization.test.ts.
   /^npm install && npm (start|test)$/,
   /^npm run demo$/,
   // test/package.
   /^npx allclear$/,
-  // Sets what the other examples read.
+  // Sets variables for the other examples.
   /^export /,
   // A test below reads its settings.
   /npm start$/,
-  // Programs of others.
+  // Other programs.
   /^stripe listen /,
   /^(docker|helm) /,
   /^npm install --global allclear\n/,
@@ -64,7 +64,7 @@ const { id, slug, key, ids, heartbeatId } = await filledOrganization(url, { star
 await mutate(url, operatorToken, 'setCheckPlan', 'Organization', { organizationId: id, plan: 'PRO' })
 const heartbeatUrl = await readHeartbeatUrl()
 
-/** The values of the examples' variables, by their names. */
+/** The values of the examples' variables. */
 const values: Readonly<Record<string, unknown>> = {
   serviceId: ids.Service,
   groupId: ids.ServiceGroup,
@@ -76,7 +76,7 @@ const values: Readonly<Record<string, unknown>> = {
   webhook: 'https://hooks.example.com/status',
   startsAt: later(3),
   endsAt: later(4),
-  // The file that the guide shows.
+  // The file from the guide.
   yaml: all.find(({ language }) => language === 'yaml')?.code,
 }
 
@@ -86,7 +86,7 @@ async function readHeartbeatUrl(): Promise<string> {
   return url + new URL(options.url).pathname
 }
 
-/** The first result of a subscription, while things happen that it may be about. */
+/** The first result of a subscription, during changes that it may be about. */
 async function firstResult(query: string, variables: Record<string, unknown>): Promise<Result> {
   const client = websocketClient(url, { apiKey: key })
   const results = client.iterate({ query, variables })
@@ -115,7 +115,7 @@ async function firstResult(query: string, variables: Record<string, unknown>): P
 const failure = /"(errors|error)":\s*[[{]|"code":\s*"[A-Z]/
 
 describe('every example works', () => {
-  // Before the operations: one of them closes the page to visitors.
+  // Before the operations, one of which closes the page to visitors.
   test.each(sent)('$place', async ({ code }) => {
     expect(code).toMatch(/^(echo .* \| )?(curl|node) /m)
     const command = code
@@ -184,7 +184,7 @@ test('every file named in the guides exists', () => {
 describe('every name in the guides exists', async () => {
   const schema = await readFile('schema.graphql', 'utf8')
   const guides = [...documentation()].filter(([file]) => file !== 'CHANGELOG.md')
-  /** Names of other protocols, and of rules that stand in no enum. */
+  /** Names of other protocols, and of rules that are not in an enum. */
   const others = new Set<string>([
     ...findingCodes,
     'connectionParams',

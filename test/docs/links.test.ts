@@ -12,14 +12,14 @@ import { operatorToken } from '../support/service-data.ts'
 
 const dns = await startDnsServer(scriptedLists())
 const { baseUrl: url } = await testApp({ dns })
-// The organization that the guides are about.
+// The organization of the guides.
 const example = { name: 'Example', slug: 'example', contactEmail: 'ops@example.com' }
 await mutate(url, operatorToken, 'createOrganization', 'CreateOrganizationPayload', example, 'organization { id }')
 
 const slugs = sections.flatMap((section) => section.slugs)
 const pages = new Map<string, Promise<{ status: number; html: string }>>()
 
-/** A page of the service as a browser gets it; each once. */
+/** Returns a page of the service as a browser receives it, fetched once. */
 function open(path: string): Promise<{ status: number; html: string }> {
   const known = pages.get(path)
   if (known !== undefined) return known
@@ -31,12 +31,12 @@ function open(path: string): Promise<{ status: number; html: string }> {
   return opening
 }
 
-// They load what they need when they are first asked for, which takes seconds.
+// They load their parts on the first request, which takes seconds.
 for (const path of ['/docs', '/docs/reference', '/graphql']) await open(path)
 
 const addressesIn = (html: string) => [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, address = '']) => address)
 
-/** What is wrong with where an address on a page leads; null: nothing. Other people's sites are not asked. */
+/** Returns the problem of a link on a page; null: none. Does not request other sites. */
 async function problemOf(page: string, address: string): Promise<string | null> {
   const target = new URL(address.replaceAll('&amp;', '&'), url + page)
   if (target.origin !== url) return target.protocol === 'https:' ? null : `${address} is not https`

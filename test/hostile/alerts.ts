@@ -8,7 +8,7 @@ import type { HostileCase, Sent, Target } from './case.ts'
 import { ask, mutate, query, requesting } from './case.ts'
 import { mutation } from './inputs.ts'
 
-/** How long a body that says a lot is waited for until it is read. */
+/** How long to wait until a large body is processed. */
 const PATIENCE = 20_000
 
 interface Address {
@@ -19,7 +19,7 @@ interface Address {
 
 const made = new WeakMap<Target, Map<IntegrationKind, Promise<Address>>>()
 
-/** The address of the attacker's own integration of a kind, which is made once. */
+/** Returns the address of the attacker's own integration of a kind, created on the first call. */
 function addressOf(target: Target, kind: IntegrationKind): Promise<Address> {
   const known = made.get(target) ?? new Map<IntegrationKind, Promise<Address>>()
   made.set(target, known)
@@ -47,7 +47,7 @@ const posted = (body: string | Buffer, headers: Readonly<Record<string, string>>
   body,
 })
 
-/** A case of what is sent to an integration; what it accepts is waited for until it is read, and must become `read`. */
+/** A case of a body for an integration; if it is accepted, waits until it is processed, and expects `read`. */
 function incoming(
   name: string,
   kind: IntegrationKind,
@@ -73,7 +73,7 @@ function incoming(
   }
 }
 
-/** Returns the status of an integration's last body once it was read: pending if it is to be read again. */
+/** Returns the status of an integration's last body after its processing: pending if it will be retried. */
 async function outcomeOf(target: Target, id: string): Promise<string> {
   const document = '{ organization { integrations { id received { status note } } } }'
   const end = Date.now() + PATIENCE
@@ -88,7 +88,7 @@ async function outcomeOf(target: Target, id: string): Promise<string> {
   }
 }
 
-/** A case of so many requests at once, all answered with one of these statuses. */
+/** A case of so many simultaneous requests, all answered with one of these statuses. */
 function atOnce(
   name: string,
   statuses: readonly number[],
@@ -106,7 +106,7 @@ function atOnce(
   }
 }
 
-/** A case of bodies that hardly arrive, during which a sender with a whole one is answered. */
+/** A case of bodies that arrive very slowly, during which a sender with a complete one is answered. */
 function slowBodies(count: number): HostileCase {
   return {
     name: `an alert that comes in: ${count} bodies that hardly arrive`,
@@ -131,7 +131,7 @@ function slowBodies(count: number): HostileCase {
   }
 }
 
-/** What nests as deep as a body has room for. */
+/** Nests as deep as a body has room for. */
 const deep = (open: string, close: string, count: number) => open.repeat(count) + close.repeat(count)
 const brackets = deep('[', ']', 125_000)
 const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`l${n}`, 'v']))
@@ -144,15 +144,15 @@ const sns = (SigningCertURL: string, more: object = {}) =>
     ...{ SubscribeURL: 'http://127.0.0.1/', SigningCertURL },
     ...more,
   })
-/** No text can be made of such an object. */
+/** An object that cannot be converted to text. */
 const textless = '{"toString":1,"valueOf":1}'
 const enqueue = '/v2/enqueue'
 const alertmanager = (alert: string) => `{"version":"4","groupKey":"g","status":"firing","alerts":[${alert}]}`
 
-/** The bytes that strange values of a body have together; a body may have 256 KiB, and that of SNS is quoted in another. */
+/** The total size of hostile values in a body; a body may have 256 KiB, and SNS quotes its own in another. */
 const ROOM = 100_000
 
-/** What stands in place of each value of a body, by what is strange about it; given is how many bytes each may have. */
+/** Hostile replacements for each value of a body, by description; the argument is the maximum bytes of each. */
 const strangeValues: Readonly<Record<string, (room: number) => string>> = {
   'are objects of which no text can be made': () => textless,
   'nest as deep as there is room for': (room) => deep('[', ']', Math.floor(room / 2)),
@@ -169,7 +169,7 @@ const strangeValues: Readonly<Record<string, (room: number) => string>> = {
     '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"hasOwnProperty":1,"then":1,"length":1e9}',
 }
 
-/** Writes a body as JSON with a text in place of each value that is no object. */
+/** Writes a body as JSON with a text in place of each scalar. */
 function written(value: unknown, leaf: string): string {
   if (Array.isArray(value)) return `[${value.map((each) => written(each, leaf)).join()}]`
   if (typeof value !== 'object' || value === null) return leaf
@@ -182,10 +182,13 @@ const leavesOf = (value: unknown): number =>
     ? Object.values(value).reduce((sum: number, each) => sum + leavesOf(each), 0)
     : 1
 
-/** Makes a body of a sender strange by a value. */
+/** Replaces values in a sender's body. */
 type Distortion = (sample: object) => string
 
-/** All values, each in place of all that a sample says, and where a member says what it is, of the others only. */
+/**
+ * Each hostile value, once in place of all values of a sample, and once in place of those that do not decide what the alert
+ * means.
+ */
 const distortions = Object.values(strangeValues).flatMap((value): Distortion[] => [
   (sample) => written(sample, value(ROOM / leavesOf(sample))),
   (sample) => {
@@ -198,7 +201,7 @@ const distortions = Object.values(strangeValues).flatMap((value): Distortion[] =
 ])
 const sentDistortions = doorsOf(distortions, Object.values(IntegrationKind))
 
-/** A case of the bodies of a sender with strange values in place of its own, one after the other. All must be read. */
+/** A case of a sender's bodies with hostile values, one after the other. All must be processed. */
 function strangeBodies(kind: IntegrationKind): HostileCase {
   const bodies = sentDistortions.filter(([, kinds]) => kinds.includes(kind)).map(([distort]) => distort(samples[kind]))
   const cases = bodies.map((body) => incoming('', kind, kind === 'SNS' ? sns('', { Message: body }) : body))
@@ -215,7 +218,7 @@ function strangeBodies(kind: IntegrationKind): HostileCase {
   }
 }
 
-/** Patterns of labels that a regular expression would run away with. */
+/** Label patterns that make a regular expression backtrack excessively. */
 const patterns: HostileCase = {
   name: 'an alert for 20 rules of patterns that almost match',
   statuses: [202],
@@ -233,7 +236,7 @@ const patterns: HostileCase = {
   },
 }
 
-/** What other tools, or whoever has an address, send as alerts; and links that acknowledge alerts. */
+/** Alerts from other tools, or from anyone who has an address; and links that acknowledge alerts. */
 export const alerts: readonly HostileCase[] = [
   atOnce(
     '300 wrong secrets of integrations',
@@ -284,7 +287,7 @@ export const alerts: readonly HostileCase[] = [
       read: 'DONE',
     },
   ),
-  // Nothing is decompressed here.
+  // The service does not decompress here.
   incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },
     read: 'REFUSED',

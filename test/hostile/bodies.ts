@@ -9,7 +9,7 @@ const post = (body: string | Buffer, headers: Readonly<Record<string, string>> =
   body,
 })
 
-/** A case of a file of subscribers: whatever is said of it, it is said. */
+/** A case of a file of subscribers; any answer will do. */
 function importing(what: string, csv: () => string): HostileCase {
   return {
     name: `an import of ${what}`,
@@ -21,13 +21,13 @@ function importing(what: string, csv: () => string): HostileCase {
   }
 }
 
-/** Addresses that nobody has subscribed yet. */
+/** New addresses. */
 function addresses(count: number): string {
   const prefix = Math.random().toString(36).slice(2, 6)
   return Array.from({ length: count }, (_, n) => `${prefix}${n}@b.example`).join('\n')
 }
 
-/** Bodies, headers and paths of REST and of the pages. */
+/** Bodies, headers and paths of REST and of pages. */
 export const bodies: readonly HostileCase[] = [
   requesting('bulk: 64 KiB of brackets', [400, 401], bulk, post('['.repeat(65_535))),
   requesting('bulk: 10,000 targets', [400, 401, 413], bulk, post(JSON.stringify({ targets: Array(10_000).fill('a') }))),
@@ -76,7 +76,7 @@ export const bodies: readonly HostileCase[] = [
     post('--x\r\n\r\n'.repeat(8000), { 'content-type': 'multipart/form-data; boundary=x' }),
   ),
   requesting('a heartbeat with 1 MB', [404, 413, 0], '/api/v1/heartbeats/none', post('x'.repeat(10 ** 6))),
-  // As many new addresses as the highest tier may import in a day, in three sendings.
+  // As many new addresses as the highest tier may import in a day, in three requests.
   importing('3,000 rows', () => `email\n${addresses(3000)}`),
   importing('6,000 rows', () => `email\n${addresses(6000)}`),
   importing('60,000 empty lines', () => '\n'.repeat(60_000)),

@@ -1,13 +1,13 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 
 const MIB = 2 ** 20
-/** A member of gzip that is deflated, and says no more of itself. */
+/** A gzip member of deflated data without optional header fields. */
 const head = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 
-/** What unpacks to so many MiB of one byte, in a thousandth of that. Compresses only the first. */
+/** Returns what decompresses to so many MiB of one byte, in a thousandth of that size. Compresses only the first MiB. */
 export function bomb(mebibytes: number, byte = 0): Buffer {
   const unpacked = Buffer.alloc(MIB, byte)
-  // Flushed so that another can follow.
+  // Flushed so that another block can follow.
   const block = deflateRawSync(unpacked, { level: 9, finishFlush: constants.Z_FULL_FLUSH })
   const end = deflateRawSync(Buffer.alloc(0))
   const trailer = Buffer.alloc(8)

@@ -1,27 +1,27 @@
 import { Agent, request } from 'node:http'
 import type { Filled } from './organization.ts'
 
-/** A running service, and an organization on it to attack with. */
+/** A running service, and an organization on it for attacks. */
 export interface Target extends Filled {
   readonly url: string
-  /** A server of the attacker's, which answers each path with what `serve` was given for it. */
+  /** An attacker's server, which answers each path with the handler that `serve` was given for it. */
   serve(body: Buffer | string, headers?: Readonly<Record<string, string>>): Promise<string>
 }
 
-/** Something that one caller sends to harm the others. */
+/** Something that one caller sends to harm others. */
 export interface HostileCase {
   readonly name: string
-  /** The statuses that may be answered; 0: the connection is closed. */
+  /** The permitted statuses; 0: the connection is closed. */
   readonly statuses: readonly number[]
-  /** What is missing: without it, it is not sent. */
+  /** What is missing on this machine: the case is skipped. */
   readonly awaits?: string
-  /** Whether it waits for most of its time, so that it is sent together with others that do. */
+  /** Whether it mostly waits, so that it can be sent together with others that do. */
   readonly waits?: boolean
-  /** Sends it, after making what it takes, and gives the status. May be called more than once. */
+  /** Prepares and sends it. Returns the status. May be called more than once. */
   send(target: Target): Promise<number>
 }
 
-/** What is sent to a path of the service. */
+/** A request to a path of the service. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -76,13 +76,13 @@ export async function query<T>(target: Target, document: string, variables: obje
 
 let visitors = 0
 
-/** Says that a request comes from a visitor who has not been here yet, and has used up nothing. */
+/** Headers of a new visitor, who has not used any quota. */
 export function asNewVisitor(): Readonly<Record<string, string>> {
   visitors += 1
   return { 'x-forwarded-for': `2001:db8:${(process.pid % 0xffff).toString(16)}:${visitors.toString(16)}::1` }
 }
 
-/** Sends a request as it is given, whatever it is, and gives the status once the whole answer has come; 0: none came. */
+/** Sends a request unchanged. Returns the status once the whole answer has arrived; 0: none did. */
 export function ask(url: string, path: string, { method = 'GET', headers = {}, body }: Sent): Promise<number> {
   const { hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: false })

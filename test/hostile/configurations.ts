@@ -21,10 +21,10 @@ const secrets = (count: number, headers: number) =>
 const variables = (count: number, length: number) =>
   Array.from({ length: count }, (_, n) => ({ name: `V${n}`, value: 'v'.repeat(length) }))
 
-/** A place for the first value. */
+/** A placeholder for the first value. */
 const placeholder = `$${'{V0}'}`
 
-/** Has a file manage all that the largest organization has, and unlocks and locks one object of it. */
+/** Lets a file manage everything that the largest organization has, and unlocks and locks one of its objects. */
 async function applyExport(target: Target): Promise<number> {
   const owner = { ...target, key: target.large.key }
   type Answer = { readonly organization: { readonly configuration: string } }
@@ -46,7 +46,7 @@ const locking = (name: string, field: string, id: string): HostileCase =>
     variables: { id },
   }))
 
-/** Configuration files, and locks of the objects they manage. */
+/** Configuration files, and locks of the objects that they manage. */
 export const configurations: readonly HostileCase[] = [
   planned('30 levels of aliases', `allclear: 1\n${bomb(30)}\nservices: *a29`),
   planned('ten thousand aliases', `allclear: 1\na: &a [${'x,'.repeat(1000)}]\nb: [${'*a,'.repeat(10_000)}]`),

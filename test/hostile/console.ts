@@ -2,7 +2,7 @@ import { jpeg, png, svg } from '../support/pictures.ts'
 import type { HostileCase, Sent, Target } from './case.ts'
 import { ask, asNewVisitor, requesting } from './case.ts'
 
-/** The host of the service's BASE_URL, where alone people sign in. */
+/** The host of the service's BASE_URL, the only one on which people sign in. */
 const host = { host: 'status.allclear.example' }
 const own = { ...host, 'sec-fetch-site': 'same-origin' }
 const urlencoded = { ...own, 'content-type': 'application/x-www-form-urlencoded' }
@@ -15,7 +15,7 @@ export const form = (body: string | Buffer, headers: Readonly<Record<string, str
   body,
 })
 
-/** A case of a member's one request. */
+/** A case of one request by a member. */
 export function asMember(
   name: string,
   statuses: readonly number[],
@@ -33,7 +33,7 @@ export function asMember(
   }
 }
 
-/** A case of many requests at once. */
+/** A case of many simultaneous requests. */
 function atOnce(
   name: string,
   statuses: readonly number[],
@@ -50,7 +50,7 @@ function atOnce(
   }
 }
 
-/** As long as a browser's: a short one is found within files. */
+/** As long as a browser's: a short one occurs within files. */
 const BOUNDARY = '----WebKitFormBoundaryhostile7MA4YWxkTrZu'
 
 /** A form with a chosen file, as a browser sends it. */

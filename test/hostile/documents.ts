@@ -2,20 +2,20 @@ import { ask, graphql, type HostileCase, requesting } from './case.ts'
 
 const many = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_, n) => of(n)).join(' ')
 
-/** 3.9 kB whose answer has 98 MB. */
+/** A document of 3.9 kB whose answer has 98 MB. */
 export const introspection = `{ __schema { ${many(60, (n) => `a${n}: types { ...F }`)} } }
 fragment F on __Type { fields { type { fields { ${many(300, (n) => `b${n}: name`)} } } } }`
 const overlapping = `{ statusPage(slug: "a") { ${many(990, (n) => `name: ${n % 2 ? 'slug' : 'name'}`)} } }`
 const nodes = `{ nodes(ids: [${many(4000, () => '"inc_000000000000000000000000"')}]) { id } }`
 const fragments = `${many(200, (n) => `fragment F${n} on StatusPage { ...F${n + 1} ...F${n + 1} }`)} fragment F200 on StatusPage { name } { statusPage(slug: "a") { ...F0 } }`
 const circle = 'fragment A on StatusPage { ...B } fragment B on StatusPage { ...A } { statusPage(slug: "a") { ...A } }'
-/** A document that is no good is answered by 400, or by 200 with errors to those who ask for `application/json`. */
+/** An invalid document gets 400, or 200 with errors if the client accepts `application/json`. */
 const refused = [200, 400, 413, 0]
 let signUps = 0
 const json = (query: string) => JSON.stringify({ query })
 
 const pattern = '%_\\\\'.repeat(25)
-/** Documents of GraphQL, and bodies that should be some. */
+/** GraphQL documents, and bodies in their place. */
 export const documents: readonly HostileCase[] = [
   {
     name: 'two hundred organizations of one visitor, twenty at a time',

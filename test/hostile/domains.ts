@@ -7,12 +7,12 @@ import type { HostileCase, Target } from './case.ts'
 import { mutate, query } from './case.ts'
 import { hostileAddress, nameIn } from './zone.ts'
 
-/** A case of a domain whose proof is looked for, in records of this kind and in what a web server answers. */
+/** A case of a domain whose proof is looked up in records of this kind and on a web server. */
 function proving(name: string, kind: Parameters<typeof nameIn>[0], answer: RequestListener | null = null): HostileCase {
   const isPossible = answer === null || process.getuid?.() === 0
   return {
     name: `the proof of a custom domain: ${name}`,
-    // A proof that cannot be read is none, and the check none either.
+    // An unreadable proof does not count, and does not fail the check.
     statuses: [200, 408],
     waits: true,
     ...(!isPossible && { awaits: 'port 80, on which only root may listen' }),
@@ -32,7 +32,7 @@ function proving(name: string, kind: Parameters<typeof nameIn>[0], answer: Reque
   }
 }
 
-/** Waits until the domain has been checked, or for so long that whatever is done with an answer has begun. */
+/** Waits until the domain has been checked, or long enough for the processing of an answer to have begun. */
 async function checked(target: Target): Promise<number> {
   for (let tries = 0; tries < 30; tries++) {
     const { organization } = await query<Organization>(target, '{ organization { domain { checkedAt } } }')
@@ -61,7 +61,7 @@ async function drip(response: ServerResponse): Promise<void> {
   response.destroy()
 }
 
-/** What others answer when a custom domain is proved. */
+/** Answers of foreign servers during the verification of a custom domain. */
 export const domains: readonly HostileCase[] = [
   proving('thousands of texts', 'thousands of texts'),
   proving('one text of 32,000 strings', 'one text of 32,000 strings'),

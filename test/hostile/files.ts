@@ -5,7 +5,7 @@ import { asMember, multipart } from './console.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** Fills a file of 5 MB with a byte behind the beginning of another. */
+/** Fills a file of 5 MB with one byte after the beginning of another file. */
 function filled(head: Uint8Array, byte: number): Uint8Array {
   const file = new Uint8Array(5 * MEGABYTE).fill(byte)
   file.set(head)
@@ -20,7 +20,7 @@ function comments(): Uint8Array {
   return file
 }
 
-/** Uploads a file by REST, and deletes it again, so that the incident has room for the others. */
+/** Uploads a file over REST, and deletes it again, so that the incident has room for the others. */
 function uploading(
   name: string,
   status: number,
@@ -77,7 +77,7 @@ export const files: readonly HostileCase[] = [
     statuses: [201],
     async send(target) {
       const one = uploading('', 201, new Uint8Array(5 * MEGABYTE).fill(0x61))
-      // Those that are too many are answered before they are read, and may see the connection close.
+      // Surplus uploads are answered before they are read, and may see the connection close.
       const all = await Promise.all(Array.from({ length: 20 }, () => one.send(target).catch(() => 503)))
       return all.every((status) => status === 201 || status === 503) ? 201 : (all.find((status) => status !== 201) ?? 0)
     },

@@ -3,7 +3,7 @@ import { type HostileCase, requesting } from './case.ts'
 const search = (name: string, text: string): HostileCase =>
   requesting(`a search of the guides: ${name}`, [200, 414, 431], `/docs/search?q=${encodeURIComponent(text)}`)
 
-/** What is looked for in the guides. */
+/** Search terms for the guides. */
 export const guides: readonly HostileCase[] = [
   search('12 kB', 'x'.repeat(12_000)),
   search('2,000 words', 'api key '.repeat(1000)),

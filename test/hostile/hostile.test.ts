@@ -11,10 +11,10 @@ import { fillOrganization } from './organization.ts'
 import { startRegistries } from './registry.ts'
 import { hostileZones } from './zone.ts'
 
-/** On a machine that does much else; `npm run bench hostile` has the bounds that hold on one that does not. */
+/** For a busy machine; `npm run bench hostile` has the limits for an idle one. */
 const LONGEST_STALL = 500
 const MOST_MEMORY = 300 * 1024 * 1024
-/** How many cases that wait are sent at once. */
+/** The number of waiting cases that are sent at once. */
 const AT_ONCE = 6
 
 let service: ServiceProcess
@@ -27,7 +27,7 @@ beforeAll(async () => {
   remove = data.remove
   const filled = await fillOrganization(data.dataDir, data.settings['DATABASE_URL'])
   const dns = await startDnsServer(hostileZones(scriptedLists()))
-  // Without it no custom domain can be proved.
+  // Custom domains require this.
   const BASE_URL = 'https://status.allclear.example'
   const open = { BASE_URL, TRUST_PROXY: '127.0.0.1', ALLOW_PRIVATE_NETWORKS: 'true', SIGNUP: 'open' }
   registries = await startRegistries()
@@ -44,12 +44,12 @@ afterAll(async () => {
   await remove?.()
 })
 
-/** Cases that are sent together when the first of them is tested. Neighbours, which do much the same, are in different groups. */
+/** Cases that are sent together when the first of them is tested. Similar ones, which are neighbours, are in different groups. */
 class Group {
   readonly cases: HostileCase[] = []
   #sent: ReturnType<typeof measureTogether> | null = null
 
-  /** What one of them did, and the others with it. */
+  /** Returns the effects of one case, which include those of its group. */
   async measured(hostile: HostileCase): Promise<Measured> {
     this.#sent ??= measureTogether(this.cases, target)
     const measured = (await this.#sent)[this.cases.indexOf(hostile)]
@@ -75,7 +75,7 @@ describe('hostile requests of one caller delay nobody', () => {
   test.each(sent.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {
     const isHarmless = ({ stalledMs, grownBy }: Measured) => stalledMs < LONGEST_STALL && grownBy < MOST_MEMORY
     let measured = await (groups.get(hostile)?.measured(hostile) ?? measure(hostile, target))
-    // Alone it may be harmless, and what a busy machine did is not there the next time.
+    // On its own it may be harmless, and interference on a busy machine does not repeat.
     for (let again = 0; again < 2 && !isHarmless(measured); again++) measured = await measure(hostile, target)
     expect(hostile.statuses).toContain(measured.status)
     expect(measured.stalledMs).toBeLessThan(LONGEST_STALL)

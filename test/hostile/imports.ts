@@ -24,7 +24,7 @@ const aliases = Array.from({ length: 30 }, (_, level) =>
   level === 0 ? 'a0: &a0 [x, x]' : `a${level}: &a${level} [*a${level - 1}, *a${level - 1}]`,
 )
 
-/** Returns a SQLite file that statements make. */
+/** Returns a SQLite file created by these statements. */
 function databaseOf(...statements: readonly string[]): Buffer {
   const directory = mkdtempSync(join(tmpdir(), 'allclear-hostile-'))
   const path = join(directory, 'kuma.db')
@@ -64,7 +64,7 @@ function forgedDatabase(): Buffer {
   return forged
 }
 
-/** A case with a file that is made when it is first sent. */
+/** A case with a file that is created on first use. */
 const lazily = (name: string, from: string, make: () => Buffer | string, statuses: readonly number[]): HostileCase => {
   let made: Buffer | undefined
   return {
@@ -84,7 +84,7 @@ function writeOn(response: ServerResponse): void {
   response.once('drain', () => writeOn(response))
 }
 
-/** A case of an import that is fetched from an attacker's server. */
+/** A case of an import that fetches from an attacker's server. */
 function fetched(
   name: string,
   from: string,
@@ -137,7 +137,7 @@ const longIncident = (index: number) => ({
   incident_updates: many(12, () => ({ status: 'identified', display_at: at, body: '<a '.repeat(30) })),
 })
 
-/** Broken files of other tools, servers that pretend to be them, and as many records as a request takes. */
+/** Broken files of other tools, servers that impersonate them, and as many records as a request accepts. */
 export const imports: readonly HostileCase[] = [
   import_('20 MB of brackets', 'uptime-kuma', '['.repeat(19_000_000)),
   import_('20 MB of zeros', 'uptime-kuma', Buffer.alloc(19_000_000)),

@@ -5,7 +5,7 @@ import { messagesOf } from './pages.ts'
 
 const unicode = '\u{1F4A9}\u202E\u0000'.repeat(12_000)
 
-/** The input of a move between two of the incidents with five hundred updates. */
+/** The input for moving a service between two of the incidents with five hundred updates. */
 const move = ({ serviceId, incidentIds }: Target, given: object = {}) => ({
   ...{ serviceId, fromId: incidentIds[0], intoId: incidentIds[1] },
   ...given,
@@ -19,7 +19,7 @@ async function resolvedIncident(target: Target): Promise<string> {
   return (await mutate<{ id: string }>(target, 'createIncident', input, '... on Incident { id }')).id
 }
 
-/** Services that move between incidents, and post-mortems, with texts that are hard to render. */
+/** Services that move between incidents, and post-mortems with texts that are hard to render. */
 export const incidentWork: readonly HostileCase[] = [
   ...times.map((at) =>
     mutation(`a service moved as of ${at}`, 'moveIncidentService', (target) => move(target, { at })),

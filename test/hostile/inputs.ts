@@ -3,7 +3,7 @@ import { ask, asNewVisitor, type HostileCase, mutate, query, type Sent, type Tar
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => `svc_${String(n).padStart(24, '0')}`)
 
-/** A case of a mutation of the organization's, or of a query that needs its key. */
+/** A case of a mutation, or of a query that requires a key. */
 export function owned(
   name: string,
   statuses: readonly number[],
@@ -22,14 +22,14 @@ export function owned(
   }
 }
 
-/** A case of a mutation of the organization's with one input. */
+/** A case of a mutation with one input. */
 export function mutation(name: string, field: string, input: (target: Target) => object): HostileCase {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`
   const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`
   return owned(name, [200, 400, 413], (target) => ({ query, variables: { input: input(target) } }))
 }
 
-/** Creates a hundred monitors and deletes them, so that there is room for those of other cases. */
+/** Creates a hundred monitors and deletes them, so that other cases have room. */
 async function createMonitors(target: Target, mode: string): Promise<number> {
   const items = monitors(100, () => `Hostile ${Math.random()}`)
   const selection = '... on CreateMonitorsPayload { results { result { ... on Monitor { id } } } }'
@@ -39,7 +39,7 @@ async function createMonitors(target: Target, mode: string): Promise<number> {
   return 200
 }
 
-/** Mutations of a hundred objects, in a mode. */
+/** Mutations of a hundred objects, in this mode. */
 const bulks = [
   (mode: string): HostileCase => ({
     name: `${mode}: 100 monitors, created and deleted`,
@@ -63,7 +63,10 @@ const hostileSchedules = [
   '*'.repeat(100_000),
 ]
 
-/** Makes a hundred groups, each in all later ones; pauses and resumes the monitor in all of them, and refuses a cycle. */
+/**
+ * Creates a hundred groups, each a member of all later ones; pauses and resumes the monitor in all of them, and tries a
+ * cycle.
+ */
 async function nestGroups(target: Target): Promise<number> {
   const made: string[] = []
   const create = async (input: object) => {
@@ -98,7 +101,7 @@ const monitors = (count: number, name: (index: number) => string) =>
 const incident = (title: string, more: object = {}) => ({
   ...{ title, status: 'RESOLVED', impact: 'NONE', message: 'x', ...more },
 })
-/** Long, and each letter of several marks. */
+/** Long, with several combining marks per letter. */
 const unicode = 'a\u0301\u0302\u0303'.repeat(5000)
 const page = (fields: string) => (target: Target) => ({
   query: `{ statusPage(slug: "${target.large.slug}") { ${fields} } }`,
@@ -119,7 +122,7 @@ const orders = [
 ] as const
 const days = 'services { id name days(n: 90) { date percentage } }'
 
-/** Inputs of mutations, credentials, and what is asked of the largest organization there may be. */
+/** Inputs of mutations, credentials, and queries about the largest possible organization. */
 export const inputs: readonly HostileCase[] = [
   ...doorsOf(bulks, ['ATOMIC', 'EACH']).flatMap(([bulk, modes]) => modes.map(bulk)),
   ...hostileSchedules.map((schedule) =>
@@ -174,7 +177,7 @@ export const inputs: readonly HostileCase[] = [
     ...{ incidentId: incidentIds[1], message: '*a_['.repeat(2500) },
   })),
   mutation('a post-mortem that is none, published', 'publishPostmortem', () => ({ incidentId: `inc_${unicode}` })),
-  // No key may.
+  // Keys cannot approve.
   owned('a post-mortem approved in a version that no number has', [200, 400, 403], ({ incidentIds }) => ({
     query: 'mutation ($input: ApprovePostmortemInput!) { approvePostmortem(input: $input) { __typename } }',
     variables: { input: { incidentId: incidentIds[1], version: -2_147_483_648 } },
@@ -227,7 +230,7 @@ export const inputs: readonly HostileCase[] = [
     name: '200 wrong keys',
     statuses: [401, 429],
     async send({ url }) {
-      // From an address of its own, so that the keys of the other cases go on being accepted.
+      // From a separate address, so that the keys of the other cases are still accepted.
       const address = asNewVisitor()
       const tried = Array.from({ length: 200 }, (_, n) =>
         ask(url, '/graphql', {
@@ -277,7 +280,7 @@ export const inputs: readonly HostileCase[] = [
         'mutation ($id: ID!, $name: String) { updateService(input: { id: $id, name: $name }) { __typename } }'
       const variables = { id: target.large.serviceIds[0], name: `Service ${Math.random()}` }
       const headers = { 'content-type': 'application/json', authorization }
-      // What has changed is made anew.
+      // Changed parts are rendered again.
       await ask(target.url, '/graphql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
       return ask(target.url, `/status/${target.large.slug}`, {})
     },

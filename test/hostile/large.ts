@@ -3,7 +3,10 @@ import { DAY } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 
-/** An organization with as many services and monitors as the highest tier has, and a past of 90 days of each monitor. */
+/**
+ * Creates an organization with as many services and monitors as the highest tier allows, and 90 days of history of each
+ * monitor.
+ */
 export interface Large {
   readonly slug: string
   readonly organizationId: string
@@ -16,7 +19,7 @@ const MONITORS = 500
 const GROUPS = 50
 const DAYS = 90
 
-/** Fills an organization, which has nothing yet. */
+/** Fills an empty organization. */
 export async function fillLarge(
   prisma: PrismaClient,
   organization: { readonly id: string; readonly slug: string },

@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostileCase, Target } from './case.ts'
 import type { Filled } from './organization.ts'
 
-/** What one sending did to the service. */
+/** The effects of one attack on the service. */
 export interface Measured {
   readonly status: number
-  /** The longest time for which its main thread did nothing else, in milliseconds, by its own measure. */
+  /** The longest time for which its main thread was blocked, in milliseconds, by its own metric. */
   readonly stalledMs: number
-  /** By how much its memory grew, in bytes. */
+  /** The growth of its memory, in bytes. */
   readonly grownBy: number
 }
 
-/** A target with an attacker's server beside it. */
+/** A target and the attacker's server. */
 export async function targetOf(url: string, filled: Filled): Promise<Target & { close(): void }> {
   const answers = new Map<
     string,
@@ -44,28 +44,28 @@ export async function targetOf(url: string, filled: Filled): Promise<Target & { 
   }
 }
 
-/** Sends a case once, and reads from the service's own metrics what it did. */
+/** Sends a case once, and reads its effects from the service's own metrics. */
 export async function measure(hostile: HostileCase, target: Target): Promise<Measured> {
   const [measured] = await measureTogether([hostile], target)
   if (measured?.status === 'fulfilled') return measured.value
   throw measured?.reason
 }
 
-/** Sends cases at once. Each is held to account for what all of them did together, which is no less than what it did itself. */
+/** Sends cases at once. Each result has the effects of all of them together, which are at least its own. */
 export async function measureTogether(
   cases: readonly HostileCase[],
   target: Target,
 ): Promise<readonly PromiseSettledResult<Measured>[]> {
   const before = await metrics(target.url)
   const sent = await Promise.allSettled(cases.map((hostile) => hostile.send(target)))
-  // What goes on after the answer counts as well.
+  // Work after the answer counts too.
   await sleep(20)
   const after = await metrics(target.url)
   const did = { stalledMs: after.lag, grownBy: after.memory - before.memory }
   return sent.map((each) => (each.status === 'fulfilled' ? { ...each, value: { status: each.value, ...did } } : each))
 }
 
-/** The longest delay since these were asked for last, and the memory. */
+/** The longest delay since the previous reading, and the memory. */
 async function metrics(url: string): Promise<{ lag: number; memory: number }> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])

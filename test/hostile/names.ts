@@ -20,7 +20,7 @@ const monitorOf =
     send: (target) => watch(target, { timeoutMs: 1000, dns: { name: nameIn(kind), recordType } }),
   })
 
-/** What name servers answer, to a check of a domain and to monitors of addresses and texts, which read it with the same client. */
+/** Answers of name servers to a check of a domain and to monitors of addresses and texts, which use the same client. */
 export const names: readonly HostileCase[] = doorsOf(zoneKinds, [check, monitorOf('A'), monitorOf('TXT')]).flatMap(
   ([kind, doors]) => doors.map((caseOf) => caseOf(kind)),
 )

@@ -11,7 +11,7 @@ import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { fillLarge, type Large } from './large.ts'
 
-/** An organization on whose page as much is said as there is room for. */
+/** An organization whose page has the maximum number of texts. */
 export interface Filled {
   readonly slug: string
   /** Its key, with scope ADMIN. */
@@ -22,15 +22,18 @@ export interface Filled {
   readonly serviceId: string
   /** Open incidents; each has five hundred updates. */
   readonly incidentIds: readonly string[]
-  /** Keys of organizations that have nothing; each may try thirty monitors a minute. */
+  /** Keys of empty organizations; each may test thirty monitors a minute. */
   readonly probers: readonly string[]
-  /** Another organization, with as many services as there may be. */
+  /** Another organization, with the maximum number of services. */
   readonly large: Large & { readonly key: string }
 }
 
 const PROBERS = 10
 
-/** Makes the organization in a database that no service uses yet: three incidents of five hundred updates, which have no HTML. */
+/**
+ * Creates the organization in a database that no service uses yet: three incidents of five hundred updates, without rendered
+ * HTML.
+ */
 export async function fillOrganization(dataDir: string, databaseUrl?: string): Promise<Filled> {
   const database = await openDatabase({ dataDir, databaseUrl, log: silent })
   try {
@@ -63,7 +66,7 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
       FROM unnest(${incidentIds}::text[]) AS incident, generate_series(1, 480) AS n`
     const other = { name: 'Large', slug: `large-${Date.now()}`, contactEmail: 'ops@large.example' }
     const second = await createOrganization(operator, other)
-    // Old enough for reports of all months that the tier has.
+    // Old enough for reports of all months that the tier includes.
     const createdAt = new Date(Date.now() - 800 * DAY)
     await prisma.organization.update({ where: { id: second.organization.id }, data: { tier: 'TEAM', createdAt } })
     await prisma.page.updateMany({

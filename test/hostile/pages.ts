@@ -31,13 +31,13 @@ const messages = {
 
 const doors = ['incident', 'post-mortem'] as const
 
-/** The messages that are hard to render, and where each is sent. */
+/** The messages that are hard to render, and where each is used. */
 const sentMessages = doorsOf(Object.entries(messages), doors)
-/** The messages that are sent there, by name. */
+/** The messages used there, by name. */
 export const messagesOf = (door: (typeof doors)[number]): (readonly [name: string, message: string])[] =>
   sentMessages.filter(([, sent]) => sent.includes(door)).map(([message]) => message)
 
-/** A page on which as much is said as there is room for, in every form, and messages that are hard to render. */
+/** A page with the maximum number of texts, in every format, and messages that are hard to render. */
 export const pages: readonly HostileCase[] = [
   ...[
     '',
@@ -56,7 +56,7 @@ export const pages: readonly HostileCase[] = [
       name: `500 updates of three incidents: ${path || 'the page'}`,
       statuses: [200, 503],
       async send(target) {
-        // What has changed is made anew.
+        // Changed parts are rendered again.
         const input = { id: target.incidentIds[0], title: `One ${Math.random()}` }
         await mutate(target, 'updateIncident', input, '... on Incident { id }')
         return ask(target.url, `/status/${target.slug}${path}`, {})

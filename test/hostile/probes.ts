@@ -23,7 +23,7 @@ function answering(
 
 let tried = 0
 
-/** Makes a monitor, which is tried once, and deletes it; gives 200 when it was tried. */
+/** Creates a monitor, which is probed once, and deletes it; returns 200 if it was probed. */
 export async function watch({ probers, ...given }: Target, options: object): Promise<number> {
   const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
   const monitor = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
@@ -36,7 +36,7 @@ export async function watch({ probers, ...given }: Target, options: object): Pro
 const json = { json: { path: '$.a' } }
 const keyword = { keyword: { text: 'well', absent: true } }
 
-/** What others answer to monitors. */
+/** Answers of foreign servers to monitors. */
 export const probes: readonly HostileCase[] = [
   answering('1 MB of brackets as JSON', () => '['.repeat(MIB), json),
   answering('1 MB of nested objects as JSON', () => '{"a":'.repeat(MIB / 5), json),

@@ -5,16 +5,16 @@ import { doorsOf } from '../support/runs.ts'
 import { bomb } from './bomb.ts'
 import { type HostileCase, mutate, query, type Target } from './case.ts'
 
-/** Answers a request: what was sent of it is the argument. */
+/** Answers a request; the argument is its text. */
 type Talk = (socket: Socket, request: string) => void
 
-/** How a provider answers. */
+/** The behaviour of a provider. */
 interface Answer {
   readonly name: string
   readonly talk: Talk
 }
 
-/** The channels that an organization sends to a server of its own choice, by the server's URL. */
+/** The channels that send to a server of the organization's choice, by the server's URL. */
 const channels: Readonly<Record<string, (url: string) => object>> = {
   webhook: (url) => ({ webhook: { url: `${url}/a-secret-path` } }),
   ntfy: (url) => ({ ntfy: { server: url, topic: 'ops', token: 'tk_secret12345' } }),
@@ -30,7 +30,8 @@ const secrets = /a-secret-path|tk_secret12345|Asecret1234567|syt_secret12345|abc
 let tried = 0
 
 /**
- * A case of a provider that answers tests of channels of these kinds in its way. Each asks it once: a redirect leads nowhere.
+ * A case of a provider that answers tests of channels of these kinds this way. Each sends one request: redirects are not
+ * followed.
  */
 function providing({ name, talk }: Answer, kinds: readonly string[]): HostileCase {
   return {
@@ -59,7 +60,10 @@ function providing({ name, talk }: Answer, kinds: readonly string[]): HostileCas
   }
 }
 
-/** Creates a channel, tests and deletes it. @throws Error when the answer shows a secret, or what hides or turns text. */
+/**
+ * Creates a channel, tests and deletes it.
+ * @throws Error when the answer shows a secret, or characters that hide or reorder text.
+ */
 async function testChannel({ probers, ...given }: Target, channel: object): Promise<void> {
   const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
   const input = { name: 'Hostile', ...channel }
@@ -75,7 +79,7 @@ async function testChannel({ probers, ...given }: Target, channel: object): Prom
   if (said.length > 600 || secrets.test(said) || /[\p{Cc}\p{Cf}]/u.test(said)) throw new Error(JSON.stringify(said))
 }
 
-/** Sends a piece again and again, as fast as it is read, until the client hangs up. */
+/** Sends a piece repeatedly, as fast as it is read, until the client hangs up. */
 function flood(socket: Socket, piece: string): void {
   const bytes = Buffer.from(piece, 'latin1')
   const send = () => {
@@ -85,7 +89,7 @@ function flood(socket: Socket, piece: string): void {
   send()
 }
 
-/** Sends a text, then a piece of it every tenth of a second until the client hangs up. */
+/** Sends a text, then a part of it every tenth of a second until the client hangs up. */
 async function drip(socket: Socket, head: string, piece: string): Promise<void> {
   socket.write(head)
   while (!socket.destroyed && socket.write(piece)) await sleep(100)
@@ -187,7 +191,7 @@ const answers: readonly Answer[] = [
   { name: 'a reset', talk: (socket) => void socket.resetAndDestroy() },
 ]
 
-/** Sends a byte now and then, which takes as long as an answer may. */
+/** Sends a byte from time to time, so that the answer takes as long as allowed. */
 const dripping: Answer = {
   name: 'a byte now and then',
   talk: (socket, request) => {
@@ -197,7 +201,7 @@ const dripping: Answer = {
   },
 }
 
-/** What servers that an organization names answer to its alerts. */
+/** Answers of servers to an organization's alerts. */
 export const providers: readonly HostileCase[] = [
   providing(dripping, kinds),
   ...doorsOf(answers, kinds).map(([answered, tried]) => providing(answered, tried)),

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { createAuthority } from '../support/certificate.ts'
 
 const authority = createAuthority()
-/** The certificate of hostile servers on 127.0.0.1, which the service trusts. */
+/** The certificate of hostile servers on 127.0.0.1, trusted by the service. */
 export const trusted = authority.issue(['127.0.0.1'])
 
-/** The hostile answers of registries, by the top-level domain that each has. */
+/** The hostile answers of registries, by top-level domain. */
 const answers = {
   com: ['256 kB of brackets', () => '['.repeat(256_000)],
   net: [
@@ -30,10 +30,10 @@ const answers = {
   info: ['10 MB', () => 'x'.repeat(10_000_000)],
 } as const
 
-/** The top-level domains with a hostile registry, and what it answers. */
+/** The top-level domains with a hostile registry, and their answers. */
 export const registries = Object.entries(answers).map(([label, [name]]) => ({ label, name }))
 
-/** Registries of the attacker, and the settings with which the service asks them and trusts the hostile servers. */
+/** The attacker's registries, and settings that make the service use them and trust the hostile servers. */
 export async function startRegistries(): Promise<{ readonly settings: Record<string, string>; close(): void }> {
   const server = createServer((request, response) => {
     const [, label = '', , domain = ''] = (request.url ?? '').split('/')

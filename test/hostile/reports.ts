@@ -2,7 +2,7 @@ import { doorsOf } from '../support/runs.ts'
 import { ask, type HostileCase, query, requesting, type Target } from './case.ts'
 import { mutation, owned } from './inputs.ts'
 
-/** Months that no page has a report of, and what is none. */
+/** Months without a report, and invalid months. */
 const badMonths = [
   '2026-13',
   '2026-00',
@@ -22,13 +22,13 @@ const badMonths = [
 const files = ['', '/report.csv', '/report.json'] as const
 const methods = ['GET', 'HEAD'] as const
 
-/** The months of which the largest organization’s page has reports, newest first. */
+/** The months with reports of the largest organization’s page, newest first. */
 async function reportedMonths({ url, large }: Target): Promise<string[]> {
   const html = await (await fetch(`${url}/status/${large.slug}/reports`)).text()
   return [...html.matchAll(/\/reports\/(\d{4}-\d{2})"/g)].map(([, month = '']) => month)
 }
 
-/** Moves the log of the largest organization, so that nothing that is cached of it is current any more. */
+/** Advances the log of the largest organization, so that no cached part of it is current. */
 const moveLog = (target: Target) =>
   query(
     { ...target, key: target.large.key },
@@ -36,11 +36,11 @@ const moveLog = (target: Target) =>
     { id: target.large.serviceIds[0], name: `Service ${Math.random()}` },
   )
 
-/** Answers what is not as it should be, or 200. */
+/** Returns the first status that is not allowed, or 200. */
 const unexpected = (statuses: readonly number[], allowed: readonly number[]) =>
   statuses.find((status) => !allowed.includes(status)) ?? 200
 
-/** Monthly reports of the largest page there may be, which has 24 of them. */
+/** Monthly reports of the largest possible page, which has 24. */
 export const reports: readonly HostileCase[] = [
   ...doorsOf(files, methods).flatMap(([file, tried]) =>
     tried.map(

@@ -10,7 +10,7 @@ import { registries, trusted } from './registry.ts'
 
 const MIB = 2 ** 20
 
-/** Answers a client: what it sends first is the argument. */
+/** Answers a client; the argument is the client's first message. */
 type Talk = (socket: Socket, first: Buffer) => void
 
 /** A case of a server that a monitor connects to. `speaksFirst`: it does not wait for the client. */
@@ -51,7 +51,7 @@ const to =
     [kind]: { host: '127.0.0.1', port, ...more },
   })
 
-/** Sends a piece again and again, as fast as it is read, until the client hangs up. */
+/** Sends a piece repeatedly, as fast as it is read, until the client hangs up. */
 function flood(socket: Socket, piece: Buffer): void {
   const send = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -76,7 +76,7 @@ const settings = frame(SETTINGS, 0, 0, Buffer.alloc(0))
 /** A header that is not indexed, in HPACK: `x: ` and a hundred letters. */
 const header = Buffer.concat([Buffer.from([0, 1, 0x78, 100]), Buffer.alloc(100, 'x')])
 
-/** Answers the opening of a WebSocket, then sends frames. */
+/** Accepts a WebSocket, then sends frames. */
 function webSocket(frames: (socket: Socket) => void): Talk {
   return (socket, request) => {
     const [, key = ''] = /sec-websocket-key: (\S+)/i.exec(request.toString()) ?? []
@@ -87,7 +87,7 @@ function webSocket(frames: (socket: Socket) => void): Talk {
   }
 }
 
-/** A greeting of MySQL, and the end of a sign-in. */
+/** A greeting of MySQL, and the end of authentication. */
 const greeting = Buffer.concat([
   Buffer.from([77, 0, 0, 0]),
   Buffer.from(`\n8.0\0${'1234'}12345678\0${'\0'.repeat(2 + 1 + 2 + 2 + 1 + 10)}abcdefghijkl\0mysql_native_password\0`),
@@ -104,7 +104,7 @@ const mysql = (rest: (socket: Socket) => void): Talk => {
   }
 }
 
-/** What PostgreSQL says once the user is in. */
+/** PostgreSQL's messages after authentication. */
 const signedIn = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49])
 
 const proxied = (scheme: string) => (port: number) => ({
@@ -115,7 +115,7 @@ const dns = (scheme: string) => (port: number) => ({
   dns: { name: 'example.com', recordType: 'TXT', resolver: `${scheme}://127.0.0.1:${port}` },
 })
 
-/** A reply of DNS with as many records as there is room for, each an alias of a pointer into the one before. */
+/** A DNS reply with as many records as fit, each an alias of a pointer into the one before. */
 function dnsReply(query: Buffer): Buffer {
   const count = 5000
   const head = Buffer.from(query)
@@ -129,7 +129,7 @@ function dnsReply(query: Buffer): Buffer {
 
 let domains = 0
 
-/** The protocols that monitors speak, with servers of an attacker. */
+/** The protocols of monitors, with servers of an attacker. */
 export const servers: readonly HostileCase[] = [
   serving('SSH that never says its version', to('ssh'), (socket) => flood(socket, Buffer.from('x\r\n'.repeat(5000))), {
     speaksFirst: true,

@@ -2,7 +2,7 @@ import type { HostileCase, Target } from './case.ts'
 import { ask, asNewVisitor, mutate, query, requesting } from './case.ts'
 import { asMember, form } from './console.ts'
 
-/** The path of the first page's screen of a name. */
+/** The path of the first page's screen with this name. */
 const ofFirstPage = (name: string) => async (target: Target) => {
   const { organization } = await query<{ organization: { statusPage: { id: string } } }>(
     target,
@@ -11,7 +11,7 @@ const ofFirstPage = (name: string) => async (target: Target) => {
   return `pages/${organization.statusPage.id}/${name}`
 }
 
-/** A private page of the organization; each call gives the same. */
+/** Returns the private page of the organization, created on the first call. */
 async function privatePage(target: Target): Promise<string> {
   const slug = `${target.slug}-private`
   const response = await fetch(`${target.url}/status/${slug}/api/v2/status.json`)
@@ -22,7 +22,7 @@ async function privatePage(target: Target): Promise<string> {
   return `/status/${slug}`
 }
 
-/** A case of many requests at once to a private page. */
+/** A case of many simultaneous requests to a private page. */
 function toPrivatePage(
   name: string,
   statuses: readonly number[],
@@ -45,7 +45,7 @@ const nextYear = new Date().getUTCFullYear() + 1
 const series = `title=a&message=b&startsAt=${nextYear}-01-01T02%3A00&durationMinutes=60&preview=1`
 const ids = Array.from({ length: 1500 }, (_, index) => `serviceIds=svc_${String(index).padStart(24, '0')}`).join('&')
 
-/** Forms of pages, their access and their tokens, of repeating maintenance, and the question for a certificate. */
+/** Forms for pages, their access and their tokens, for repeating maintenance, and the question for a certificate. */
 export const severalPages: readonly HostileCase[] = [
   asMember(
     'a page with 1,500 services that are none',

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { HostileCase, Target } from './case.ts'
 
-/** What the service closes such a socket with; 200: it lets it be; 0: it was cut off. */
+/** The close code of such a socket; 200: it stays open; 0: it was cut off. */
 type End = number
 
-/** How long a socket that the service may let be is watched, and one that it has to close, in milliseconds. */
+/** How long to watch a socket that may stay open, and to wait for one that has to be closed, in milliseconds. */
 const WATCHED = 500
 const PATIENCE = 60_000
 
-/** A case of what is said on one websocket. */
+/** A case of messages on one websocket. */
 function saying(name: string, ends: readonly End[], say: (socket: WebSocket, target: Target) => void): HostileCase {
   return {
     name: `a websocket with ${name}`,
@@ -31,7 +31,7 @@ function saying(name: string, ends: readonly End[], say: (socket: WebSocket, tar
 const init = JSON.stringify({ type: 'connection_init' })
 const subscribe = (id: number, query: string) =>
   JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } })
-/** Opens the connection of the protocol; a socket that subscribes before it is acknowledged is closed with 4401. */
+/** Opens a connection of the protocol; a socket that subscribes before the acknowledgement is closed with 4401. */
 function acknowledged(socket: WebSocket, then: () => void): void {
   socket.once('message', then)
   socket.send(init)

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { asNewVisitor, type HostileCase, mutate, type Target } from './case.ts'
 import { introspection } from './documents.ts'
 
-/** A case of streams of server-sent events that are opened at once, of which none is read while something happens. */
+/** A case of many unread streams of server-sent events, opened before something happens. */
 function streaming(
   name: string,
   statuses: readonly number[],
@@ -15,7 +15,7 @@ function streaming(
     statuses,
     async send(target) {
       const opened: Stream[] = []
-      // One after the other, as a network brings them.
+      // One after the other, as they arrive over a network.
       for (let n = 0; n < count; n++) opened.push(await open(target.url, query(target)))
       const [id] = target.incidentIds
       for (let n = 0; n < 5; n++) {
@@ -36,7 +36,7 @@ interface Stream {
   end(): void
 }
 
-/** Opens a stream that is not read; status 0: it was cut off before it began. */
+/** Opens a stream without reading it; status 0: it was cut off before it began. */
 function open(url: string, query: string): Promise<Stream> {
   const headers = { accept: 'text/event-stream', 'content-type': 'application/json', ...asNewVisitor() }
   const sent = request(`${url}/graphql`, { method: 'POST', headers, agent: new Agent() })

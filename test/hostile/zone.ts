@@ -2,18 +2,18 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { Behaviour, Reply, SeenQuery } from '../support/dns-server.ts'
 import { answer, encodeReply, truncated } from '../support/dns-server.ts'
 
-/** Names below `{kind}.hostile.example.org` are answered as that kind says, also when a blacklist is asked about them. */
+/** Names below `{kind}.hostile.example.org` are answered according to their kind, also when a blacklist is queried about them. */
 const ZONE = 'hostile.example.org'
 const LARGEST = 65_535
-/** Where a pointer of compression can lead to. */
+/** The possible targets of a compression pointer. */
 const POINTABLE = 16_380
 
-/** Where the names of the zone lead to: an address of this machine's that nobody else has. */
+/** The address that the zone's names resolve to: one of this machine that nothing else uses. */
 export const hostileAddress = ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
 const address = () => record(1, Buffer.from(hostileAddress.split('.').map(Number)))
 
-/** What one kind of zone answers. */
+/** The answers of one kind of zone. */
 const kinds = {
   'thousands of addresses': (query) => overTcp(query, () => records(query, 16, address)),
   'thousands of texts': (query) =>
@@ -39,12 +39,12 @@ const kinds = {
 /** The kinds of zones. */
 export const zoneKinds = Object.keys(kinds) as (keyof typeof kinds)[]
 
-/** A name of a zone of this kind that nobody has asked for yet. */
+/** Returns an unused name of a zone of this kind. */
 export function nameIn(kind: keyof typeof kinds): string {
   return `n${randomBytes(6).toString('hex')}.k${zoneKinds.indexOf(kind)}.${ZONE}`
 }
 
-/** The behaviour of a DNS server that has the hostile zones, and `others` for every other name. */
+/** The behaviour of a DNS server for the hostile zones, with `others` for every other name. */
 export function hostileZones(others: Behaviour): Behaviour {
   return (query) => {
     const index = new RegExp(`\\.k(\\d+)\\.${ZONE.replaceAll('.', '\\.')}`).exec(query.name)?.[1]
@@ -59,7 +59,7 @@ function overTcp({ transport }: SeenQuery, bytes: () => Buffer): Reply {
 
 const addressOf = ({ type }: SeenQuery) => (type === 'A' ? [hostileAddress] : [])
 
-/** A record of the asked name, by a pointer to the question. */
+/** A record of the question's name, by a pointer to the question. */
 function record(type: number, data: Buffer, name: number = 12): Buffer {
   const head = Buffer.alloc(12)
   head.writeUInt16BE(0xc000 | name, 0)
@@ -70,14 +70,14 @@ function record(type: number, data: Buffer, name: number = 12): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** A message of as many records of so many bytes as there is room for. */
+/** A message with as many records of this size as fit. */
 function records(query: SeenQuery, size: number, each: () => Buffer): Buffer {
   const head = headOf(query)
   const count = Math.max(1, Math.floor((LARGEST - head.length) / size))
   return message(head, count, Array.from({ length: count }, each))
 }
 
-/** Names that are as many pointers, one to the next, as a message can hold. */
+/** Names made of as many pointers, each to the next, as fit into a message. */
 function chained(query: SeenQuery): Buffer {
   const head = headOf(query)
   const links = Buffer.alloc(Math.floor((POINTABLE - head.length - 12) / 2) * 2)

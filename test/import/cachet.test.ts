@@ -11,7 +11,7 @@ const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as type
 const home = await temporaryDirectory()
 afterAll(home.remove)
 
-/** What each way of reading the same Cachet comes to. */
+/** Expects the same translation for each way to read the same Cachet. */
 function expectSame({ objects, records, notes }: Drafted) {
   expect(Object.fromEntries(objects.services)).toEqual({
     'cachet-1': { name: 'API', group: 'cachet-2', description: 'It’s for apps; (all)' },
@@ -51,7 +51,7 @@ function expectSame({ objects, records, notes }: Drafted) {
   ])
 }
 
-/** The tables of version 2.4 that are read, with their columns of its migrations, in the dialect of each database. */
+/** The tables of version 2.4 that the import reads, with the columns of its migrations, in each database's dialect. */
 const tables = (quote: string) => {
   const table = (name: string, columns: string) =>
     `CREATE TABLE ${quote}chq_${name}${quote} (\n${columns
@@ -84,7 +84,7 @@ const tables = (quote: string) => {
   ].join('\n')
 }
 
-/** Rows by table; `'` of a text is doubled. */
+/** Rows by table; `'` in texts is doubled. */
 const rows: Readonly<Record<string, string>> = {
   component_groups: `(2, 'Core', NULL, 0, 0, 1), (5, 'Inside', NULL, 0, 0, 0)`,
   components: `(1, 'API', 'It’s for apps; (all)', '', 3, 0, 2, 1, NULL), (3, 'Site', '', '', 1, 0, 0, 1, NULL), (4, 'Old', '', '', 1, 0, 0, 0, NULL),
@@ -104,7 +104,7 @@ const inserts = (quote: string, escaped: (text: string) => string) =>
     .map(([name, values]) => `INSERT INTO ${quote}chq_${name}${quote} VALUES ${escaped(values)};`)
     .join('\n')
 
-/** Quotes within texts as MySQL writes them; an empty text stays. */
+/** Quotes in texts as MySQL writes them; empty texts stay. */
 const escaped = (text: string) => text.replace(/(?<=[\w(,])''(?=\w|\))/g, "\\'")
 
 const dump = () =>
@@ -129,7 +129,7 @@ describe('Cachet', () => {
 
   test('is read from a dump of its MySQL database', () => {
     expectSame(translateCachet(dump()))
-    // With the names of columns, in another order, and values of other kinds.
+    // With column names, in another order, and with values of other types.
     const other = translateCachet(
       "INSERT INTO components (name, id, x, y) VALUES ('A', 1, _binary 'b', 0xff),('B\\\\\\n', '2', now(), -1.5e3);insert into x values ((1));",
     )

@@ -8,7 +8,7 @@ import { createSend } from '../../src/network/send.ts'
 import { noon } from '../support/context.ts'
 import { plainOf } from './setup.ts'
 
-/** An answer that asks for patience. */
+/** An answer that asks for a pause. */
 class Limited {
   readonly status: number
   readonly retryAfter: string
@@ -19,7 +19,7 @@ class Limited {
   }
 }
 
-/** An outbound client that answers by address, and what it was asked. */
+/** A fake outbound client that answers by address and records requests. */
 function answering(answer: (url: string, body: string) => unknown) {
   const asked: OutboundRequest[] = []
   const request = async (sent: OutboundRequest) => {
@@ -96,7 +96,7 @@ describe('a source is fetched', () => {
     const attributes = { url: 'https://a.example', pronounceable_name: 'M', monitor_type: 'status' }
     const stack = answering((url) => {
       const page = Number(new URL(url).searchParams.get('page'))
-      // The address of the next page is the source's to choose: it is not followed.
+      // The address of the next page is chosen by the source, so it is not followed.
       return { data: [{ id: String(page), attributes }], pagination: { next: page < 3 ? 'http://127.0.0.1/' : null } }
     })
     expect(Object.keys((await stack.fetched('betterstack')).monitors ?? {})).toHaveLength(3)
@@ -148,7 +148,7 @@ describe('a source is fetched', () => {
     const answers: readonly (readonly [RegExp, (page: number) => unknown])[] = [
       [/\/pages$/, () => pages],
       [/\/incidents$/, (page) => many(page < 3 ? 100 : 5, `i${page}x`)],
-      // A plan without subscribers, and a list that does not know its pages.
+      // A plan without subscribers, and a list without page numbers.
       [/\/subscribers$/, () => 403],
       [/\/components$/, () => many(100, 'c')],
     ]
@@ -184,7 +184,7 @@ describe('a source is fetched', () => {
     const withoutKey = answering(() => ({ data: [item(1)] }))
     await withoutKey.file('cachet', { address: 'status.example.com', key: '' })
     expect(withoutKey.asked.some(({ url }) => url.includes('subscribers'))).toBe(false)
-    // What is wrong with version 3 is not hidden by looking for version 2.
+    // An error of version 3 is not hidden by trying version 2.
     const broken = answering((url) => (url.includes('/v1/') ? 404 : 500))
     await expect(broken.file('cachet', { address: 'status.example.com' })).rejects.toThrow('answers with status 500')
     expect(broken.asked).toHaveLength(1)
@@ -242,7 +242,7 @@ describe('a source is fetched', () => {
     expect(down.asked).toHaveLength(1)
   })
 
-  /** What each source is asked with. */
+  /** Requests to each source. */
   const sources = [
     ['statuspage', { address: 'status.example.com', key: '' }],
     ['statuspage', { address: 'status.example.com' }],

@@ -54,7 +54,7 @@ test.each([
   ['0 2 1 */3 *', 'FREQ=MONTHLY;BYMONTH=1,4,7,10;BYMONTHDAY=1'],
   ['0 2 * JAN 1', 'FREQ=DAILY;BYMONTH=1;BYDAY=MO'],
   ['0 2 */10 * *', 'FREQ=MONTHLY;BYMONTHDAY=1,11,21,31'],
-  // Either of both: no rule says so.
+  // No rule can express “either day”.
   ['0 2 1 * 1', null],
   ['*/5 * * * *', null],
   ['0 2,3 * * *', null],

@@ -58,7 +58,7 @@ describe('an installation', () => {
     expect(records.histories.map((each) => each.key)).toEqual([key])
     expect(records.incidents[0]?.updates[0]?.services).toEqual([{ key, status: 'OPERATIONAL' }])
     expect(records.subscribers).toEqual([{ address: 'a@a.example', services: [key] }])
-    // As long as keys may be, and still different ones for different names.
+    // Keys of the maximum length still differ for different names.
     const inLong = (other: string) =>
       [
         ...withInstallation({ ...draft, hasVariables: false }, { source: 'cachet', name: other.padEnd(20, 'x') })
@@ -69,13 +69,13 @@ describe('an installation', () => {
   })
 
   test.each([
-    // New services say nothing.
+    // New services are no evidence.
     [3, 'CREATE CREATE CREATE', false],
     [3, '', false],
     [3, 'name', false],
     [3, 'name name', true],
     [4, 'name name', false],
-    // One is known, and renamed: that happens.
+    // A known service with another name: renames happen.
     [3, 'CREATE CREATE name', false],
     [3, 'CREATE name name', true],
     [3, 'group group group', false],

@@ -33,7 +33,7 @@ const kinds = [
   ...['history', 'incidents', 'maintenance', 'subscribers'],
 ] as const
 type Kind = (typeof kinds)[number]
-/** How many of each kind a file of a source has. */
+/** The number of objects of each kind in a file of a source. */
 type Counts = Partial<Record<Kind, number>>
 
 const kumaMonitors = `INSERT INTO monitor (id, name, type) VALUES (1, 'Core', 'group');
@@ -259,7 +259,7 @@ const kumaBackup = {
   ],
 }
 
-/** What each source carries, by the ways in which it comes. */
+/** The kinds of objects that each source contains, by way of import. */
 const carried: readonly (readonly [name: string, source: Source, file: () => unknown, counts: Counts])[] = [
   ['Uptime Kuma, backup of 1', 'uptime-kuma', () => kumaBackup, { groups: 1, services: 1, monitors: 2, channels: 1 }],
   [
@@ -346,7 +346,7 @@ function created(rows: readonly Row[]): Counts {
   for (const { outcome, section, name } of rows) {
     if (outcome !== 'CREATED') continue
     const kind = section as Kind
-    // Subscribers have one row, with their number.
+    // Subscribers have one row, with their count.
     counts[kind] = (counts[kind] ?? 0) + (kind === 'subscribers' ? Number(name) : 1)
   }
   return counts

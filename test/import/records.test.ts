@@ -15,7 +15,7 @@ const notified = notifiedIn(database)
 const source = 'Atlassian Statuspage'
 const ago = (ms: number) => new Date(noon.getTime() - ms).toISOString()
 
-/** An organization with a service that an import made, and a subscriber. */
+/** An organization with an imported service, and a subscriber. */
 async function owner() {
   const tenant = await notified.tenant()
   const [id = ''] = await tenant.services('API')
@@ -68,7 +68,7 @@ describe('incidents of another tool', () => {
     })
     expect(written.updates.map(({ status, createdAt }) => [status, noon.getTime() - createdAt.getTime()])).toEqual([
       ['INVESTIGATING', 3 * DAY],
-      // Two at the same time keep their order, and are a millisecond apart.
+      // Two at the same time keep their order, one millisecond apart.
       ['IDENTIFIED', 3 * DAY - 1],
       ['RESOLVED', 3 * DAY - HOUR],
     ])
@@ -103,7 +103,7 @@ describe('incidents of another tool', () => {
     expect(await give({ incidents: [renamed] })).toEqual([
       'SKIPPED It was changed here since it was imported, and has changed there.',
     ])
-    // Said once.
+    // Reported once.
     expect((await give({ incidents: [renamed] }))[0]).toMatch(/^UNCHANGED/)
     expect(await prisma.incident.findUnique({ where: { id } })).toMatchObject({ title: 'Slow' })
     await prisma.incident.delete({ where: { id } })
@@ -172,7 +172,7 @@ describe('maintenance of another tool', () => {
   })
 
   test.each([
-    // What has passed has been completed, so that no worker ends it and says so.
+    // Past maintenance is completed at once, so that no worker ends it and notifies subscribers.
     [{}, 'COMPLETED', -2 * DAY, -2 * DAY + HOUR],
     [{ status: 'SCHEDULED' }, 'COMPLETED', -2 * DAY, -2 * DAY + HOUR],
     [{ status: 'IN_PROGRESS', endsAt: ago(-HOUR) }, 'IN_PROGRESS', -2 * DAY, null],

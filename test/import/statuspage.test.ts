@@ -124,7 +124,7 @@ describe('the summary of a Statuspage', () => {
   })
 
   test.each([
-    // Nothing names the services: the first update affects those of the incident, as badly as its impact says.
+    // No update names services: the first one affects those of the incident, with a status that follows from its impact.
     [
       { incident_updates: incident.incident_updates.map(({ affected_components: _, ...update }) => update) },
       'PARTIAL_OUTAGE',

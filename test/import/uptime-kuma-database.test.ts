@@ -180,7 +180,7 @@ describe('the database of Uptime Kuma', () => {
   test('is read together with its write-ahead log, and not changed', async () => {
     const path = await databaseOf('PRAGMA journal_mode=DELETE', schema, monitors)
     const before = await readFile(path)
-    // As a service in use leaves it: the format of the header says that there is a log.
+    // The file of a running service: its header says that there is a write-ahead log.
     const used = Buffer.from(before)
     used.fill(2, 18, 20)
     await writeFile(path, used)

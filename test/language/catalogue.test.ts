@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Catalogue } from '../../src/language/catalogue.ts'
 import { languages, wordsOf } from '../../src/language/catalogue.ts'
 
-/** Every message of a catalogue that is a text, by its path. */
+/** Every text message of a catalogue, by path. */
 function textsOf(messages: object, path = ''): [string, string][] {
   return Object.entries(messages).flatMap(([key, message]: [string, unknown]): [string, string][] => {
     const at = `${path}${key}`

@@ -71,7 +71,7 @@ describe('formats', () => {
     expect([duration(88.76 * 86_400_000), duration(125 * 60_000)]).toEqual([days, hours])
   })
 
-  // Clocks go by summer time in the north in July, in the south in January.
+  // The north has summer time in July, the south in January.
   test.each([
     ['UTC', 'UTC', 'UTC'],
     ['Europe/London', 'GMT', 'BST'],
@@ -94,7 +94,7 @@ describe('formats', () => {
     ['Africa/Johannesburg', 'SAST', 'SAST'],
     ['Africa/Lagos', 'WAT', 'WAT'],
     ['Africa/Nairobi', 'EAT', 'EAT'],
-    // Without letters in any locale that is asked.
+    // Time zones without an abbreviation in any of the locales.
     ['America/Sao_Paulo', 'GMT-3', 'GMT-3'],
     ['Asia/Kathmandu', 'GMT+5:45', 'GMT+5:45'],
   ])('%s is called %s in January, %s in July', (timeZone, january, july) => {

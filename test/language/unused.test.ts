@@ -7,7 +7,7 @@ const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((file) => readFileSync(`src/${file}`, 'utf8'))
   .filter((text) => /\b(Catalogue|wordsOf|[wW]ords)\b/.test(text))
 
-/** A name in the code: after a point, or taken out of an object. */
+/** A name in the code: after a dot, or destructured from an object. */
 const isNamed = (text: string, key: string) => new RegExp(`\\.${key}\\b|[{,]\\s*${key}\\s*[,:}=]`).test(text)
 
 /** Keys that are looked up by a value, such as a status. */

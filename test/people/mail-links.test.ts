@@ -18,12 +18,12 @@ import { newUser, password, peopleContext, signedIn } from './setup.ts'
 
 const { prisma } = await testDatabase()
 let networks = 0
-/** A visitor from a network of its own. */
+/** A visitor from a separate network. */
 const visitor = (settings: NodeJS.ProcessEnv = {}) =>
   peopleContext(prisma, { clientAddress: `198.51.100.${++networks}`, settings })
 const late = (milliseconds: number) => () => new Date(noon.getTime() + milliseconds)
 
-/** The token in the only mail, once it was sent. */
+/** Returns the token in the only email, once it was sent. */
 async function mailedToken({ mails }: ReturnType<typeof visitor>, path: string): Promise<string> {
   await expect.poll(() => mails).toHaveLength(1)
   const url = mails[0]?.action.url ?? ''
@@ -91,7 +91,7 @@ describe('setting a new password with a link', () => {
     expect(await userOfReset(ctx, token)).toEqual({ email: user.email })
     await expect(resetPassword(ctx, token, { password: 'short' }, '')).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     expect((await resetPassword(ctx, token, input, '')).kind).toBe('signedIn')
-    // The one that the reset has started.
+    // The session that the reset has started.
     expect(await prisma.session.count({ where: { userId: user.id } })).toBe(1)
     expect(await userOfReset(ctx, other.slice(other.lastIndexOf('/') + 1))).toBeNull()
     await expect(resetPassword(ctx, token, input, '')).rejects.toMatchObject({ code: 'INVALID_TOKEN' })

@@ -10,7 +10,7 @@ import { testContext } from '../support/context.ts'
 
 export const password = 'correct horse battery'
 
-/** The context of what a visitor does, and the mails that it causes. */
+/** The context of a visitor's actions, and the emails that they cause. */
 export function peopleContext(
   db: PrismaClient,
   given: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},

@@ -19,13 +19,13 @@ const { baseUrl: url } = await testApp({
 })
 const hook = `${receiver.url}/hook`
 const mine = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
-/** Has nothing of its own but the event of its beginning. */
+/** Has nothing of its own except the event of its creation. */
 const stranger = await newOrganization(url)
 
 const range = (name: string) => `${name}After: "2020-01-01T00:00:00Z", ${name}Before: "2030-01-01T00:00:00Z"`
 const { Service, ServiceGroup, Incident, Monitor, Subscriber } = mine.ids
 
-/** Filters that each have something of `mine`, by the list and its order. */
+/** Filters that each match something of `mine`, by list and order. */
 const filters: readonly (readonly [list: string, filter: string, orderFields?: readonly string[]])[] = [
   ['services', 'text: "rest"', ['POSITION', 'NAME', 'STATUS']],
   ['services', range('created')],
@@ -79,7 +79,7 @@ test.each(cases)('%s(%s) finds what is its own, and nothing for a stranger', asy
   expect(own.totalCount).toBeGreaterThan(0)
   const nothing = { totalCount: 0, nodes: [], pageInfo: { endCursor: null, hasNextPage: false } }
   expect(await find(stranger.key, list, given)).toEqual(nothing)
-  // A cursor is a position: it leads to no row of the organization that it came from.
+  // A cursor is a position: it does not lead to a row of the organization that it came from.
   expect(await find(stranger.key, list, `${given}, after: "${own.pageInfo.endCursor}"`)).toMatchObject({ nodes: [] })
 })
 

@@ -30,14 +30,14 @@ import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
 
 /**
- * Who may read a field: everybody who knows the id; a key of the organization; a person, signed in; the operator; who asked for a check; who has a
- * subscription's token; who buys a plan.
+ * Who may read a field: everybody who knows the id; a key of the organization; a signed-in person; the operator; the caller
+ * of a check; the holder of a subscription's token; the buyer of a plan.
  */
 type Reader = 'everybody' | 'organization' | 'owner' | 'operator' | 'check' | 'subscriber' | 'buyer'
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** Every field of the schema, and who may read it. A new field belongs here before anything else: the tests go by it. */
+/** Every field of the schema, by reader. Add a new field here first: the tests are based on this. */
 const readers: Record<Reader, Record<string, string>> = {
   everybody: {
     Query: 'node nodes statusPage',
@@ -69,7 +69,7 @@ const readers: Record<Reader, Record<string, string>> = {
     IncidentUpdateService: 'service status',
     Maintenance: 'id title translations status startsAt endsAt importedFrom services updates repeats',
     MaintenanceUpdate: 'id maintenanceId status message translations createdAt editedAt',
-    // What a refusal says was said by anyone who is refused.
+    // A refusal only repeats what its caller sent.
     ValidationError: 'code message issues',
     ValidationIssue: 'path message line',
     NotFoundError: 'code message',
@@ -319,10 +319,10 @@ const told = (Object.keys(readers) as Reader[]).flatMap((reader) =>
 )
 const readerOf = new Map<string, Reader>(told)
 
-/** The mutations of an organization's own things. */
+/** The mutations of an organization's own objects. */
 const mutations = words(readers.organization['Mutation'] ?? '')
 
-/** Connections and their edges tell nothing but what their nodes do, which is of another type. */
+/** Connections and their edges contain nothing but their nodes, which have their own type. */
 const isWrapping = (name: string) => name === 'PageInfo' || /(Connection|Edge)$/.test(name)
 const objectTypes = Object.values(schema.getTypeMap())
   .filter(isObjectType)
@@ -349,14 +349,14 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const made = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
   const named = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
   const channel = await mutate(url, made.key, 'createAlertChannel', 'AlertChannel', named)
-  // What is not published, which no stranger sees anything of.
+  // Unpublished objects, of which strangers see nothing.
   const hidden = { title: 's3cret draft', status: 'INVESTIGATING', impact: 'CRITICAL', message: 's3cret words' }
   const services = [{ serviceId: made.ids.Service, status: 'MAJOR_OUTAGE' }]
   await mutate(url, made.key, 'createIncident', 'Incident', { ...hidden, services, visibility: 'DRAFT' })
   const note = { incidentId: made.ids.Incident, message: 's3cret note' }
   const { id: noteId } = await mutate(url, made.key, 'createIncidentNote', 'IncidentNote', note)
   const incidentId = made.ids.Incident
-  // The file of an update is public; those of a note, and those that wait for an update or a note, are not.
+  // The file of a published update is public; files of notes, and files not attached yet, are not.
   await uploadFile(url, made.key, { incidentId, name: 'public.txt', update_id: made.ids.IncidentUpdate })
   await uploadFile(url, made.key, { incidentId, name: 's3cret-note.txt', note_id: noteId })
   const fileIds: Record<string, string> = {}
@@ -379,12 +379,12 @@ type OwnFill = Awaited<ReturnType<typeof fill>>
 const mine = await fill()
 const theirs = await fill()
 
-/** What of `mine` the public page does not show. */
+/** Objects of `mine` that the public page does not show. */
 const hidden = new RegExp(
   `${mine.id}|${mine.ids.ApiKey}|ops@acme|${mine.ids.Monitor}|${mine.heartbeatId}|monitored|s3cret|${mine.ids.Subscriber}|${mine.ids.Delivery}|${mine.ids.AlertChannel}|${mine.ids.Alert}|${mine.ids.Objective}|${mine.ids.UptimeCorrection}|hook`,
 )
 
-/** Those who have no key of `mine`. */
+/** Callers without a key of `mine`. */
 const strangers = [
   { who: 'nobody', key: undefined, refusal: 'UNAUTHENTICATED' },
   { who: 'another organization', key: theirs.key, refusal: 'FORBIDDEN' },
@@ -403,7 +403,7 @@ const ask = async (
   }
 }
 
-/** What everything else is below. */
+/** The types that everything else belongs to. */
 const tenants: ReadonlySet<string> = new Set(['Organization', 'StatusPage'])
 
 /** A field with everything below it that `reader` and everybody may read. */
@@ -414,8 +414,8 @@ function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Rea
 }
 
 /**
- * A selection of everything of a type that `reader` and everybody may read. So that one operation may ask for it, figures
- * are left out below another thing, and of what stands below a monitor, or a monitor below something else, the id is asked.
+ * A selection of everything of a type that `reader` and everybody may read. To keep an operation within its limits, nested
+ * objects omit figures, and only the ids are selected below a monitor or of a nested monitor.
  */
 function everything(named: GraphQLNamedType, reader: Reader, path: readonly string[] = []): string {
   if (isUnionType(named))
@@ -438,7 +438,7 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
   return `{ ${fields.map((field) => whole(field, reader, [...path, named.name])).join(' ')} }`
 }
 
-/** Everything of a member of a union, each field under a name of its own: members may have one of the same name. */
+/** Everything of a member of a union, with unique aliases, because members may have fields of the same name. */
 function memberOf(member: GraphQLObjectType, reader: Reader, path: readonly string[]): string {
   const fields = Object.values(member.getFields()).map(
     (field) => `${member.name}_${field.name}: ${whole(field, reader, path)}`,
@@ -452,7 +452,10 @@ const typeNamed = (name: string) => {
   return type
 }
 
-/** All that the holder of a key sees of its own organization, its log included; one operation would be too large. */
+/**
+ * Everything that a key can read of its organization, including the log, in several operations, because one would be too
+ * large.
+ */
 async function ownOf(key: string | undefined) {
   const all = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
   const fields = all.filter(({ name }) => readerOf.get(`Organization.${name}`) === 'organization')
@@ -474,11 +477,11 @@ async function wholeOf({ key }: FilledOrganization) {
 
 const tables = await tablesOf(database.pool)
 
-/** Every row of the database that names an organization or one of its things. */
+/** Every row of the database that refers to an organization or one of its objects. */
 const rowsOf = ({ id, ids, heartbeatId }: FilledOrganization) =>
   rowsNaming(database.pool, tables, [id, heartbeatId, ...Object.values(ids)])
 
-/** What `mine` is: no one but strangers works on it. */
+/** The content of `mine` before the tests; only strangers act on it. */
 const untouched = { whole: await wholeOf(mine), rows: await rowsOf(mine) }
 
 test('every field of the schema has its readers declared', () => {
@@ -561,7 +564,7 @@ describe.each(strangers)('$who', (stranger) => {
     const changes = client.iterate<Answer>({ query, variables: { slug: mine.slug } })
     const { value } = await changes.next()
     await client.dispose()
-    // The first event brings it to all who follow from there.
+    // The first event sends it to all who follow from there.
     const { since, html } = value.data.statusPageChanges.patch
     const patch = inflateSync(Buffer.from(html, 'base64')).toString()
     expect(page).toContain(`data-parts="${since[0]}"`)
@@ -572,7 +575,7 @@ describe.each(strangers)('$who', (stranger) => {
   test('cannot read it as its own organization', async () => {
     const asked = await ownOf(key)
     if (key === undefined) {
-      // Without a key some of it already asks for too much.
+      // Without a key, some of the operations are too large.
       expect(asked.data.filter((data) => data != null)).toEqual([])
       expect(asked.codes).toContain('UNAUTHENTICATED')
       return expect(new Set(asked.codes)).toEqual(new Set(['UNAUTHENTICATED', 'OPERATION_TOO_LARGE']))
@@ -629,12 +632,18 @@ describe.each(strangers)('$who', (stranger) => {
   })
 })
 
-/** As the tests send them, these change no row: an order of one, a pause of what is paused, a probe, a link to pay. */
+/**
+ * Given the inputs of these tests, these change no row: an order of one, a pause of a paused monitor, a probe, a payment
+ * link.
+ */
 const changeless = words(
   'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',
 )
 
-/** Mutations that share an organization, for to fill one takes long: what one changes or removes, none of the others needs. */
+/**
+ * Mutations that share an organization, because filling one takes long: none of them needs what another one changes or
+ * deletes.
+ */
 const sharing = [
   /^(create(?!Page$)|schedule|plan|pause|test|rotate|startCheckout|import)/,
   /^(update(ServiceGroup|Service|IncidentNote|Template|MaintenanceSeries|Monitor|Integration|AlertChannel|Objective)|setIncidentLead|correctUptime)$/,
@@ -644,7 +653,7 @@ const shared = new Map<RegExp, ReturnType<typeof fill>>()
 
 function ownFor(name: string): ReturnType<typeof fill> {
   const group = sharing.find((names) => names.test(name))
-  // Only what is about subscribers waits for one to be notified.
+  // Only for mutations about subscribers, waits until one is notified.
   if (group === undefined) return /Subscriber|redeliver/.test(name) ? fill() : fill(null)
   const own = shared.get(group) ?? fill(null)
   shared.set(group, own)
@@ -678,7 +687,7 @@ test.each(sample(mutations))('%s, as the tests send it, works for the organizati
   else expect(await rowsOf(own)).not.toEqual(before)
 })
 
-/** Has a file manage a service. */
+/** Lets a file manage a service. */
 async function manageService({ id, ids }: FilledOrganization, isUnlocked: boolean): Promise<void> {
   const managed = { organizationId: id, section: 'services', key: 'api', file: 'allclear.yaml', objectId: ids.Service }
   const lock = { locksMembers: true, unlockedAt: isUnlocked ? new Date() : null }
@@ -694,7 +703,7 @@ async function plannedHash(own: OwnFill): Promise<unknown> {
   return (await ask(own.key, query, variables)).data?.['planConfiguration']
 }
 
-/** Adds an incident. Gives its id. */
+/** Adds an incident. Returns its id. */
 async function anotherIncident({ id }: FilledOrganization): Promise<string> {
   const incident = {
     id: newId('Incident'),
@@ -717,14 +726,14 @@ async function anotherIncident({ id }: FilledOrganization): Promise<string> {
   return incident.id
 }
 
-/** Adds a member. Gives the id of the person. */
+/** Adds a member. Returns the person's id. */
 async function someMember({ id: organizationId, slug }: FilledOrganization): Promise<string> {
   const user = { id: newId('User'), email: `${slug}@people.example`, name: 'Ada', createdAt: now }
   const memberships = { create: { organizationId, role: 'EDITOR', createdAt: now } } as const
   return (await database.prisma.user.create({ data: { ...user, memberships } })).id
 }
 
-/** Adds a page, which a higher tier allows. Gives its id. */
+/** Adds a page, which needs a higher tier. Returns its id. */
 async function anotherPage({ id }: FilledOrganization): Promise<string> {
   await database.prisma.organization.update({ where: { id }, data: { tier: 'TEAM' } })
   const page = {
@@ -758,14 +767,14 @@ test('the operator can read what the organization can', async () => {
   expect(data?.['node']).toMatchObject({ id: mine.ids.Incident, version: 1 })
 })
 
-/** Signs a new member of an organization in. Gives the headers of the person's browser. */
+/** Signs in a new member of an organization. Returns the headers of the person's browser. */
 async function signedIn(own: FilledOrganization): Promise<Record<string, string>> {
   const userId = await someMember(own)
   const token = await startSession({ db: database.prisma, now: () => now }, userId, 'a browser of the tests')
   return { cookie: `allclear_session=${token}`, 'sec-fetch-site': 'same-origin', 'x-organization': own.slug }
 }
 
-/** Resolves the incident of an organization and writes its post-mortem, as a mutation needs it. */
+/** Resolves the incident of an organization and writes its post-mortem, as some mutations require. */
 async function writePostmortem({ id, ids }: FilledOrganization, mutation: string): Promise<void> {
   const isPublished = mutation === 'unpublishPostmortem'
   const reviewRequestedAt = /^(approve|cancel)/.test(mutation) ? now : null
@@ -776,14 +785,14 @@ async function writePostmortem({ id, ids }: FilledOrganization, mutation: string
   })
 }
 
-/** Adds to the timelines of an organization, for their only entries cannot be deleted. */
+/** Adds to the timelines of an organization, because their only updates cannot be deleted. */
 async function writeMore({ key, ids }: FilledOrganization): Promise<void> {
   const said = { status: 'MONITORING', message: 'More.' }
   await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', { incidentId: ids.Incident, ...said })
   await mutate(url, key, 'updateMaintenance', 'Maintenance', { id: ids.Maintenance, message: 'More.' })
 }
 
-/** The events of the page of `mine`, up to the first of a subject. */
+/** The events of the page of `mine`, up to the first one about a subject. */
 async function eventsUntil(subjectId: string, key: string | undefined, query: string): Promise<object[]> {
   const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
   const events: object[] = []
@@ -800,7 +809,7 @@ async function eventsUntil(subjectId: string, key: string | undefined, query: st
   return events
 }
 
-/** A mutation with everything that it takes, naming an organization's things; `names`: whether it names any. */
+/** A mutation with a complete input that refers to an organization's objects; `names`: whether it refers to any. */
 function mutationOf(
   name: string,
   { id, slug, ids, heartbeatId, pageTokenId, integrationId, templateId, noteId, fileIds }: OwnFill,
@@ -866,7 +875,7 @@ function mutationOf(
   }
 }
 
-/** A monitor is of one kind, which stays; it has been paused, which is an edit. */
+/** A monitor's kind cannot change; it is paused, which is an edit. */
 const kinds = Object.keys(optionKeys).filter((key) => key !== 'heartbeat')
 const leftOut = new Set([
   'MoveIncidentServiceInput.at',
@@ -879,7 +888,7 @@ const leftOut = new Set([
   'EditIncidentUpdateInput.version',
   ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
   ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
-  // A channel has one address, which stays of its kind, and escalates to another one.
+  // A channel has one address, whose kind cannot change, and escalates to another channel.
   ...addressKeys
     .filter((key) => key !== 'webhook')
     .flatMap((key) => [`CreateAlertChannelInput.${key}`, `UpdateAlertChannelInput.${key}`]),
@@ -891,21 +900,21 @@ const leftOut = new Set([
   // For maintenance.
   'CreateTemplateInput.serviceIds',
   'UpdateTemplateInput.serviceIds',
-  // No monitor depends on itself.
+  // A monitor cannot depend on itself.
   'UpdateMonitorInput.dependsOnIds',
 ])
 
-/** What a value of an enum has to be where the first one would not do. */
+/** Values of enums for which the first one is not suitable. */
 const enums: Record<string, string> = {
   ServiceStatus: 'DEGRADED_PERFORMANCE',
   MaintenanceStatus: 'IN_PROGRESS',
   Tier: 'PRO',
-  // One that signs.
+  // A kind with signatures.
   IntegrationKind: 'GRAFANA',
   PageAccessKind: 'PASSWORD',
 }
 
-/** The type that an id is of, by the field's name, or else by the mutation's. */
+/** Returns the type of an id, by the field's name or else the mutation's. */
 function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['ids'] {
   const field = path.split('.').at(-1) ?? ''
   const byField = {
@@ -942,7 +951,7 @@ function typeOfIdAt(path: string, mutation: string): keyof FilledOrganization['i
   return found
 }
 
-/** A value that is fine for a field that is no id. */
+/** A valid value for a field that is not an id. */
 function sampleOf(path: string): unknown {
   const field = path.split('.').at(-1) ?? ''
   const values: Record<string, unknown> = {

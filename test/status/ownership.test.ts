@@ -26,7 +26,7 @@ const incident = { title: 'Down', status: 'INVESTIGATING', impact: 'MAJOR', mess
 const maintenance = { title: 'Work', message: 'We work.', startsAt: noon, endsAt: new Date(noon.getTime() + HOUR) }
 const incidentOf = (id: string) => ({ ...incident, services: [{ serviceId: id, status: 'MAJOR_OUTAGE' }] })
 
-/** Every verb that names something by its id, with an input that is right but for the id. */
+/** Every verb that takes an id, with an input that is valid except for the id. */
 const named: [verb: string, prefix: string, call: (ctx: Context, id: string) => Promise<unknown>][] = [
   ['updateServiceGroup', 'grp', (ctx, id) => updateServiceGroup(ctx, { id, name: 'New' })],
   ['deleteServiceGroup', 'grp', deleteServiceGroup],
@@ -60,7 +60,7 @@ const unnamed: [verb: string, prefix: '', call: (ctx: Context) => Promise<unknow
 
 let mine: Tenant
 let theirs: Tenant
-/** The ids of another tenant's things, by their prefix. */
+/** The ids of another tenant's objects, by their prefix. */
 const foreign: Record<string, string> = {}
 
 beforeAll(async () => {

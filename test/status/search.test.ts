@@ -7,7 +7,7 @@ import { tenantsOf } from './setup.ts'
 
 const { prisma: db } = await testDatabase()
 const tenantOf = tenantsOf(db)
-/** Incidents with long timelines, and one update each that has the incident's word. */
+/** Incidents with long timelines, one update of each containing the incident's word. */
 const incidents: { id: string }[] = []
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ test.each(['.*', '(', '[a', '\\', '***=', '(?i)word', '%', '_'])('treats %s lite
 test('searches no more than its limit', async () => {
   await expect(timelineSearch(db, 'Incident', 'word7', 1_000_000)(incidents)).rejects.toThrow(/narrow the filter/)
   const search = timelineSearch(db, 'Incident', 'word7', 1_000_000)
-  // What it may look through is for all its parts together.
+  // All its parts together share the limit.
   await search(incidents.slice(0, 1))
   await expect(search(incidents.slice(1, 3))).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })

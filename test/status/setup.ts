@@ -6,27 +6,27 @@ import type { Role, Scope, Tier } from '../../src/generated/prisma/enums.ts'
 import { createService } from '../../src/status/service/service.ts'
 import { noon, testContext } from '../support/context.ts'
 
-/** An organization of a test's own. */
+/** A separate organization. */
 export interface Tenant {
   readonly id: string
   readonly slug: string
-  /** The holder of its first key, at noon. */
+  /** The context of its first key, at noon. */
   readonly ctx: Context
-  /** The holder of a key of another scope. */
+  /** The context of a key with another scope. */
   as(scope: Scope): Context
-  /** The holder of its first key at another time: so many milliseconds after noon. */
+  /** The context of its first key, so many milliseconds after noon. */
   later(milliseconds: number): Context
-  /** What has happened since it was made, in order. */
+  /** Its events, in order. */
   events(): Promise<Event[]>
-  /** The same in few words: `KIND subject's name`. */
+  /** Its events as texts: `KIND subject's name`. */
   news(): Promise<string[]>
-  /** Adds services with these names; gives their ids. */
+  /** Adds services with these names. Returns their ids. */
   services(...names: string[]): Promise<string[]>
 }
 
 let made = 0
 
-/** Makes organizations in a database. */
+/** Creates organizations in a database. */
 export function tenantsOf(prisma: PrismaClient): (tier?: Tier) => Promise<Tenant> {
   const operator = testContext(prisma, { actor: { kind: 'operator' } })
   return async (tier = 'FREE') => {
@@ -62,7 +62,7 @@ export function tenantsOf(prisma: PrismaClient): (tier?: Tier) => Promise<Tenant
   }
 }
 
-/** What became of attempts that were made at the same time: the results, and what was thrown. */
+/** The outcomes of concurrent attempts: the results, and the errors. */
 export async function together<T>(attempts: readonly Promise<T>[]): Promise<{ done: T[]; refused: unknown[] }> {
   const settled = await Promise.allSettled(attempts)
   return {
@@ -78,7 +78,7 @@ export interface TestMember {
   readonly ctx: Context
 }
 
-/** Makes people members of organizations in a database. */
+/** Adds people as members of organizations in a database. */
 export function membersOf(prisma: PrismaClient) {
   return async ({ id: organizationId }: Tenant, name: string, role: Role = 'EDITOR'): Promise<TestMember> => {
     const user = { id: newId('User'), email: `${newId('User')}@people.example`, name, createdAt: noon }
@@ -97,7 +97,7 @@ export function membersOf(prisma: PrismaClient) {
   }
 }
 
-/** Ids that nothing can have, and one that nothing has: all are answered alike, and none reaches the database as text. */
+/** Malformed ids, and one that does not exist: all get the same answer, and none reaches the database as text. */
 export const noIds = (prefix: string): string[] => [
   '',
   prefix,

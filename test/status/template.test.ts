@@ -23,7 +23,7 @@ describe('placeholders', () => {
       'API of Acme since {{started}}. {{x}}',
     )
     expect(placeholdersIn(['{{ends}} {{service}}', '{{service}} {{other}}'])).toEqual(['service', 'ends'])
-    // A value is not read again.
+    // A value is not parsed again.
     expect(fillPlaceholders('{{service}}', { service: '{{page}} $& $1', page: 'no' })).toBe('{{page}} $& $1')
   })
 
@@ -57,7 +57,7 @@ describe('a template', () => {
     })
     const planned = { kind: 'MAINTENANCE', name: 'Disks', message: 'New disks.', serviceIds: [web] }
     await createTemplate(acme.ctx, planned)
-    // The same name is free for another kind.
+    // The same name is free in another kind.
     await createTemplate(acme.ctx, { ...planned, name: 'Outage' })
     const edit = { id: made.id, name: 'Big outage', impact: null, services: [], tellSubscribers: false, version: 1 }
     expect(await updateTemplate(acme.ctx, edit)).toMatchObject({ impact: null, services: [], status: 'IDENTIFIED' })

@@ -1,10 +1,10 @@
 import type { Prisma } from '../../src/generated/prisma/client.ts'
 import type { TimelineBounds } from '../../src/status/timeline/timeline-reader.ts'
 
-/** Stories as they are, however long. */
+/** Prints whole timelines, however long. */
 export const fullTimeline: TimelineBounds = { form: 'MARKDOWN', updates: 1000, bytes: 2 ** 30, services: 1000 }
 
-/** What Prisma has to include of an incident to tell its story: newest update first, services in the page's order. */
+/** The relations of an incident that its timeline needs: newest update first, services in the page's order. */
 export const incidentTimelineInclude = {
   services: { select: { serviceId: true, status: true }, orderBy: { service: { position: 'asc' } } },
   updates: {
@@ -13,7 +13,7 @@ export const incidentTimelineInclude = {
   },
 } satisfies Prisma.IncidentInclude
 
-/** The same of a maintenance. */
+/** The same for a maintenance. */
 export const maintenanceTimelineInclude = {
   services: { select: { serviceId: true }, orderBy: { service: { position: 'asc' } } },
   updates: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },

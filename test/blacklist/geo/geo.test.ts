@@ -19,10 +19,10 @@ import { type MmdbValue, mmdb } from '../../support/mmdb.ts'
 const require = createRequire(import.meta.url)
 
 let directory: string
-/** The data from npm, compiled once for this file by what does not wait for it. */
+/** The data from npm, compiled once for this file by the lookup that does not wait. */
 let geo: GeoLookup
 let impatient: GeoLookup
-/** What it said of 8.8.8.8 before that. */
+/** Its answer for 8.8.8.8 before that. */
 let early: Geo
 let messages: string[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })

@@ -34,7 +34,7 @@ test('a person turns notifications on, is notified, tests them and stops them', 
   const id = await idOf(viewer)
   const answer = await viewer.post('account/browsers/test', { id })
   expect(answer.html).toContain('Answered with status 201.')
-  // Its address shows no page: the script does not fetch it again when the log moves.
+  // Its address does not show a page: the script does not fetch it again when the log moves.
   expect([answer.html, html].map((page) => page.includes('data-answer-only'))).toEqual([true, false])
   expect(service.received).toHaveLength(2)
   expect((await viewer.post('account/browsers/stop', { id })).status).toBe(303)

@@ -21,7 +21,7 @@ interface Chosen {
   readonly alt?: string
 }
 
-/** A form with chosen files at the first places, as a browser sends it. */
+/** A form with files chosen in its first file fields, as a browser sends it. */
 function formOf(fields: Record<string, string>, ...files: readonly (Chosen | null)[]): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)

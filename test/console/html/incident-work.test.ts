@@ -17,7 +17,7 @@ const incidentOf = (title: string) =>
 
 const asked = async (query: string, key?: string) => JSON.stringify(await post(app.baseUrl, { query, key }))
 
-/** What visitors read of an incident, at each public door. */
+/** What visitors can read of an incident, at each public door. */
 async function publicTexts(id: string): Promise<string> {
   const paths = ['', `/incidents/${id}`, '/history', '/history.atom', '/history.rss', '/api/v2/incidents.json']
   const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
@@ -49,7 +49,7 @@ test('notes are written, edited and deleted in the timeline, and no public door 
   expect(after).not.toContain('s3cret')
   expect(after).not.toContain('Person')
   expect(timesOfChange(after)).toEqual(timesOfChange(before))
-  // The same, without errors, for members.
+  // The same for members; there must be no errors.
   const query = `{ node(id: "${id}") { ... on Incident { notes { nodes { message authorName } } lead { userId } } } }`
   expect(await asked(query, acme.key)).toContain('s3cret')
   expect(await asked(query, acme.key)).toContain(ana.userId)
@@ -153,7 +153,7 @@ test('a service moves from a draft to any open incident, and from the page to pu
   const moved = await editor.post(`incidents/${draft.id}/move`, { serviceId: service.id, intoId: open.id })
   expect(moved.location).toBe(`/console/acme/incidents/${open.id}`)
   expect((await editor.get(`incidents/${draft.id}`)).html).not.toContain('id="affected"')
-  // Back, the page would show that it works.
+  // Moving it to the draft would make the page show the service as operational.
   expect((await editor.get(`incidents/${open.id}/move`)).html).not.toContain(other.id)
   const back = await editor.post(`incidents/${open.id}/move`, { serviceId: service.id, intoId: other.id })
   expect(back.status).toBe(422)

@@ -8,7 +8,10 @@ const acme = await organization('acme')
 const admin = await acme.signIn('ADMIN')
 const stored = () => prisma.organization.findUniqueOrThrow({ where: { id: acme.organization.id } })
 
-/** The form of the settings. @param content of the chosen file; null: none. */
+/**
+ * The settings form.
+ * @param content of the chosen file; null: none.
+ */
 async function settings(content: Uint8Array<ArrayBuffer> | null, changes: Record<string, string> = {}) {
   const { version, name, slug, contactEmail, timeZone, accentColor } = await stored()
   const fields = {
@@ -44,7 +47,7 @@ test('is uploaded, shown, kept, and served for ever', async () => {
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringMatching(/^default-src 'none'.*; sandbox$/),
   })
-  // The form without a file, and with an empty address, keeps it.
+  // A form without a file and with an empty address keeps it.
   expect((await admin.post('page', await settings(null, { description: 'Anew.' }))).status).toBe(303)
   expect(await stored()).toMatchObject({ logoUrl, description: 'Anew.' })
   const { data } = await admin.graphql('{ statusPage(slug: "acme") { logoUrl } }')
@@ -90,7 +93,7 @@ test('is lost with the session, and the page says so', async () => {
   expect(status).toBe(401)
   expect(html).toContain('Kept.')
   expect(html).toContain('logo.sent')
-  // Sent again after the sign-in, without the file, it says so beside the field, and saves nothing unseen.
+  // Resent after sign-in, without the file: the form reports that beside the field, and saves nothing.
   const sentAgain = await settings(null, { description: 'Kept.', 'logo.sent': 'true' })
   const again = await admin.post('page', sentAgain)
   expect(again.status).toBe(422)

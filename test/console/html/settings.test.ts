@@ -7,7 +7,7 @@ const acme = await organization('acme')
 const owner = await acme.signIn('OWNER')
 const admin = await acme.signIn('ADMIN')
 
-/** Makes the last proof of a person's presence older than ten minutes, and waits until every cache knows. */
+/** Makes the last confirmation of a person older than ten minutes, and waits until every cache has that. */
 async function forgetPresence(userId: string) {
   await prisma.session.updateMany({ where: { userId }, data: { confirmedAt: new Date(Date.now() - 11 * 60_000) } })
   await prisma.$executeRaw`SELECT pg_notify('revoked_api_key', ${userId})`

@@ -29,22 +29,22 @@ beforeAll(async () => {
   await dispatched(database.prisma, made.id)
 })
 
-/** A form that two people have open at once. */
+/** A form that two people have open at the same time. */
 interface Edited {
-  /** The screen that has it. */
+  /** The screen that contains it. */
   readonly screen: string
   /** A part of its opening tag. */
   readonly form: string
   /** Where it is sent; absent: to its screen. */
   readonly path?: string
-  /** What the first and the second of them type. */
+  /** The input of the first and the second person. */
   readonly theirs: Record<string, string>
   readonly mine: Record<string, string>
-  /** How the screen shows what the first has saved. */
+  /** How the screen shows the change of the first person. */
   readonly now: string
-  /** How it keeps what the second has typed; absent: as the value of a field. */
+  /** How it keeps the input of the second person; absent: as the value of a field. */
   readonly typed?: string
-  /** What is refused in it for another reason; absent: nothing is. */
+  /** An input that is refused for another reason; absent: nothing is. */
   readonly wrong?: Record<string, string>
 }
 
@@ -147,7 +147,7 @@ test.each(Object.entries(forms))('two people who edit %s see both, and lose noth
   expect([saved.status, saved.html]).toEqual([303, expect.anything()])
 
   if (wrong !== undefined) {
-    // A refusal for another reason must not pass off what another person has saved as read.
+    // After a refusal for another reason, the change of another person must still count as unseen.
     const refused = await ben.post(path, filled({ ...mine, ...wrong }))
     expect(refused.status).toBe(422)
     const isShown = refused.html.includes('Another person has changed this')

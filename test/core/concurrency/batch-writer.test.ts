@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type BatchWriterOptions, createBatchWriter } from '../../../src/core/concurrency/batch-writer.ts'
 
-/** Longer than any test: only what makes a batch leave early lets it leave. */
+/** Longer than any test: a batch is only written for another reason. */
 const NEVER_MS = 1_000_000
 
 /** A writer whose writes the test ends. */
@@ -25,7 +25,7 @@ function setUp(options: Partial<BatchWriterOptions<number>> = {}) {
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-/** Lets a writer go on after a write has ended, or items have come. */
+/** Lets a writer continue after a write has ended or items have arrived. */
 const settled = async () => {
   await turn()
   await turn()

@@ -5,14 +5,14 @@ import { BUSY_AFTER_MS, STOPPED_AFTER_MS, startPollLoop, worseState } from '../.
 /** Longer than a test may take. */
 const FOREVER = 1_000_000
 
-/** Log lines, as their messages. */
+/** Collects log messages. */
 function messages() {
   const lines: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line).msg) })
   return { lines, log, failureMessage: 'the work failed' }
 }
 
-/** What answers each time with the next of some waits, and then with one that does not end. */
+/** Work that returns these waits one by one, then one that never ends. */
 const workFor = (...waits: (number | Error)[]) =>
   vi.fn(async () => {
     const wait = waits.shift() ?? FOREVER
@@ -102,7 +102,7 @@ test('reports stopped while a run hangs, failing after it failed, ok after succe
   time += STOPPED_AFTER_MS - BUSY_AFTER_MS
   expect(state()).toBe('stopped')
   answer(Promise.reject(new Error('no database')))
-  // Only the next run can be answered.
+  // Only the next run can succeed.
   await vi.waitUntil(() => work.mock.calls.length === 2)
   expect(state()).toBe('failing')
   answer(FOREVER)

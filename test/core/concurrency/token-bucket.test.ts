@@ -35,7 +35,7 @@ test('never gives more than its limit within a window, whatever the clock does',
       const bucket = createTokenBucket({ limit: 12, windowMs: 1000, burst: 4 }, () => time)
       const taken: number[] = []
       for (const [wait, tries] of waits) {
-        // A clock that is set back does not make time pass.
+        // Setting a clock back does not let time pass.
         time += wait
         now += Math.max(0, wait)
         for (let index = 0; index < tries; index += 1) if (bucket.take()) taken.push(now)

@@ -19,7 +19,7 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 afterAll(closeRendering)
 
-/** As long as a message may be, and takes ten seconds to render. */
+/** As long as a message may be; takes ten seconds to render. */
 const bomb = 'www._'.repeat(2000)
 const long = `${'Some *words* in a paragraph. '.repeat(20)}\n\n- one\n- **two**`
 const incident = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR' }
@@ -59,7 +59,7 @@ describe('a message', () => {
     const acme = await tenant()
     const before = performance.eventLoopUtilization()
     await createIncident(acme.ctx, { ...incident, message: bomb })
-    // Rendered here, it would keep this thread busy for several seconds.
+    // Rendering it here would block this thread for several seconds.
     expect(performance.eventLoopUtilization(before).active).toBeLessThan(1000)
     const [entry] = await entriesOf(acme.id)
     expect(entry).toMatchObject({ html: textAsHtml(bomb), htmlVersion: HTML_VERSION })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { plainLines, plainText, renderMarkdown, textAsHtml } from '../../../src/core/markdown/markdown.ts'
 import { nestingFaults } from '../../support/markup.ts'
 
-/** Every tag that a message can become. */
+/** Every tag that rendering can produce. */
 const ownTags =
   /^<(\/?(p|h4|ul|ol( start="\d+")?|li|blockquote|pre|code( class="language-[^"<>]*")?|em|strong|br|hr|a( rel="noopener noreferrer nofollow ugc" href="[^"<>]*"( title="[^"<>]*")?)?)( \/)?)>$/
 

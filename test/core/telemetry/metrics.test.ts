@@ -63,10 +63,10 @@ test('asks for its token where one is set', async () => {
 })
 
 describe('names', () => {
-  /** As the rules of Prometheus have it (“Metric and label naming”, and the checks of `promtool check metrics`). */
+  /** Following the rules of Prometheus (“Metric and label naming”, and `promtool check metrics`). */
   const notBaseUnits =
     /_(ms|milliseconds|micros|microseconds|nanoseconds|minutes|hours|days|kb|mb|kilobytes|megabytes|bits|percent|percentage)(_|$)/
-  /** Of Node.js: dashboards for it know these gauges by these names. */
+  /** From Node.js: existing dashboards use these names. */
   const known = new Set([
     'nodejs_active_handles_total',
     'nodejs_active_requests_total',

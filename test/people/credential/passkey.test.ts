@@ -24,7 +24,7 @@ const newAuthenticator = () => createAuthenticator({ origin: site.origin, rpId: 
 const later = (milliseconds: number) => () => new Date(noon.getTime() + milliseconds)
 let networks = 0
 
-/** A person with a passkey, and a visitor from a network of its own. */
+/** A person with a passkey, and a visitor from a separate network. */
 async function withPasskey(counter = 0) {
   const visitor = peopleContext(prisma, { clientAddress: `198.51.100.${++networks}` })
   const user = await newUser(visitor)

@@ -20,7 +20,7 @@ const { prisma } = await testDatabase()
 const later = (milliseconds: number) => () => new Date(noon.getTime() + milliseconds)
 const codeAt = (secret: string, at: Date) => totpCode(secret, Math.floor(at.getTime() / (30 * SECOND)))
 
-/** A person with an app, half a minute after it was set up with a code. */
+/** A person with an authenticator app, half a minute after its setup with a code. */
 async function withApp(clientAddress = '203.0.113.9') {
   const visitor = peopleContext(prisma, { clientAddress })
   const user = await newUser(visitor)
@@ -125,7 +125,7 @@ describe('a sign-in with a second factor', () => {
     for (let wrong = 0; wrong < 10; wrong++) expect(await signInWith(other.visitor, doomed, 'wrong')).toBeNull()
     expect(await signInWith(visitor, token, code)).not.toBeNull()
     await expect(signInWith(other.visitor, doomed, other.code)).rejects.toMatchObject({ code: 'INVALID_TOKEN' })
-    // Nor does another token help, from any address.
+    // Another token does not help either, from any address.
     const elsewhere = { ...other.visitor, clientAddress: '198.51.100.1' }
     await expect(signInWith(elsewhere, await other.signIn(), other.code)).rejects.toMatchObject({
       code: 'RATE_LIMITED',

@@ -34,7 +34,7 @@ beforeEach(() => {
   provider.person = null
 })
 
-/** Someone at the provider, in two browser profiles: ours and the provider's cookies. */
+/** A person at the provider, in two browser profiles: our cookies and the provider's. */
 function newPerson(about: object = {}) {
   const sub = `subject-${++people}`
   const email = `Person-${people}@Company.example`
@@ -43,13 +43,13 @@ function newPerson(about: object = {}) {
 
 const visit = () => newVisitor(app.baseUrl, `203.0.113.${++people}`)
 
-/** Goes to the provider and back, as far as the address to which it sends the browser. */
+/** Goes to the provider and back, up to the address to which it redirects the browser. */
 async function callbackFor(visitor: Visitor, query = '?to=/console/x/now'): Promise<string> {
   const started = await visitor.get(`/sign-in/openid${query}`)
   return followProvider(started.location ?? '')
 }
 
-/** Signs in at the provider. Returns the address to which it sends the browser. */
+/** Signs in at the provider. Returns the address to which it redirects the browser. */
 async function followProvider(url: string): Promise<string> {
   const there = newVisitor(provider.issuer)
   let location = url
@@ -125,7 +125,7 @@ test('a form submitted after its session had ended is kept until the sign-in in 
     'Typed before',
     true,
   ])
-  // A script sends only what was typed on the page itself without being asked.
+  // Without asking, a script only sends what was typed on the page itself.
   expect(resumed.html).not.toContain('data-resend')
   expect([visitor.cookies.has('allclear_held'), (await signIn(visitor)).status]).toEqual([false, 303])
   expect((await signIn(other)).status).toBe(303)
@@ -213,7 +213,7 @@ describe('the answer of the provider', () => {
 })
 
 describe('a signed-in person', () => {
-  /** An owner of an organization, signed in by password. */
+  /** An owner of an organization, signed in with a password. */
   async function signedIn(slug: string) {
     const operator = { ...context, actor: { kind: 'operator' } } as const
     const { organization } = await createOrganization(operator, { name: slug, slug, contactEmail: 'a@example.com' })

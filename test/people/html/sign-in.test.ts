@@ -105,7 +105,7 @@ describe('a sign-in with a password', () => {
     }
     expect((await attempt(app, 100, password)).status).toBe(429)
     expect((await attempt(other, 101, password)).status).toBe(429)
-    // Not in the browser in which the person has signed in before, signed out or not, and not by another person's cookie.
+    // Neither in a browser in which the person has signed in before, signed out or not, nor with another person's cookie.
     expect((await visitor.post('/sign-out', {})).status).toBe(303)
     const stranger = await newPerson()
     await stranger.signIn()

@@ -1,6 +1,6 @@
 import type { ReceivedMail } from '../../support/mail-server.ts'
 
-/** A page as a browser gets it that follows no redirects. */
+/** A page as a browser without redirects receives it. */
 export interface VisitedPage {
   readonly status: number
   readonly location: string | null
@@ -12,11 +12,14 @@ export interface VisitedPage {
 export interface Visitor {
   readonly cookies: Map<string, string>
   get(url: string): Promise<VisitedPage>
-  /** Sends a form of our own page. @param headers replace those of one. */
+  /**
+   * Sends a form of our own page.
+   * @param headers replace its headers.
+   */
   post(url: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<VisitedPage>
 }
 
-/** @param address the network from which it seems to come, where the service trusts this machine as a proxy. */
+/** @param address the apparent network of the visitor, if the service trusts this machine as a proxy. */
 export function newVisitor(baseUrl: string, address = '203.0.113.1'): Visitor {
   const cookies = new Map<string, string>()
   async function send(url: string, init: RequestInit): Promise<VisitedPage> {
@@ -49,7 +52,7 @@ export function hidden({ html }: Pick<VisitedPage, 'html'>, name: string): strin
   return new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''
 }
 
-/** Returns the path of the only link in a mail that begins in a way. */
+/** Returns the path of the only link in an email that begins this way. */
 export function pathIn({ text = '' }: Pick<ReceivedMail, 'text'>, path: string): string {
   return new RegExp(`${path}/[\\w-]+`).exec(text)?.[0] ?? ''
 }

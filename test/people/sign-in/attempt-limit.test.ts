@@ -8,7 +8,7 @@ import { peopleContext } from '../setup.ts'
 const { prisma } = await testDatabase()
 let made = 0
 
-/** An instance of the service, as a client at an address sees it; each address is new unless given. */
+/** An instance of the service, seen by a client at an address; a new address by default. */
 function instance({ from = `2001:db8:${(++made).toString(16)}::1`, at = noon } = {}) {
   return peopleContext(prisma, { clientAddress: from, now: () => at })
 }

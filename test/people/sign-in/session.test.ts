@@ -32,7 +32,7 @@ async function person() {
   return insertUser(operator, { email: `p${made}@example.com`, name: `P ${made}`, passwordHash: null })
 }
 
-/** An owner, signed in. */
+/** A signed-in owner. */
 async function owner() {
   const user = await person()
   const input = { name: 'A', slug: `sessions-${made}`, contactEmail: 'a@b.example' }

@@ -13,7 +13,7 @@ const passwordHash = await hashPassword('the right password')
 
 let made = 0
 
-/** An instance of the service, as a client at an address sees it. */
+/** An instance of the service, seen by a client at an address. */
 function instance(clientAddress: string): PeopleContext {
   return peopleContext(prisma, { clientAddress })
 }
@@ -24,7 +24,7 @@ async function person() {
   return insertUser(testContext(prisma), { email, name: 'S', passwordHash })
 }
 
-/** An address that no other test has. */
+/** An address that no other test uses. */
 const address = () => `198.51.100.${++made}`
 
 describe('signing in with a password', () => {

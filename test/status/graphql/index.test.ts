@@ -26,7 +26,7 @@ const { prisma: db } = await testDatabase()
 let now = new Date('2026-11-20T12:00:00.000Z')
 const { baseUrl: url } = await testApp({
   dns: await startDnsServer(scriptedLists()),
-  // Statements are counted here: nothing else may ask the database meanwhile.
+  // This file counts statements, so nothing else may query the database.
   settings: { ROLE: 'web' },
   now: () => now,
 })
@@ -44,7 +44,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What a mutation answers, be it a result or an error of its union. */
+/** Returns the answer of a mutation, be it a result or an error of its union. */
 async function attempt(key: string | undefined, mutation: string, variables: Record<string, unknown> = {}) {
   const result = await post(url, { key, query: mutation, variables })
   return { ...result, answer: answerOf(result) }
@@ -52,7 +52,7 @@ async function attempt(key: string | undefined, mutation: string, variables: Rec
 
 const answerOf = ({ data }: Result) => Object.values(data ?? {})[0] as Record<string, unknown> | undefined
 
-/** What an organization's own key reads. */
+/** What an organization can read with its own key. */
 const own = <T>(key: string, fields: string) => succeed<T>(url, key, `{ organization { ${fields} } }`)
 
 interface Connection<T> {
@@ -613,7 +613,7 @@ describe('the public page', () => {
     await mutate(url, key, 'updateOrganization', 'Organization', { name: 'Renamed' })
     expect((await events.next()).value).toEqual({ data: { statusPageEvents: { page: { id } } } })
     await client.dispose()
-    // This service has no address of its own, so that no domain will do: the page is looked for first.
+    // This service has no address of its own, so every domain is invalid: the page is looked up first.
     const requested = async (pageId: string) => {
       const query = `mutation { requestDomain(input: { pageId: "${pageId}", domain: "one.example.org" }) { ${error} } }`
       return (await attempt(key, query)).answer?.['code']
@@ -632,7 +632,7 @@ describe('the public page', () => {
 
 describe('the cost of an operation', () => {
   let many: FilledOrganization
-  /** Statements that the service sends to the database for one operation that has to succeed. */
+  /** Counts the statements for one operation, which has to succeed. */
   const statements = (query: string, key?: string) =>
     fewestStatements(async () => expect((await post(url, { query, key })).errors).toBeUndefined())
 
@@ -652,9 +652,9 @@ describe('the cost of an operation', () => {
         services: [{ serviceId: many.ids.Service, status: 'DEGRADED_PERFORMANCE' }],
       })
     const fifty = await statements(query(50), many.key)
-    // On a busy machine its lists are completed in several time slices.
+    // On a busy machine, its lists are completed in several time slices.
     expect(fifty).toBeLessThan(one + 10)
-    // One of them reads the organization's sizes, for the weight is over the limit of the largest there may be.
+    // One of them reads the organization's sizes, because the weight exceeds the limit of the largest possible one.
     expect(fifty).toBeLessThanOrEqual(25)
   })
 
@@ -666,9 +666,9 @@ describe('the cost of an operation', () => {
         updates { nodes { id status message createdAt services { status service { id name } } } } }
       maintenances { id title status startsAt endsAt services { id name } updates { nodes { id message status createdAt } } }
       pastIncidents(first: 20) { edges { node { id title resolvedAt updates { nodes { message } } } } } } }`
-    // With a key, because visitors are answered from memory.
+    // With a key, because visitors are answered from the cache.
     const single = await statements(query(one.slug), one.key)
-    // On a busy machine a list is completed in several time slices, and some of its rows are read in each. One statement for each
+    // On a busy machine, a list is completed in several time slices, each of which reads some of its rows. One statement per
     // incident would be 49 more.
     expect(await statements(query(many.slug), many.key)).toBeLessThan(single + 10)
   })

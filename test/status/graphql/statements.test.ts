@@ -8,7 +8,7 @@ import { statementsOf } from '../../support/statements.ts'
 
 const { baseUrl: url } = await testApp({
   dns: await startDnsServer(scriptedLists()),
-  // Statements are counted here: nothing else may ask the database meanwhile.
+  // This file counts statements, so nothing else may query the database.
   settings: { ROLE: 'web', DEFAULT_TIER: 'team' },
 })
 const { key } = await newOrganization(url)
@@ -26,7 +26,7 @@ const maintenance = {
   endsAt: new Date(Date.now() + 7_200_000).toISOString(),
 }
 
-/** The mutations that matter most and the statements each may take, with those that begin and end its transaction. */
+/** The most important mutations and the maximum statements of each, including begin and commit of its transaction. */
 const mutations: readonly (readonly [name: string, most: number, prepare: () => Promise<() => Promise<unknown>>])[] = [
   ['createIncident', 5, async () => () => newIncident()],
   [
@@ -73,7 +73,7 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
   ['createService', 7, async () => newService],
   [
     'updateService',
-    // One more than others: whether a file manages it.
+    // One more than others: it checks whether a file manages the service.
     7,
     async () => {
       const { id } = await newService()
@@ -84,12 +84,13 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
 ]
 
 /**
- * What is no part of a change: the key is read every two seconds and its use recorded every minute (account/api-key/known-keys.ts),
- * and without a worker, this instance stands in for it and asks when its next delivery is due (app/standby.ts).
+ * Statements that do not belong to the change: the key is read every two seconds and its use recorded every minute
+ * (account/api-key/known-keys.ts), and without a worker, this instance stands in and asks when its next delivery is due
+ * (app/standby.ts).
  */
 const aside = /key\.hash|UPDATE "public"."ApiKey"|^\s*SELECT \(SELECT min\("dueAt"\)/
 
-/** The fewest statements of six times, for what else runs in this process sends its own meanwhile. */
+/** The minimum of six runs, because background jobs of the process send statements too. */
 async function fewest(prepare: () => Promise<() => Promise<unknown>>): Promise<string[]> {
   let least: string[] | null = null
   for (let turn = 0; turn < 6; turn++) {

@@ -154,7 +154,7 @@ describe('the timeline of an incident', () => {
       createdAt: resolved.createdAt,
       services,
     }
-    // At the time of another update: placed just after it, and therefore the newest.
+    // At the time of another update, it is placed just after it, and is therefore the newest.
     expect((await postIncidentUpdate(ctx, again)).createdAt).toEqual(new Date(resolved.createdAt.getTime() + 1))
     expect(await state()).toEqual(['IDENTIFIED', null, 'API OPERATIONAL', 'Site PARTIAL_OUTAGE'])
   })

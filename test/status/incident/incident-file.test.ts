@@ -49,14 +49,14 @@ test('an update is posted with its files, which a page then shows', async () => 
   for (const services of [null, [search]]) {
     const file = await readPublicFile(prisma, scopeOf(acme, services), id, null)
     expect(new Uint8Array(file.content)).toEqual(picture.content)
-    // A known file is not read again.
+    // A file with a known id is not read again.
     expect(await readPublicFile(prisma, scopeOf(acme, services), id, file)).toBe(file)
   }
   const other = await tenant()
   for (const scope of [scopeOf(acme, [pay]), scopeOf(acme, []), scopeOf(other)])
     await expect(readPublicFile(prisma, scope, id, null)).rejects.toThrow(NotFound)
   await expect(readFileContent(prisma, other.id, id)).rejects.toThrow(NotFound)
-  // No update is stored with a refused file.
+  // No update is stored if a file is refused.
   const unnamed = { ...picture, alt: '' }
   await expect(postIncidentUpdate(acme.ctx, updateOf(incident), [log, unnamed])).rejects.toThrow(Invalid)
   expect(await prisma.incidentUpdate.count({ where: { incidentId: incident.id } })).toBe(2)

@@ -119,7 +119,7 @@ test('a lead is a member, is logged, and stops being a lead after leaving', asyn
   expect(await readLeads(prisma, [incident.id])).toEqual([])
   expect(await positionOf(acme)).toEqual(before)
   expect((await acme.events()).filter(({ kind }) => kind === 'INCIDENT_LEAD_CHANGED')).toHaveLength(3)
-  // A member who leaves while becoming a lead is no lead afterwards, whichever comes first.
+  // A member who leaves while becoming a lead is not a lead afterwards, whichever comes first.
   await together<unknown>([lead(ana.id), removeMember(ben.ctx, ana.id)])
   expect(await readLeads(prisma, [incident.id])).toEqual([])
   expect(await prisma.incident.findUnique({ where: { id: incident.id } })).toEqual(incident)

@@ -32,7 +32,7 @@ async function resolved(acme: Tenant, title = 'Outage'): Promise<string> {
   return (await createIncident(acme.ctx, words)).id
 }
 
-/** An organization with a resolved incident and three members, of which Ana has written the post-mortem. */
+/** An organization with a resolved incident and three members, one of whom, Ana, has written the post-mortem. */
 async function drafted() {
   const acme = await tenant()
   const incidentId = await resolved(acme)

@@ -13,7 +13,7 @@ const { prisma, pool } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
-/** Runs the job of a worker at a time. */
+/** Runs a worker's job at a time. */
 const round = (milliseconds: number) => runDueMaintenance(worker(milliseconds))
 const worker = (milliseconds: number): Context => testContext(prisma, { now: () => at(milliseconds) })
 const found = (id: string) => prisma.maintenance.findUniqueOrThrow({ where: { id } })

@@ -23,7 +23,7 @@ const plan = { title: 'New disks', message: 'We change disks.', startsAt: at(HOU
 const deriveState = (id: string) =>
   prisma.maintenance.findUniqueOrThrow({ where: { id }, include: maintenanceTimelineInclude })
 
-/** A tenant with a service and a maintenance of it, planned from one to two o'clock. */
+/** A tenant with a service and its maintenance, planned from one to two o'clock. */
 async function withMaintenance(more: object = {}) {
   const acme = await tenant()
   const [api = ''] = await acme.services('API')
@@ -184,7 +184,7 @@ describe('manually, a maintenance', () => {
 })
 
 describe('the timeline of a maintenance', () => {
-  /** A maintenance whose timeline is full. */
+  /** A maintenance with a full timeline. */
   async function withFullTimeline(more: object = {}) {
     const planned = await withMaintenance(more)
     const { id, organizationId } = planned

@@ -143,7 +143,7 @@ describe('the state of a page', () => {
     await cancelMaintenance(acme.ctx, { id: (await plan('cancelled', HOUR, 2 * HOUR)).id })
     const { maintenances, status } = await read(acme)
     expect(maintenances.map(({ title }) => title)).toEqual(['running', 'sooner', 'later'])
-    // Maintenance that names no service is announced and no more.
+    // Maintenance without services is announced only.
     expect(status.indicator).toBe('NONE')
   })
 
@@ -213,14 +213,14 @@ describe('what incidents said, read after an earlier state', () => {
       [[web], () => updateIncident(ctx, { id: past.id, startedAt: at(-4 * HOUR) })],
       [[web], () => updateIncident(ctx, { id: past.id, title: 'Was down' })],
       [[api], () => postIncidentUpdate(ctx, { incidentId: open.id, status: 'MONITORING', message: 'Again.' })],
-      // Services are known by their order.
+      // Services are identified by their order.
       [[], () => reorderServices(ctx, { ids: [web, api] })],
       [[], () => deleteIncident(ctx, past.id)],
     ]
     let hours = 0
     for (const [keeps, change] of changes) {
       await change()
-      // What an open incident says goes on.
+      // The statuses from an open incident continue.
       const now = at(++hours * HOUR)
       const state = await readPageState(prisma, acme.slug, now, earlier)
       expect(state.incidentHistory).toEqual((await read(acme, now)).incidentHistory)

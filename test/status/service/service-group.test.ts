@@ -13,7 +13,7 @@ import { type Tenant, tenantsOf, together } from '../setup.ts'
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
-/** The names of a tenant's groups by their positions, no two of which are the same. */
+/** The names of a tenant's groups by position; no two positions are equal. */
 async function namesOf({ id }: Tenant): Promise<string[]> {
   const groups = await prisma.serviceGroup.findMany({ where: { organizationId: id }, orderBy: { position: 'asc' } })
   expect(new Set(groups.map(({ position }) => position)).size).toBe(groups.length)

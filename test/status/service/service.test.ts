@@ -11,7 +11,7 @@ import { type Tenant, tenantsOf, together } from '../setup.ts'
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
-/** The names of a tenant's services by their positions, no two of which are the same. */
+/** The names of a tenant's services by position; no two positions are equal. */
 async function namesOf({ id }: Tenant): Promise<string[]> {
   const services = await prisma.service.findMany({ where: { organizationId: id }, orderBy: { position: 'asc' } })
   expect(new Set(services.map(({ position }) => position)).size).toBe(services.length)

@@ -19,7 +19,7 @@ const variables = [{ name: 'HOOK', value: 'a' }]
 
 await prisma.organization.update({ where: { id: acme.organization.id }, data: { tier: 'TEAM' } })
 
-/** Applies the file. Gives the ids of its objects. */
+/** Applies the file. Returns the ids of its objects. */
 async function apply() {
   const { planHash } = await ask<{ planHash: string }>('planConfiguration', 'PlanConfigurationInput', {})
   await ask('applyConfiguration', 'ApplyConfigurationInput', { planHash })
@@ -55,7 +55,7 @@ test.each([
   expect(html).toContain(`Managed by <b>acme.yaml</b> as ${place}.`)
   for (const name of names) expect(html).toMatch(new RegExp(`<(input|select) id="${name}"[^>]*(readonly|disabled)`))
   const before = await rows()
-  // A browser sends no disabled field.
+  // Browsers do not send disabled fields.
   const version = /name="version" value="(\d+)"/.exec(html)?.[1] ?? ''
   const locked = /name="locked" value="([^"]*)"/.exec(html)?.[1] ?? ''
   const own: Record<string, string> =
@@ -65,7 +65,7 @@ test.each([
   expect(await rows()).toEqual(before)
 })
 
-/** What the file gives, as it is stored. */
+/** The file's values, as stored. */
 async function rows() {
   return [
     await prisma.serviceGroup.findMany({ where, select: { name: true } }),

@@ -25,7 +25,7 @@ test('an incident is merged with one form; its page leads to the other, an open 
   expect([led.status, led.headers.get('location')]).toEqual([302, `/status/acme/incidents/${down.id}`])
   const german = await fetch(`${app.baseUrl}/status/acme/de/incidents/${slow.id}`, { redirect: 'manual' })
   expect(german.headers.get('location')).toBe(`/status/acme/de/incidents/${down.id}`)
-  // The script loads the page again when this says that it is gone.
+  // The script reloads the page when this answers that it is gone.
   expect((await page(slow.id, '?since=x')).status).toBe(404)
   const whole = await (await page(down.id)).text()
   for (const text of ['They are one.', 'We look.']) expect(whole).toContain(text)

@@ -21,7 +21,7 @@ async function addService(name: string): Promise<string> {
   return id
 }
 
-/** What the form of a new incident sends. */
+/** The fields of the form for a new incident. */
 const fields = { title: 'Slow answers', status: 'INVESTIGATING', impact: 'MINOR', message: 'We are **looking**.' }
 
 /** Reports an incident; returns its id. */
@@ -291,7 +291,7 @@ describe('an incident', () => {
     expect(typed).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/)
     const edit = { title: 'Slower answers', impact: 'MAJOR', startedAt: typed, version: '1' }
     expect((await editor.post(`incidents/${id}/edit`, edit)).status).toBe(303)
-    // The form shows minutes; a time that was not changed stays as exact as it was.
+    // The form shows minutes; an unchanged time keeps its precision.
     expect(await incidentOf(id)).toMatchObject({ title: 'Slower answers', impact: 'MAJOR', startedAt })
     const refused = await editor.post(`incidents/${id}/edit`, { ...edit, title: 'Another title' })
     expect(refused.status).toBe(422)
@@ -397,7 +397,7 @@ describe('the list of incidents', () => {
     const { id } = await prisma.incident.findFirstOrThrow({ where: { organizationId, title: 'New one' } })
     for (const path of ['now', older, 'incidents/new', `incidents/${id}`]) {
       const statements = await fewestStatements(async () => void (await editor.get(path)))
-      // Members see the work on an incident beside its timeline: its notes, files, lead and post-mortem.
+      // Beside the timeline, members see notes, files, the lead and the post-mortem.
       const most = path === `incidents/${id}` ? 16 : 10
       expect([path, statements > 2 && statements <= most, statements]).toEqual([path, true, statements])
     }

@@ -10,7 +10,7 @@ const incidentOf = (status: string) =>
     ...{ title: 'All is down', status, impact: 'MINOR', message: 'We look.', services: [] },
   })
 
-/** What visitors read of an incident, at each public door. */
+/** What visitors can read of an incident, at each public door. */
 async function publicTexts(id: string): Promise<string> {
   const paths = [
     '',
@@ -45,7 +45,7 @@ test('a post-mortem is drafted from the timeline, previewed, saved, published, w
   const saved = await editor.post(path, { message: 'A **disk** was full.' })
   expect(saved.location).toBe(`/console/acme/${path}`)
   expect((await editor.get(`incidents/${id}`)).html).toContain('<strong>disk</strong>')
-  // Not even a time of change tells that there is a draft.
+  // Not even a modification time reveals that there is a draft.
   expect(timesOfChange(await publicTexts(id))).toEqual(timesOfChange(before))
   expect(await publicTexts(id)).not.toContain('was full')
   await editor.post(`${path}/publish`, { 'tellSubscribers.shown': 'true' })
@@ -90,7 +90,7 @@ test('a review is requested, listed, approved by another member and cancelled wi
   expect(waiting.html).toContain('It can be published once it is approved.')
   expect(waiting.html).not.toMatch(/Publish what is saved|Approve what is saved/)
   expect((await viewer.get('now')).html).toContain(`/console/acme/${path}`)
-  // A viewer reads how it stands, and has no buttons.
+  // Viewers see the state of the review, without buttons.
   expect((await viewer.get(`incidents/${id}`)).html).toContain('Review requested')
   expect((await author.post(`${path}/publish`, {})).status).toBe(422)
   expect((await author.post(`${path}/approve`, { version: '1' })).html).toContain('A member other than its author')
@@ -105,7 +105,7 @@ test('a review is requested, listed, approved by another member and cancelled wi
   expect((await author.get(path)).html).toContain('Review requested')
   await author.post(`${path}/cancel-review`, {})
   expect((await author.get(path)).html).toContain('Request a review')
-  // Nothing of this is seen outside.
+  // None of this is public.
   expect(timesOfChange(await publicTexts(id))).toEqual(before)
   const query = `query ($id: ID!) { node(id: $id) { ... on Incident { postmortem { reviewedBy reviewedAt } } } }`
   await author.post(`${path}/publish`, {})

@@ -31,12 +31,12 @@ test('a template fills the form that reports an incident, with the services that
   expect(used.html).toContain('<option value="IDENTIFIED" selected')
   expect(used.html).not.toContain('Still to fill in')
   expect(await database.prisma.incident.count()).toBe(0)
-  // What is left open is refused, and what was typed is kept.
+  // Unfilled placeholders are refused, and typed text is kept.
   const open = { ...typed, title: '{{service}} is down', message: 'We look.', templateId: '' }
   const refused = await editor.post('incidents/new', open)
   expect(refused.status).toBe(422)
   expect(refused.html).toContain('Has {{service}} of the template, which is still to fill in.')
-  // The Enter key presses the first button of the form; with no template chosen it reports.
+  // The Enter key presses the first button of the form; with no template chosen it reports the incident.
   const sent = await editor.post('incidents/new', { ...open, title: 'API is down', use: 'true' })
   expect(sent.location).toMatch(/^\/console\/acme\/incidents\/inc_/)
 })
@@ -92,7 +92,7 @@ test('whom to tell is kept with a template, and goes with it into what is report
   const { prisma } = database
   const editor = await acme.signIn('EDITOR')
   const viewer = await acme.signIn('VIEWER')
-  // A browser leaves out what is not checked.
+  // Browsers do not send unchecked boxes.
   const untold = { 'tellSubscribers.shown': 'true' }
   const checkbox = /<input[^>]*name="tellSubscribers"[^>]*>/
   const isChecked = (html: string) => checkbox.exec(html)?.[0]?.includes(' checked') ?? expect.unreachable()
@@ -106,14 +106,14 @@ test('whom to tell is kept with a template, and goes with it into what is report
     expect([told.tellSubscribers, quiet.tellSubscribers]).toEqual([true, false])
     expect(isChecked((await editor.get(`templates/${told.id}`)).html)).toBe(true)
     expect(isChecked((await editor.get(`templates/${quiet.id}`)).html)).toBe(false)
-    // Who may only read reads it too.
+    // Viewers can read it too.
     expect((await viewer.get(`templates/${told.id}`)).html).toContain('Subscribers are told.')
     expect((await viewer.get(`templates/${quiet.id}`)).html).toContain('Subscribers are not told.')
   }
   const idOf = async (kind: 'INCIDENT' | 'UPDATE' | 'MAINTENANCE', name: string) =>
     (await prisma.template.findFirstOrThrow({ where: { kind, name } })).id
   const newest = () => prisma.event.findFirstOrThrow({ orderBy: { seq: 'desc' }, where: { subjectName: { not: '' } } })
-  // What a form was filled with is sent as a browser sends it.
+  // The filled-in form is sent as a browser sends it.
   const chosen = (html: string): Record<string, string> => (isChecked(html) ? { tellSubscribers: 'true' } : {})
   const report = { title: 'Slow', message: 'We look.', status: 'INVESTIGATING', impact: 'MINOR' }
   for (const [name, expected] of [

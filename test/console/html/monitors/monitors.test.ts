@@ -12,7 +12,7 @@ const { signIn } = await organization('watchers')
 const { signIn: signInElsewhere } = await organization('strangers')
 const { prisma } = database
 
-/** A website that answers with what it was asked. */
+/** A website that echoes requests. */
 const website = createServer((request, response) => {
   response.end(`hello, your token is ${request.headers['x-token'] ?? 'missing'}`)
 })

@@ -3,7 +3,7 @@ import { testConsole } from '../../../support/console.ts'
 
 const { app, organization } = await testConsole()
 
-/** An organization with its first page, and what a visitor reads of that. */
+/** An organization with its first page, as visitors see it. */
 async function withPage(name: string) {
   const created = await organization(name)
   const { slug, pageId } = created.organization
@@ -13,7 +13,7 @@ async function withPage(name: string) {
   return { ...created, admin, read, access: `pages/${pageId}/access`, tokens: `pages/${pageId}/tokens` }
 }
 
-/** What the form of the access sends. */
+/** The fields of the access form. */
 const access = (kind: string, fields: Record<string, string> = {}) => ({
   'access.kind': kind,
   'access.password': '',

@@ -34,7 +34,7 @@ async function create(slug: string, fields: Record<string, string | readonly str
   return location?.replace('/console/acme/', '') ?? expect.unreachable()
 }
 
-/** What the form of a page shows, as a browser sends it back. */
+/** The values of a page's form, as a browser sends them back. */
 async function shown(path: string, changes: Record<string, string | readonly string[]> = {}) {
   const { html } = await admin.get(path)
   const form = /<form[^>]* id="settings"[\s\S]*?<\/form>/.exec(html)?.[0] ?? ''
@@ -93,7 +93,7 @@ describe('another page', () => {
       html: await response.text(),
     }))
     expect(html).toContain('About all of us.')
-    // Back to the colour of the first page, and a description of its own.
+    // The colour of the first page again, and another description.
     const { accentColor } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
     await admin.post(path, await shown(path, { accentColor, description: 'Only this one.' }))
     expect(await row(path)).toMatchObject({ accentColor: null, description: 'Only this one.' })
@@ -335,7 +335,7 @@ test('a page with more services than a form lists keeps those that are not', asy
   expect(html).toContain('45 more are chosen, and stay so.')
   expect((await person.post(path, await form(html, { description: 'Saved.' }))).status).toBe(303)
   expect(await chosen()).toBe(120)
-  // One of the others is found by its name, and left out.
+  // One of the others is found by its name, and removed.
   const last = data.at(-1)?.id ?? ''
   const asked = await person.post(path, await form(html, { serviceText: 'Line 119', find: 'true' }))
   expect(asked.html).toContain(`value="${last}" checked=""`)
@@ -387,7 +387,7 @@ describe('the domain and the access of a page', () => {
   })
 })
 
-/** What the form of the first page sends. */
+/** The fields of the first page's form. */
 async function firstPage(changes: Record<string, string | readonly string[]>) {
   const { timeZone, contactEmail } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
   return { ...(await shown('page')), timeZone, contactEmail, ...changes }

@@ -9,7 +9,7 @@ const { database, organization } = await testConsole()
 const acme = await organization('acme')
 const { prisma } = database
 
-/** The service of all tests. */
+/** The service that all tests use. */
 async function shop() {
   const { id: organizationId } = await prisma.organization.findUniqueOrThrow({ where: { slug: 'acme' } })
   const found = await prisma.service.findFirst({ where: { organizationId, name: 'Shop' } })

@@ -123,7 +123,7 @@ describe('services', () => {
     const found = await editor.post('incidents/new', { ...incident, serviceText: 'service 42', find: 'true' })
     expect(found.html).toContain('>Service 425<')
     expect(found.html).toContain('value="One of many"')
-    // Names may have a hundred characters.
+    // Names may have up to a hundred characters.
     await prisma.$executeRaw`
       UPDATE "Service" SET name = rpad(name, 100, ' of all the regions') WHERE "organizationId" = ${where.organizationId}`
     for (const path of [
