@@ -6,8 +6,8 @@ import { root } from '../../src/core/process/paths.ts'
 
 /**
  * Runs a command of the bundled `allclear` as a user does, and returns its standard output.
- * @param onLine receives each line that it says to people.
- * @throws Error with what it said, when it fails.
+ * @param onLine receives each line for people.
+ * @throws Error with its output when it fails.
  */
 export async function runAllclear(
   args: readonly string[],

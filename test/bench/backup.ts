@@ -10,19 +10,19 @@ import { runAllclear } from './allclear.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
 
-/** Changes a second. */
+/** Changes per second. */
 const RATE = 1000
-/** Rows that are there before. */
+/** Existing rows. */
 const ROWS = Number(process.env['ROWS'] ?? 300_000)
-/** How many changes may be under way at once. */
+/** The maximum number of concurrent changes. */
 const CONCURRENCY = 16
 const WARM_MS = 2000
 /** The time of the newest row. */
 const START = new Date().toISOString()
 
 /**
- * (q) `allclear backup` while 1,000 changes a second are written, on both databases, and `allclear restore`: how long they take,
- * how long a change waits meanwhile, and whether every change that was acknowledged before the command began is there.
+ * (q) `allclear backup` during 1,000 changes per second, on both databases, and `allclear restore`: how long they take, how
+ * long a change waits meanwhile, and whether every change that was acknowledged before the command began is there.
  */
 export async function backup(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'allclear-bench-'))
@@ -115,15 +115,15 @@ export function rowsOf(count: number, first = 0): string {
 }
 
 interface Writer {
-  /** The numbers of all changes that are acknowledged. */
+  /** The numbers of all acknowledged changes. */
   acknowledged(): number[]
-  /** The longest wait since this was asked last, in milliseconds, and how many changes a second there were. */
+  /** The longest wait since the previous call, in milliseconds, and the changes per second. */
   waits(): { readonly most: number; readonly perSecond: number }
-  /** Returns how many changes were made. */
+  /** Returns the number of changes. */
   stop(): Promise<number>
 }
 
-/** Writes rows, one in each statement, at the rate. */
+/** Writes rows, one per statement, at the rate. */
 function startWriting({ pool }: Pick<DatabaseHandle, 'pool'>): Writer {
   const done: number[] = []
   let isOver = false
@@ -134,7 +134,7 @@ function startWriting({ pool }: Pick<DatabaseHandle, 'pool'>): Writer {
   const write = async () => {
     while (!isOver) {
       const number = next
-      // Not ahead of the rate; behind it, as fast as possible.
+      // Not ahead of the rate; as fast as possible when behind it.
       const due = begun + (number / RATE) * 1000
       if (due > performance.now()) {
         await sleep(1)

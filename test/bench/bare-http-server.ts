@@ -1,4 +1,7 @@
-/** The bare `node:http` server to compare with: it answers everything with the bytes and headers it was sent first. */
+/**
+ * The bare `node:http` server to compare with: it answers every request with the bytes and headers of the first message it
+ * was sent.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

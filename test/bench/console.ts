@@ -22,20 +22,20 @@ import { line, title, verdict } from './report.ts'
 import { hasWrk } from './wrk.ts'
 
 const MONITORS = 1000
-/** State changes of each monitor in days that are not closed: the worst case of their bars. */
+/** State changes of each monitor on days that are not closed: the worst case for their bars. */
 const CHANGES = 60
 const SERVICES = 1000
 const INCIDENTS = 1000
 const SUBSCRIBERS = 10_000
 const EVENTS = 10_000
-/** People and keys, as many as an organization may have on a screen. */
+/** People and keys, as many as a screen of an organization may show. */
 const PEOPLE = 199
 const KEYS = 200
 const SLUG = 'bench-console'
 const seconds = 2
 const rounds = 3
 
-/** What any screen may take (issue of the console): statements, milliseconds of the main thread, bytes, bytes of script. */
+/** The limits of a screen (issue of the console): statements, milliseconds of the main thread, bytes, bytes of scripts. */
 const MOST = { statements: 10, milliseconds: 40, bytes: 100_000, script: 40_000 }
 
 /** (p) Each screen of the console for a large organization. */
@@ -54,7 +54,7 @@ export async function consoleScreens(dns: DnsServer): Promise<void> {
   try {
     const cookie = `allclear_session=${token}`
     const found = new Map<string, Measured>()
-    // By turns, and the best of each: what else the service does meanwhile is not the screen's.
+    // Alternately, and the best of each, to exclude other work of the service.
     for (let round = 0; round < rounds; round++) {
       for (const path of paths) {
         const next = await measure(`${app.baseUrl}/console/${path}`, cookie)
@@ -87,8 +87,8 @@ export async function consoleScreens(dns: DnsServer): Promise<void> {
 
 interface Measured {
   /**
-   * Milliseconds of the main thread for the first request ever. That of `now` compiles what all screens share, and reads what the
-   * organization shows, which is kept.
+   * Milliseconds of the main thread for the first request ever. That of `now` compiles shared code, and reads the state of
+   * the organization, which is cached.
    */
   readonly first: number
   readonly statements: number
@@ -96,7 +96,7 @@ interface Measured {
   readonly bytes: number
 }
 
-/** Asks for a screen, one request after the other, from a process of its own. */
+/** Requests a screen, one request after the other, from a separate process. */
 async function measure(url: string, cookie: string): Promise<Measured> {
   const begun = await processorTime(process.pid)
   const response = await fetch(url, { headers: { cookie } })
@@ -113,7 +113,7 @@ async function measure(url: string, cookie: string): Promise<Measured> {
 }
 
 const better = (one: Measured, other: Measured = one): Measured => ({
-  // Only the first round's is the first.
+  // Only in the first round is it the first.
   first: other.first,
   statements: Math.min(one.statements, other.statements),
   cpu: Math.min(one.cpu, other.cpu),
@@ -129,7 +129,7 @@ function rowOf(path: string, { first, statements, cpu, bytes }: Measured): strin
   return `${name} ${String(statements).padStart(2)} statements ${ms} ms ${kB} kB, first ${first.toFixed(0).padStart(3)} ms`
 }
 
-/** Counts the statements of some work; the fewest of three times, since what else runs sends its own. */
+/** Counts the statements of some work; the minimum of three runs, because background jobs send statements too. */
 async function countStatements(work: () => Promise<void>): Promise<number> {
   const { query } = pg.Client.prototype
   const counts: number[] = []
@@ -146,7 +146,7 @@ async function countStatements(work: () => Promise<void>): Promise<number> {
   return Math.min(...counts)
 }
 
-/** Adds the bytes of the scripts that a screen loads, as they are sent. */
+/** Adds up the bytes of the scripts that a screen loads, as sent. */
 async function scriptBytes(baseUrl: string, cookie: string): Promise<number> {
   const html = await (await fetch(`${baseUrl}/console/${SLUG}/now`, { headers: { cookie } })).text()
   const paths = [...html.matchAll(/<script[^>]*src="([^"]+)"/g)].map(([, path = '']) => path)
@@ -159,7 +159,7 @@ async function scriptBytes(baseUrl: string, cookie: string): Promise<number> {
   return total
 }
 
-/** Fills an organization; gives the session of its owner and what to measure. */
+/** Fills an organization. Returns the session of its owner, and the screens to measure. */
 async function fill(prisma: PrismaClient, now: Date) {
   const ctx = testContext(prisma, { actor: { kind: 'operator' }, now: () => now })
   const { organization } = await createOrganization(ctx, { name: 'Bench', slug: SLUG, contactEmail: 'o@acme.example' })
@@ -215,7 +215,7 @@ async function fill(prisma: PrismaClient, now: Date) {
   return { token, paths: [...paths, ...ofOperator].filter((path) => cases.some((part) => path.includes(part))) }
 }
 
-/** Writes a page, a repeating maintenance and an alert channel for which as many are chosen as may be; gives their screens. */
+/** Writes a page, a repeating maintenance and an alert channel with the maximum of selected items. Returns their screens. */
 async function fillChosen(
   prisma: PrismaClient,
   organizationId: string,
@@ -254,7 +254,7 @@ async function fillChosen(
   return [...ofPage, 'maintenance/series', `maintenance/series/${seriesId}/edit`, `alerts/channels/${channelId}`]
 }
 
-/** Writes alerts of as many monitors, of which the newest last, and channels. */
+/** Writes alerts of as many monitors, of which the newest are open, and channels. */
 async function fillAlerts(
   prisma: PrismaClient,
   organizationId: string,
@@ -298,7 +298,7 @@ async function fillMonitors(
   return ids
 }
 
-/** Writes incidents, of which the newest are open; returns the newest. */
+/** Writes incidents, of which the newest are open. Returns the newest. */
 async function fillIncidents(
   prisma: PrismaClient,
   organizationId: string,
@@ -333,7 +333,7 @@ async function fillIncidents(
   return rows[0]?.id ?? ''
 }
 
-/** Writes subscribers, a delivery to each, and events. */
+/** Writes subscribers, one delivery to each, and events. */
 async function fillSubscribers(prisma: PrismaClient, organizationId: string, now: Date): Promise<void> {
   await prisma.$executeRaw`
     INSERT INTO "Subscriber" (id, "organizationId", channel, address, "addressHash", label, destination, "tokenHash", token,
@@ -353,7 +353,7 @@ async function fillSubscribers(prisma: PrismaClient, organizationId: string, now
     FROM log, generate_series(0, ${EVENTS - 1}::int) AS each`
 }
 
-/** Makes all names, titles and addresses as long as they may be. */
+/** Gives all names, titles and addresses the maximum length. */
 async function lengthenNames(prisma: PrismaClient, organizationId: string): Promise<void> {
   const words = ' of the northern region and everything that depends on it'
   for (const table of ['Service', 'Monitor', 'ApiKey']) {

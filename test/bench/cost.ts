@@ -11,7 +11,7 @@ import { type Service, startService } from './service.ts'
 
 const rounds = 3
 
-/** Documents of each kind, as large as they may be or nearly so. */
+/** Documents of each kind, of the maximum size or nearly so. */
 const kinds = ({ slug, large, incidentIds }: Filled): readonly (readonly [string, string])[] => {
   const page = (fields: string) => `{ statusPage(slug: "${large.slug}") { ${fields} } }`
   const days = (fields: string, n = 90) => page(`services { days(n: ${n}) { ${fields} } }`)
@@ -52,7 +52,7 @@ const kinds = ({ slug, large, incidentIds }: Filled): readonly (readonly [string
 const timeline = (id: string, fields: string) =>
   `{ node(id: "${id}") { ... on Incident { updates(first: 100) { nodes { ${fields} } } } } }`
 
-/** (j) What documents of each kind take of the main thread and of memory, for each thousand units that they cost. */
+/** (j) What documents of each kind cost in main-thread time and memory, per thousand units of cost. */
 export async function cost(dns: DnsServer, dataDir: string): Promise<void> {
   title(`(j) What documents take, and what they cost (medians of ${rounds})`)
   const filled = await fillOrganization(dataDir)
@@ -89,7 +89,7 @@ async function weigh(service: Service, name: string, source: string, key: string
   line(`${figures.join('')}  ${all[0]?.refused ? `${name} (${all[0].refused})` : name}`)
 }
 
-/** Sends a document, and gives what it took of the service. */
+/** Sends a document. Returns its cost to the service. */
 async function send({ port, pid, longestTurn }: Service, query: string, key: string | null) {
   const url = `http://127.0.0.1:${port}`
   await sleep(50)
@@ -110,7 +110,7 @@ async function send({ port, pid, longestTurn }: Service, query: string, key: str
   return { busy, turn: await longestTurn(), bytes: text.length, grown: Math.max(most, memory(pid)) - rss, refused }
 }
 
-/** Milliseconds for which the main thread of a process has been on a processor. */
+/** Milliseconds of processor time of a process's main thread. */
 const mainThread = (pid: number) =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
 

@@ -14,13 +14,13 @@ import { line, median, title, verdict } from './report.ts'
 import { sendChecks, startService, warmedUp } from './service.ts'
 import { callers, scatteredAddresses } from './targets.ts'
 
-/** Queries in flight: what our DNS client allows itself, and the bare loop has as well. */
+/** Queries in flight: the limit of our DNS client, and also of the bare loop. */
 const inFlight = 64
 const checksAtOnce = 16
 const roundMs = 1500
 const rounds = 5
 
-/** (b) List queries a second of uncached checks, beside a loop that only asks the same names with dns-packet. */
+/** (b) List queries per second of uncached checks, beside a loop that only queries the same names with dns-packet. */
 export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<void> {
   title(
     `(b) Uncached checks against rbldnsd, ${inFlight} queries in flight, ${rounds} rounds of ${roundMs / 1000} s each`,
@@ -38,7 +38,7 @@ export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<vo
 
   const bare: number[] = []
   const checked: number[] = []
-  // The first round of each warms the compiler up and is not counted.
+  // The first round of each warms up the compiler and is not counted.
   for (let round = 0; round <= rounds; round++) {
     bare.push(await bareLoop(dns, targets))
     const before = client.statistics.received
@@ -59,7 +59,7 @@ export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<vo
   await overRest(dns, dataDir)
 }
 
-/** For comparison: the same checks through the door, with counting. */
+/** For comparison: the same checks over HTTP, with counting. */
 async function overRest(dns: DnsServer, dataDir: string): Promise<void> {
   const service = await startService(dns, dataDir)
   const rate = await warmedUp(service)
@@ -82,7 +82,7 @@ async function checkFor(milliseconds: number, checker: Checker, targets: Iterato
   return (performance.now() - begun) / 1000
 }
 
-/** Asks the lists about the targets, keeping the number in flight, and gives the answers a second. */
+/** Queries the lists about the targets, keeping the number in flight. Returns answers per second. */
 async function bareLoop(dns: DnsServer, targets: Iterator<string, never>): Promise<number> {
   const names = namesOf(targets)
   const socket = createSocket({ type: 'udp4', recvBufferSize: 1024 * 1024 })

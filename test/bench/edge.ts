@@ -65,7 +65,10 @@ export async function edge(dns: DnsServer, dataDir: string): Promise<void> {
 
 const attribute = (html: string, name: string) => new RegExp(`data-${name}="([^"]+)"`).exec(html)?.[1] ?? ''
 
-/** Asks for an address from 16 connections at once, and returns the number of answers. @throws when one is no 2xx. */
+/**
+ * Requests an address over 16 connections at once, and returns the number of answers.
+ * @throws when one is not 2xx.
+ */
 async function load(url: string): Promise<number> {
   const { stdout } = await promisify(execFile)('wrk', ['-t1', '-c16', `-d${seconds}s`, url])
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout)

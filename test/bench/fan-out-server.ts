@@ -1,6 +1,6 @@
 /**
- * The server under the fan-out bench: the GraphQL doors over an embedded database in DATA_DIR, and beside them a bare
- * websocket server that sends the same bytes. It gets commands over its channel and answers with figures.
+ * The server of the fan-out bench: the GraphQL doors over an embedded database in DATA_DIR, and a bare websocket server that
+ * sends the same bytes. It receives commands over its channel and answers with figures.
  */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -13,13 +13,13 @@ import { startLiveService } from '../support/live-service.ts'
 import { newTenant } from '../support/log-writers.ts'
 import { silent } from '../support/scratch.ts'
 
-/** What the bench asks for: an update of the incident, the same bytes over bare sockets, or the figures. */
+/** Commands of the bench: an update of the incident, the same bytes over bare sockets, or the figures. */
 export type Order =
   | { readonly do: 'update' }
   | { readonly do: 'broadcast'; readonly text: string }
   | { readonly do: 'usage' }
 
-/** What the server says first. */
+/** The server's first message. */
 export interface Ready {
   readonly url: string
   readonly bareUrl: string

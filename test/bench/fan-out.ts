@@ -10,21 +10,21 @@ import { frameOf, upgradeRequest } from './websocket.ts'
 const counts = [1000, 5000]
 const warmUps = 5
 const rounds = 15
-/** Connections of one loopback address, below what the service allows an address. */
+/** Connections per loopback address, below the service's limit per address. */
 const perAddress = 500
 
 const shared = `subscription ($slug: String!) {
   statusPageEvents(slug: $slug) { cursor kind at incident { id title status impact startedAt } page { status { description } } }
 }`
-/** The same for a field that is reached in a way that is not shared. */
+/** The same, by a path whose execution is not shared. */
 const alone = `subscription ($slug: String!) { ...Same } fragment Same on Subscription ${shared.slice(shared.indexOf('{'))}`
 
-/** What one way of sending took. */
+/** The cost of one way of sending. */
 interface Figures {
-  /** Median milliseconds from the order to the first delivery, and to the last. */
+  /** Median milliseconds from the command to the first delivery, and to the last. */
   readonly first: number
   readonly last: number
-  /** Microseconds of the server's processor for one delivery, the update itself included. */
+  /** Microseconds of the server's processor time per delivery, including the update itself. */
   readonly cpu: number
 }
 
@@ -57,7 +57,7 @@ async function measure(count: number, query: string): Promise<readonly [subscrib
   const [{ url, bareUrl, slug }] = (await once(child, 'message')) as [Ready]
   const subscribers = await openClients(url, count, query, slug)
   const update: Order = { do: 'update' }
-  // The subscriptions stand once an event has reached everybody.
+  // The subscriptions are established once an event has reached all.
   const length = await settle(child, subscribers, update)
   const bare = await openClients(bareUrl, count, null, slug)
   const broadcast: Order = { do: 'broadcast', text: 'x'.repeat(length) }
@@ -85,11 +85,11 @@ async function sample(child: ChildProcess, clients: readonly Client[], order: Or
   return { first: firstAt - begun, last: lastAt - begun, cpu: (cpu - before.cpu) / clients.length }
 }
 
-/** A connection that counts what comes, without reading it. */
+/** A connection that counts what it receives, without parsing it. */
 interface Client {
   readonly socket: Socket
   received: number
-  /** Called when something came. */
+  /** Called when data arrived. */
   reported: (at: number) => void
 }
 
@@ -121,14 +121,14 @@ async function openClient(url: string, localAddress: string, query: string | nul
   return client
 }
 
-/** Has something sent until it has reached every client; gives the length of what one was sent last, without its frame. */
+/** Sends to every client. Returns the length of the message, without its frame. */
 async function settle(child: ChildProcess, clients: readonly Client[], order: Order): Promise<number> {
   for (const client of clients) client.received = 0
   await deliveredTo(clients, child, order)
   return Math.min(...clients.map(({ received }) => received)) - 4
 }
 
-/** Has something sent, and waits until something has come to every client. */
+/** Sends, and waits until every client has received something. */
 async function deliveredTo(
   clients: readonly Client[],
   child: ChildProcess,

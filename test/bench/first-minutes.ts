@@ -18,14 +18,14 @@ import { line, title, verdict } from './report.ts'
 import { startService } from './service.ts'
 
 const executable = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
-/** Not a literal, which would put the library into the bundle. */
+/** Not a literal, which would bundle the library. */
 const playwright: string = 'playwright-core'
 const READER = 'reader@example.com'
 const PASSWORD = 'correct horse battery'
-/** Where screenshots of the steps go; absent: there are none. */
+/** The folder for screenshots of the steps; absent: none. */
 const directory = process.env['SCREENSHOTS']
 
-/** (q) The first minutes in Chromium at 390 px, with a stopwatch: from the start to a live page and a received mail. */
+/** (q) The first minutes in Chromium at 390 px, with a stopwatch: from the start to a live page and a received email. */
 export async function firstMinutes(dns: DnsServer): Promise<void> {
   if (!executable) return title('(q) The first minutes: skipped, because Chromium is not installed')
   title('(q) The first minutes in Chromium, from the start of the service; times add up')
@@ -62,11 +62,11 @@ export async function fromClone(): Promise<void> {
 
 const run = (command: string, args: readonly string[], cwd: string) => promisify(execFile)(command, args, { cwd })
 
-/** Runs `npm start` in a clone, with nothing set but what this machine lacks: a mail server, and a free port. */
+/** Runs `npm start` in a clone, with only the settings that this machine requires: a mail server, and a free port. */
 async function startClone(cwd: string, mail: MailServer): Promise<Started> {
   const port = await freePort()
   const settings = { PORT: String(port), SMTP_URL: mail.url, ALLOW_PRIVATE_NETWORKS: 'true' }
-  // In a group of its own, because npm hands no signal on to what it has started.
+  // In a process group, because npm does not pass signals on to its children.
   const child = spawn('npm', ['start'], {
     ...{ cwd, env: { ...process.env, ...settings }, detached: true },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -89,18 +89,18 @@ async function startClone(cwd: string, mail: MailServer): Promise<Started> {
   return { setup, token: null, stop }
 }
 
-/** A service that has just started. */
+/** A newly started service. */
 interface Started {
-  /** The address of its setup. */
+  /** The address of its setup page. */
   readonly setup: string
-  /** What to type there; null: the link knows it. */
+  /** The token to type there; null: the link contains it. */
   readonly token: string | null
   stop(): Promise<void>
 }
 
 type Step = (what: string, page: Page | null) => Promise<void>
 
-/** Starts a service and walks through it with a stopwatch, and screenshots where `SCREENSHOTS` names a directory. */
+/** Starts a service and goes through its setup with a stopwatch, and with screenshots if `SCREENSHOTS` names a directory. */
 async function record(start: (mail: MailServer, step: Step) => Promise<Started>): Promise<void> {
   const website = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
   const mail = await startMailServer()
@@ -135,7 +135,7 @@ async function record(start: (mail: MailServer, step: Step) => Promise<Started>)
   }
 }
 
-/** Does what a newcomer does, on two tabs: the console, and the status page as its readers see it. */
+/** Does what a new user does, in two tabs: the console, and the status page as visitors see it. */
 async function walk(
   { setup, token }: Started,
   mail: MailServer,
@@ -182,7 +182,7 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(fields)) await page.fill(`[name="${name}"]`, value)
 }
 
-/** @throws when the mail has no link. */
+/** @throws when the email contains no link. */
 function confirmationIn({ mails }: MailServer): string {
   const link = /https?:\/\/\S+\/subscriptions?\/\S+/.exec(mails[0]?.text ?? '')?.[0]
   if (link === undefined) throw new Error(`The mail has no link: ${mails[0]?.text}`)

@@ -17,7 +17,7 @@ const rounds = 7
 const documents = 20
 const services = 10
 
-/** Visitors' queries that were answered before, beside mercurius with its compiler and a bare server that sends the same. */
+/** Visitors' queries from the answer cache, beside mercurius with its compiler and a bare server that sends the same bytes. */
 export async function graphqlThroughput(dns: DnsServer, dataDir: string): Promise<void> {
   if (!(await hasWrk())) return title('Hot GraphQL queries: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
@@ -51,7 +51,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
           loads[which as keyof typeof loads].push(await loadBy(server, load))
         }
       }
-      // The first round warms the compilers up.
+      // The first round warms up the compilers.
       for (const each of Object.values(loads)) each.shift()
       line(`${name}: bare ${rate(loads.bare)}; mercurius ${rate(loads.mercurius)}; service ${rate(loads.service)}`)
       line(`processor time an answer of ${text.length} bytes: bare ${processorCost(loads.bare)};`)

@@ -24,17 +24,17 @@ const services = 100
 const days = 90
 const sizes = [10, 100, 1000, 10_000]
 const rounds = 7
-/** Incidents that are not resolved. */
+/** Unresolved incidents. */
 const open = 3
 
-/** What an answer cost: statements, milliseconds of processor of the main thread, and bytes. */
+/** The cost of an answer: statements, milliseconds of the main thread's processor time, and bytes. */
 interface Cost {
   readonly statements: number
   readonly main: number
   readonly bytes: number
 }
 
-/** (k) What each door costs after a change, as the incidents of a page with 100 monitored services and 90 days grow. */
+/** (k) The cost of each door after a change, as the incidents of a page with 100 monitored services and 90 days grow. */
 export async function growth(dataDir: string): Promise<void> {
   title(`(k) After a change, ${services} services, ${days} days, a growing number of incidents (medians of ${rounds})`)
   await on('embedded', dataDir)
@@ -82,12 +82,12 @@ async function on(name: string, dataDir: string, databaseUrl?: string): Promise<
   }
 }
 
-/** The share of the largest answer from which on a list counts as full. */
+/** A list counts as full from this share of the largest answer on. */
 const FULL = 0.9
 
 /**
- * Says how the milliseconds grow with the incidents once the answer is full: a list of ten rows takes less than one of fifty, whatever
- * is behind it. Says the rest beside it.
+ * Prints how the milliseconds grow with the incidents once the answer is full: a list of ten rows takes less than one of
+ * fifty, however many there are. Prints the rest beside it.
  */
 function judge(door: string, costs: readonly Cost[]): void {
   const largest = Math.max(...costs.map(({ bytes }) => bytes))
@@ -111,7 +111,7 @@ interface Page {
   readonly incidentId: string
 }
 
-/** Each door's cost after one change; the badge is asked for after the page, as readers do. */
+/** The cost of each door after one change; the badge is requested after the page, as readers do. */
 async function measure(
   prisma: PrismaClient,
   { slug, organizationId, incidentId }: Page,
@@ -157,7 +157,7 @@ async function measure(
     cache.invalidate(organizationId)
     for (const [door, ask] of Object.entries(doors)) {
       const cost = await costOf(ask)
-      // The first round compiles.
+      // The first round compiles code.
       if (round > 0) costs[door] = [...(costs[door] ?? []), cost]
     }
     cache.invalidate(organizationId)
@@ -177,7 +177,7 @@ function middleOf(all: readonly Cost[]): Cost {
 async function costOf(ask: () => Promise<number>): Promise<Cost> {
   const query = pg.Client.prototype.query
   let statements = 0
-  // biome-ignore lint/suspicious/noExplicitAny: it has many signatures and is passed through.
+  // biome-ignore lint/suspicious/noExplicitAny: it has many signatures and is forwarded.
   pg.Client.prototype.query = function counted(this: pg.Client, ...given: any[]) {
     statements += 1
     return Reflect.apply(query, this, given)
@@ -191,7 +191,7 @@ async function costOf(ask: () => Promise<number>): Promise<Cost> {
   }
 }
 
-/** The longest turn of the main thread while an answer is made, in milliseconds of processor. */
+/** The longest turn of the main thread during an answer, in milliseconds of processor time. */
 async function longestTurn(ask: () => Promise<number>): Promise<number> {
   let longest = 0
   let isAsking = true
@@ -207,13 +207,13 @@ async function longestTurn(ask: () => Promise<number>): Promise<number> {
   return longest
 }
 
-/** Milliseconds of processor that the main thread has taken, as the kernel counts them. */
+/** Milliseconds of processor time that the main thread has used, as counted by the kernel. */
 function mainThreadTime(): number {
   const [nanoseconds = ''] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')
   return Number(nanoseconds) / 1e6
 }
 
-/** An organization with monitored services, whose days are closed, and incidents spread over them. */
+/** An organization with monitored services, whose days are closed, and incidents spread over those days. */
 async function fill(prisma: PrismaClient, incidents: number, now: Date): Promise<Page> {
   const organizationId = newId('Organization')
   const slug = `growth-${incidents}`

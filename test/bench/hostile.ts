@@ -16,8 +16,8 @@ const MOST_MEMORY = 100 * 1024 * 1024
 const rounds = 3
 
 /**
- * (i) What one caller sends that would harm the others: how long they wait, for how much of that the main thread computed, and
- * what it takes of memory. `BENCH_CASES` holds parts of the names of the cases to send, `|` between them; absent: all.
+ * (i) What one caller can do to harm others: how long they wait, for how much of that the main thread computed, and how much
+ * memory it takes. `BENCH_CASES` contains parts of the names of the cases to send, separated by `|`; absent: all.
  */
 export async function hostile(dataDir: string): Promise<void> {
   title(
@@ -28,7 +28,7 @@ export async function hostile(dataDir: string): Promise<void> {
   const registries = await startRegistries()
   const service = await startService(dns, dataDir, {
     ...registries.settings,
-    // Without it no custom domain can be proved.
+    // Custom domains require this.
     BASE_URL: 'https://status.allclear.example',
     ALLOW_PRIVATE_NETWORKS: 'true',
     SIGNUP: 'open',
@@ -55,17 +55,17 @@ export async function hostile(dataDir: string): Promise<void> {
   }
 }
 
-/** Medians of what the sendings of a case did. */
+/** Medians of a case's effects. */
 interface Weighed {
-  /** The longest wait of the second client, in milliseconds: what else the machine did is in it. */
+  /** The longest wait of the second client, in milliseconds, including the rest of the machine's load. */
   readonly waited: number
-  /** The longest turn of the main thread, in milliseconds of processor: what else the machine did is not in it. */
+  /** The longest turn of the main thread, in milliseconds of processor time, excluding the rest of the machine's load. */
   readonly busy: number
-  /** By how much the memory grew, in bytes. */
+  /** The growth of the memory, in bytes. */
   readonly grown: number
 }
 
-/** Sends a case, and prints a line of it. */
+/** Sends a case, and prints its line. */
 async function weigh(
   hostile: HostileCase,
   { target, watcher, service }: { readonly target: Target; readonly watcher: Worker; readonly service: Service },
@@ -87,7 +87,7 @@ async function weigh(
   return weighed
 }
 
-/** The longest that the second client waited for an answer since it was asked last. */
+/** The longest latency of the second client since the previous call. */
 function longestWait(watcher: Worker): Promise<number> {
   return new Promise((resolve) => {
     watcher.once('message', resolve)

@@ -1,4 +1,4 @@
-/** A server for monitors to watch, in its own process: it answers everything at once, and tells its port. */
+/** A server for monitors to probe, in its own process: it answers every request at once, and reports its port. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -22,7 +22,7 @@ import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 const connections = 64
 const roundSeconds = 2
 const rounds = 8
-/** Published by no one, so in no list. */
+/** An address that nobody uses, so it is on no list. */
 const target = '9.9.9.10'
 
 type Server = Pick<Service, 'port' | 'pid'>
@@ -42,7 +42,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
   )
   const service = await startService(dns, dataDir, { DATABASE_URL: databaseUrl })
   const { served, bareServed, bytes } = await interleave(service).finally(() => service.stop())
-  // The first round warms the compilers up.
+  // The first round warms up the compilers.
   const [ours, bare] = [served.slice(1), bareServed.slice(1)]
   line(`bare node:http: ${rate(bare)}; service: ${rate(ours)} (${bytes} bytes of body)`)
   line(`processor time an answer: bare ${processorCost(bare)}; service ${processorCost(ours)}`)
@@ -67,7 +67,10 @@ async function interleave(service: Service) {
   return { served, bareServed, bytes: body.length }
 }
 
-/** The counters must hold every answer wrk has seen; it leaves up to one request per connection unanswered at its end. */
+/**
+ * The counters must include every answer that wrk has received; it leaves up to one request per connection unanswered at its
+ * end.
+ */
 async function verifyCounters(
   dataDir: string,
   databaseUrl: string | undefined,
@@ -93,7 +96,7 @@ async function verifyCounters(
   )
 }
 
-/** Starts the bare server, which sends this answer to everybody. */
+/** Starts the bare server, which sends this answer to everyone. */
 export async function startBare(answer: Answer): Promise<Server & { stop(): Promise<void> }> {
   const child = startNode('dist/bare-http-server.js', [], {})
   const headers = answer.rawHeaders.filter((_, index, all) => !ownHeaders.test(all[index - (index % 2)] ?? ''))
@@ -102,7 +105,7 @@ export async function startBare(answer: Answer): Promise<Server & { stop(): Prom
   return { port, pid: child.pid ?? 0, stop: () => stopNode(child) }
 }
 
-/** Headers that `node:http` sends by itself. */
+/** Headers that `node:http` adds. */
 const ownHeaders = /^(?:date|connection|keep-alive)$/i
 
 const load = (server: Server, round: number) =>

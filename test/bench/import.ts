@@ -19,7 +19,7 @@ import { type Service, startService } from './service.ts'
 const MONITORS = 500
 const GROUPS = 25
 const DAYS = 365
-/** The longest turn of the event loop that an import may take, in milliseconds. */
+/** The longest permitted turn of the event loop during an import, in milliseconds. */
 const LONGEST_TURN = 50
 const TOKEN = 'token-of-the-bench'
 
@@ -47,7 +47,7 @@ export async function importing(dns: DnsServer): Promise<void> {
   }
 }
 
-/** What the command line writes as JSON of an import. */
+/** The JSON output of an import by the command line. */
 interface Imported {
   readonly changeCount: number
   readonly rows: readonly { readonly outcome: string; readonly section: string; readonly name: string }[]
@@ -73,7 +73,7 @@ async function importKuma(service: Service, kuma: string): Promise<void> {
   await requireTruePage(service)
 }
 
-/** Of so many days, the page is compared. */
+/** The number of days for which the page is compared. */
 const SHOWN_DAYS = 30
 
 interface PageAnswer {
@@ -87,7 +87,10 @@ interface PageAnswer {
   }
 }
 
-/** Compares the page with what the database says. @throws when it differs. */
+/**
+ * Compares the page with the database of Uptime Kuma.
+ * @throws when they differ.
+ */
 async function requireTruePage(service: Service): Promise<void> {
   const query = `{ statusPage(slug: "kuma-main") {
     serviceGroups { name } incidents { title } services { name importedDays(n: ${SHOWN_DAYS}) { up down } } } }`
@@ -109,7 +112,7 @@ interface Planned {
   readonly changeCount: number
 }
 
-/** Plans and applies a file of 590 objects, and plans it again. */
+/** Plans and applies a file of 590 objects, then plans it again. */
 async function planAndApply(service: Service, file: string): Promise<void> {
   title('(s) A configuration file of 590 objects: 10 groups, 290 services, 290 monitors')
   const key = await newOrganization(service, 'file')
@@ -132,7 +135,7 @@ async function planAndApply(service: Service, file: string): Promise<void> {
   await rm(file)
 }
 
-/** Runs the command line, says how long it took and the longest turn of the service meanwhile. Returns its JSON. */
+/** Runs the command line. Prints how long it took, and the longest turn of the service meanwhile. Returns its JSON. */
 async function measured<T>(service: Service, what: string, key: string, args: readonly string[]): Promise<T> {
   await service.longestTurn()
   const begun = performance.now()
@@ -142,7 +145,7 @@ async function measured<T>(service: Service, what: string, key: string, args: re
     (done) => ({ ...done, code: 0 }),
     (error: { stdout: string; stderr: string; code: number }) => error,
   )
-  // 2: there are changes.
+  // Exit code 2: there are changes.
   if (code !== 0 && code !== 2) throw new Error(`allclear ${args.join(' ')} ended with ${code}`)
   const seconds = (performance.now() - begun) / 1000
   const turn = await service.longestTurn()
@@ -151,7 +154,7 @@ async function measured<T>(service: Service, what: string, key: string, args: re
   return JSON.parse(stdout) as T
 }
 
-/** Creates an organization that may have so much, and returns its key. */
+/** Creates an organization of a tier with enough room. Returns its key. */
 async function newOrganization(service: Service, slug: string): Promise<string> {
   type Created = {
     readonly done: { readonly organization: { readonly id: string }; readonly apiKey: { readonly secret: string } }
@@ -184,7 +187,7 @@ async function ask<T>({ port }: Service, key: string, query: string): Promise<T>
 const UP_PER_DAY = 1430
 const downOf = (number: number) => number % 10
 
-/** Uptime Kuma 2 with groups, monitors, a page of all, a year of days, maintenance, an incident and a channel. */
+/** Uptime Kuma 2 with groups, monitors, a page with all of them, a year of days, maintenance, an incident and a channel. */
 function kumaStatements(port: number): string[] {
   const rows = (count: number, row: (number: number) => string) =>
     Array.from({ length: count }, (_, index) => `(${row(index + 1)})`).join(',')

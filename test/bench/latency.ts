@@ -16,7 +16,7 @@ const holedTargets = 5
 const ipLists = blacklists(undefined).filter((list) => list.kind === 'ip')
 const holed = 'psbl.surriel.com'
 
-/** (a) How long a cold check takes beside the slowest list, and beside the query deadline when one list is a black hole. */
+/** (a) How long a cold check takes, compared with the slowest list, and with the query deadline when one list does not answer. */
 export async function latency(dataDir: string): Promise<void> {
   const server = await startDnsServer(listsAnswering)
   const service = await startService(server, dataDir, { DNS_TIMEOUT_MS: String(queryDeadline) })
@@ -64,7 +64,7 @@ async function timeOfCheck(service: Service): Promise<number> {
   return performance.now() - begun
 }
 
-/** Milliseconds until the six lists have answered someone who does no more than ask them. */
+/** Milliseconds until the six lists have answered bare queries. */
 async function timeOfBareQueries(port: number, target: string): Promise<number> {
   const socket = createSocket('udp4')
   const begun = performance.now()
@@ -82,7 +82,7 @@ async function timeOfBareQueries(port: number, target: string): Promise<number> 
   return performance.now() - begun
 }
 
-/** Healthy lists: they have their test entries, and list no one. */
+/** Healthy lists: they have their test entries, and no others. */
 const listsAnswering: Behaviour = (query) => {
   if (query.name.startsWith('2.0.0.127.')) return answer(query, [`127.0.0.${query.name.includes('surbl') ? 254 : 2}`])
   return { rcode: rcodes.nxdomain, authorities: [soa('lists.test', 300, 150)] }

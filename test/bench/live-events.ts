@@ -21,7 +21,10 @@ const query = `subscription ($slug: String!) {
 
 type Watched = BenchOrganization & { readonly incidentId: string; readonly sockets: readonly Socket[] }
 
-/** (p) What events cost the main thread when a few watch each of many pages, over the same updates that no one watches. */
+/**
+ * (p) The main thread's cost of events when each of many pages has a few viewers, compared with the same updates without
+ * viewers.
+ */
 export async function liveEvents(dns: DnsServer, dataDir: string): Promise<void> {
   await measure(dns, dataDir, null)
   const database = await ownDatabase()
@@ -58,7 +61,7 @@ async function measure(dns: DnsServer, dataDir: string, url: string | null): Pro
   }
 }
 
-/** Creates organizations, each with so many watchers. */
+/** Creates organizations, each with so many viewers. */
 async function open(port: number, count: number): Promise<Watched[]> {
   const pages: Watched[] = []
   for (let number = 0; number < organizations; number++) {
@@ -96,7 +99,7 @@ async function nextMessage(socket: Socket): Promise<void> {
   }
 }
 
-/** Milliseconds of processor that the main thread of a process has taken, as the kernel counts them. */
+/** Milliseconds of processor time that the main thread of a process has used, as counted by the kernel. */
 async function mainThreadTime(pid: number): Promise<number> {
   const [nanoseconds = ''] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ')
   return Number(nanoseconds) / 1e6

@@ -7,10 +7,10 @@ import { type Service, sendChecks, startService, warmedUp } from './service.ts'
 import { callers, scatteredAddresses } from './targets.ts'
 
 const checks = 10_000
-/** How long an idle service rests: V8 gives memory of the start back after about a minute. */
+/** How long an idle service rests: V8 releases memory of the start after about a minute. */
 const REST_MS = 75_000
 
-/** (d) Resident memory at rest and after checks of 10,000 different addresses, with either kind of database. */
+/** (d) Resident memory at rest and after checks of 10,000 different addresses, with each kind of database. */
 export async function memory(dns: DnsServer, dataDir: string): Promise<void> {
   await measure('the embedded database', { idle: 280, busy: 900 }, dns, dataDir)
   const database = await ownDatabase()
@@ -52,7 +52,7 @@ async function describe({ pid }: Service): Promise<string> {
   return `${inMb(rss)} (anonymous ${inMb(anonymous)}, files ${inMb(file)}); child processes: ${children.join(', ') || 'none'}`
 }
 
-/** Bytes a process has in memory: all, what is its own, and what is mapped from files (Node itself). */
+/** Bytes of a process in memory: all, private, and mapped from files (Node itself). */
 async function residentOf(pid: number): Promise<{ rss: number; anonymous: number; file: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const field = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0)

@@ -23,11 +23,11 @@ const monitors = 10_000
 const interval = 30
 const measured = 60
 const warmUp = 2 * interval
-/** In how many seconds the first are due: by then the service runs. */
+/** The first probes are due after so many seconds, when the service runs. */
 const head = 30
 const secret = 'the secret key of the bench, which is long'
 
-/** (g) Checks of 10,000 HTTP monitors every 30 s: how late they begin, and what they cost; then the rate of stored results. */
+/** (g) Probes of 10,000 HTTP monitors every 30 s: how late they begin, and what they cost; then the rate of stored results. */
 export async function monitoring(dns: DnsServer): Promise<void> {
   const target = startNode('dist/http-target.js', [], {})
   const [port] = (await once(target, 'message')) as [number]
@@ -93,7 +93,7 @@ async function measure(starts: readonly (() => Promise<Service>)[]): Promise<voi
 }
 
 interface Figures {
-  /** Checks that began so many seconds late or less. */
+  /** Probes that began at most so many seconds late. */
   readonly buckets: ReadonlyMap<number, number>
   readonly cpu: number
   readonly rss: number
@@ -115,7 +115,7 @@ async function figuresOf({ port, pid }: Service): Promise<Figures> {
   }
 }
 
-/** The quantile as Prometheus' histogram_quantile gives it: straight lines within buckets. */
+/** The quantile as Prometheus' histogram_quantile computes it: linear within buckets. */
 function quantileOf(buckets: ReadonlyMap<number, number>, q: number): number {
   const sorted = [...buckets].sort(([one], [other]) => one - other)
   const rank = q * (sorted.at(-1)?.[1] ?? 0)
@@ -128,12 +128,15 @@ function quantileOf(buckets: ReadonlyMap<number, number>, q: number): number {
   return low
 }
 
-/** Fills a database with organizations of 500 monitors each, spread over their interval, as they are after a while. */
+/**
+ * Fills a database with organizations of 500 monitors each, spread over their interval, as in a service that has run for a
+ * while.
+ */
 async function fill(where: { dataDir: string; databaseUrl: string | undefined }, port: number): Promise<string[]> {
   const database = await openDatabase({ ...where, log })
   const begun = Date.now()
   const ids = await addMonitors(database, where.dataDir, monitors, port)
-  // On a slow machine the first would be due, and stale, before the service starts.
+  // On a slow machine, the first would be due, and stale, before the service starts.
   const late = `"dueAt" = "dueAt" + $1 * interval '1 millisecond', "lastKnownAt" = now()`
   await database.pool.query(`UPDATE "Watch" SET ${late}`, [Date.now() - begun])
   await database.pool.query('VACUUM ANALYZE')

@@ -12,19 +12,19 @@ import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
 import { startService } from './service.ts'
 
-/** Rows to move: the results of probes, the largest table. */
+/** Rows to move: probe results, the largest table. */
 const ROWS = Number(process.env['ROWS'] ?? 1_000_000)
-/** How many are written in one statement. */
+/** The number of rows per statement. */
 const PART = 250_000
-/** How long to wait after a refusal, in milliseconds. */
+/** The wait after a refusal, in milliseconds. */
 const PAUSE_MS = 200
-/** How many of the 1,000 monitors with results are deleted: the workers delete their results during the move. */
+/** Of the 1,000 monitors with results, so many are deleted: the workers delete their results during the move. */
 const DELETED_MONITORS = 10
 const SECRET_KEY = 'a secret key of the bench, long enough'
 
 /**
- * (r) `allclear move` of a running service to PostgreSQL and back: seconds in all, seconds in which it is stopped, and whether
- * every row of every table and every change that was made meanwhile is there.
+ * (r) `allclear move` of a running service to PostgreSQL and back: seconds in total, seconds of downtime, and whether every
+ * row of every table and every change that was made meanwhile is there.
  */
 export async function move(dns: DnsServer): Promise<void> {
   title(`(r) Move to PostgreSQL and back with ${ROWS} rows`)
@@ -62,7 +62,7 @@ type Place = Readonly<Record<'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY', string>
 const open = ({ DATA_DIR, DATABASE_URL }: Place) =>
   openDatabase({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL || undefined, log: silent, deadline: 600_000 })
 
-/** Monitors that are paused, so that the bench measures the move and no probes. */
+/** Paused monitors, so that the bench measures the move and no probes. */
 const monitors = `WITH owner AS (
     INSERT INTO "Organization" (id, slug, name, "contactEmail", "createdAt")
     VALUES ('org_moved', 'moved', 'Moved', 'a@b.example', now()) RETURNING id)
@@ -77,7 +77,7 @@ async function fill(place: Place): Promise<void> {
   const begun = performance.now()
   await database.pool.query(monitors)
   for (let from = 0; from < ROWS; from += PART) {
-    // In the order of the key, which fills its index three times as fast.
+    // In the order of the primary key, which fills its index three times as fast.
     await database.pool.query(`${rowsOf(Math.min(PART, ROWS - from), from)} ORDER BY 1, 2`)
   }
   line(`filled in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
@@ -86,28 +86,28 @@ async function fill(place: Place): Promise<void> {
 
 interface Moved {
   readonly seconds: number
-  /** From when the service was told to stop until the command said that all is there. */
+  /** Seconds from the service's stop signal until the command reported completion. */
   readonly stopped: number
   readonly rows: number
   readonly tables: number
   readonly changes: number
   readonly caughtUp: number
-  /** The longest that a change took, in milliseconds. */
+  /** The longest time of a change, in milliseconds. */
   readonly slowest: number
-  /** How many were refused for a moment. */
+  /** The number of temporarily refused changes. */
   readonly refused: number
-  /** Tables with another number of rows than the source had at its end, and changes that are not there. */
+  /** Tables with another number of rows than the source had at its end, and missing changes. */
   readonly missing: number
 }
 
-/** What `allclear move --json` prints. */
+/** The output of `allclear move --json`. */
 interface Printed {
   readonly caughtUp: number
   readonly counts: Readonly<Record<string, number>>
 }
 
 /**
- * Moves a service that creates organizations all the time, stopping it when the command asks for that. Meanwhile its workers
+ * Moves a service that continuously creates organizations, stopping it when the command asks for that. Meanwhile its workers
  * delete the results of monitors that do not exist.
  */
 async function moveOnce(dns: DnsServer, from: Place, to: string, place: Place): Promise<Moved> {
@@ -160,7 +160,7 @@ async function countsOf(place: Place): Promise<Map<string, number>> {
   return counts
 }
 
-/** Creates one organization after the other, as an operator does over GraphQL. */
+/** Creates one organization after another, as an operator does over GraphQL. */
 function startChanging(port: number) {
   const client = createClient({ url: `http://127.0.0.1:${port}`, key: 'token-of-the-bench' })
   const query = `mutation ($slug: String!) { createOrganization(input: { name: "Moving", slug: $slug, contactEmail: "a@b.example" }) {
@@ -189,7 +189,7 @@ function startChanging(port: number) {
   return {
     count: () => count,
     slowest: () => slowest,
-    /** How many were refused for a moment, because the database did not answer. */
+    /** The number of changes refused temporarily, because the database did not answer. */
     refused: () => refused,
     async stop() {
       isOver = true

@@ -11,11 +11,11 @@ import { type Service, startService } from './service.ts'
 
 const rounds = 5
 const organizations = 64
-/** Mutations of one client, and of each organization when all write at once, in a round. */
+/** Mutations per round, of one client, and of each organization when all write at once. */
 const alone = 60
 const each = 4
 
-/** (l) Changes over GraphQL, beside bare `pg` that writes the same rows in the same transaction, by turns. */
+/** (l) Changes over GraphQL, beside bare `pg` that writes the same rows in the same transaction, alternately. */
 export async function mutations(dns: DnsServer, dataDir: string): Promise<void> {
   title(`(l) Changes on the embedded database, by turns, medians of ${rounds} rounds`)
   await measure(dns, dataDir, null)
@@ -25,14 +25,14 @@ export async function mutations(dns: DnsServer, dataDir: string): Promise<void> 
   await measure(dns, dataDir, database.url).finally(() => database.remove())
 }
 
-/** What writes the rows of a change for an organization. */
+/** Writes the rows of a change for an organization. */
 type Write = (tenant: Tenant) => Promise<unknown>
 
 interface Tenant {
   readonly key: string
   readonly id: string
   readonly serviceId: string
-  /** The incident whose updates the service writes, and the one for bare pg: timelines are limited. */
+  /** The incident with the updates by the service, and the one with those by bare pg, because timelines are limited. */
   readonly incidentId: string
   readonly bareIncidentId: string
 }
@@ -77,7 +77,7 @@ async function compare(
     figures.all.push(await run(tenants, each, write))
     if (bare) figures.bareAll.push(await run(tenants, each, bare))
   }
-  // The first round warms the compilers up.
+  // The first round warms up the compilers.
   for (const runs of Object.values(figures)) runs.shift()
   const rate = (runs: readonly Run[]) => median(runs.map(({ perSecond }) => perSecond))
   const busy = (runs: readonly Run[]) => median(runs.map(({ busyMs }) => busyMs)).toFixed(2)
@@ -92,7 +92,7 @@ async function compare(
 
 interface Run {
   readonly perSecond: number
-  /** What a change took of the service's main thread, in milliseconds of processor. */
+  /** The service's main-thread time per change, in milliseconds. */
   readonly busyMs: number
 }
 
@@ -114,7 +114,7 @@ async function rateOf(pid: number, tenants: readonly Tenant[], count: number, wr
   }
 }
 
-/** Milliseconds for which the main thread of a process has been on a processor. */
+/** Milliseconds of processor time of a process's main thread. */
 const mainThread = (pid: number) =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
 
@@ -172,7 +172,7 @@ const post = (send: Send) => (tenant: Tenant) =>
 
 const affected = ({ serviceId }: Tenant) => [{ serviceId, status: 'DEGRADED_PERFORMANCE' }]
 
-/** Runs statements in a transaction that holds the lock of the organization, and appends an event. */
+/** Runs statements in a transaction that holds the organization's lock, and appends an event. */
 const bareChange =
   (pool: pg.Pool, work: (client: pg.PoolClient, tenant: Tenant) => Promise<readonly [string, string, string]>): Write =>
   async (tenant) => {

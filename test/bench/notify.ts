@@ -11,13 +11,16 @@ import { line, median, title, verdict } from './report.ts'
 import { request, type Service, startService } from './service.ts'
 
 const readers = 10_000
-/** Addresses of one import: the body of an operation is limited. */
+/** Addresses per import, because the body of an operation is limited. */
 const perImport = 2500
-/** How often a page and an operation are asked for, in milliseconds, and how long before anything happens. */
+/** The interval of requests for a page and an operation, and the time before the incident, in milliseconds. */
 const every = 25
 const calm = 6000
 
-/** (g) An incident with 10,000 mail subscribers: until there are as many deliveries, until the last mail is handed over, and who waits meanwhile. */
+/**
+ * (g) An incident with 10,000 email subscribers: the time until all deliveries exist, the time until the last email is sent,
+ * and the latency for others meanwhile.
+ */
 export async function notify(dns: DnsServer): Promise<void> {
   await measure('the embedded database', dns)
   const database = await ownDatabase()
@@ -83,7 +86,7 @@ interface Page {
   deliveries(): Promise<number>
 }
 
-/** Makes a page with its subscribers. */
+/** Creates a page with its subscribers. */
 async function fill({ port }: Service): Promise<Page> {
   const slug = 'bench'
   const graphql = async (key: string, query: string, variables: object = {}) => {
@@ -128,7 +131,7 @@ interface Sample {
   readonly operation: number[]
 }
 
-/** How many milliseconds a page and an operation take, asked for again and again until something has happened. */
+/** Measures the latency of a page and an operation in milliseconds, repeatedly until something has happened. */
 async function sample({ port }: Service, { slug }: Page, until: Promise<unknown>): Promise<Sample> {
   const taken: Sample = { page: [], operation: [] }
   const paths = {
@@ -156,7 +159,7 @@ async function sample({ port }: Service, { slug }: Page, until: Promise<unknown>
   return taken
 }
 
-/** An SMTP server that takes everything and keeps nothing: no more than what the protocol asks of it. */
+/** An SMTP server that accepts and discards all emails, with the minimum of the protocol. */
 async function startSink() {
   let count = 0
   const waiting = new Set<() => void>()
@@ -182,7 +185,7 @@ async function startSink() {
   }
 }
 
-/** What is answered to each line of a client; to most of a mail nothing. */
+/** Answers to each line of a client; most lines of an email get none. */
 function commands(taken: () => void): (text: string) => string {
   let inMail = false
   return (text) => {
@@ -193,7 +196,7 @@ function commands(taken: () => void): (text: string) => string {
   }
 }
 
-/** Megabytes that the process has in memory, and the seconds of processor time that it has used. */
+/** Megabytes of memory and seconds of processor time of the process. */
 async function usageOf({ pid }: Service): Promise<{ memory: number; cpu: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const { mainThread, otherThreads } = await processorTime(pid)

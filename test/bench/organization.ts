@@ -1,11 +1,14 @@
-/** An organization of a service under a bench, and what runs operations with its key. */
+/** An organization of a benched service, with a function that runs operations with its key. */
 export interface BenchOrganization {
   readonly slug: string
-  /** Runs one operation and returns its only field. @throws what the service says when it fails. */
+  /**
+   * Runs one operation and returns its only field.
+   * @throws the service's errors when it fails.
+   */
   run(query: string): Promise<Record<string, unknown>>
 }
 
-/** Creates an organization with so many services, and an open incident whose id it returns beside. */
+/** Creates an organization with so many services, and an open incident, whose id it returns too. */
 export async function newOrganization(
   port: number,
   services: number,
@@ -41,7 +44,7 @@ export async function newOrganization(
   return { slug, run, incidentId: String(incident['id']) }
 }
 
-/** The mutation that posts an update of an incident. */
+/** A mutation that posts an incident update. */
 export const updateOf = (incidentId: string, message: string) =>
   `mutation { postIncidentUpdate(input: { incidentId: "${incidentId}", status: MONITORING, message: "${message}" }) {
     ... on IncidentUpdate { id } ... on Error { code message } } }`

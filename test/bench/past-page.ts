@@ -18,7 +18,7 @@ import { line, median, title, verdict } from './report.ts'
 const services = 100
 const days = 90
 const rounds = 15
-/** An outage of ten minutes every so many days: nine in all. */
+/** An outage of ten minutes at this interval in days: nine in all. */
 const every = 10
 
 /** (g) The page of an organization with many monitors and 90 days of each, on the embedded database. */
@@ -45,7 +45,7 @@ export async function pastPage(dataDir: string): Promise<void> {
   }
 }
 
-/** An organization with so many services, each with a monitor and its past; gives its slug. */
+/** Creates an organization with so many services, each with a monitor and its history. Returns its slug. */
 async function fill(prisma: PrismaClient, count: number, now: Date): Promise<string> {
   const organizationId = newId('Organization')
   const slug = `bench-${count}`
@@ -113,7 +113,7 @@ async function statements(prisma: PrismaClient, slug: string, now: Date): Promis
   return count
 }
 
-/** Median milliseconds until the page is answered when nothing of it is kept, and those of the processor, all threads together. */
+/** Median milliseconds of an uncached answer of the page, and of processor time, all threads together. */
 async function pageTime(prisma: PrismaClient, slug: string, now: Date): Promise<{ wall: number; cpu: number }> {
   const assets = await loadAssets([liveScript, statusStylesheet])
   const site = { assets, baseUrl: 'https://allclear.example' }

@@ -1,31 +1,31 @@
 /**
- * The viewers of the bench `pixels`: open status pages without a browser. Each subscribes over a websocket of its own, which brings what
- * an event has changed, as in the live script; if it is for another version, it fetches that over a connection of its own. The bench
- * tells it what to do over its channel.
+ * The viewers of the bench `pixels`: open status pages without a browser. Each subscribes over its own websocket, which
+ * sends what an event has changed, as in the live script; if that is for another version, it fetches the change over a
+ * separate connection. The bench controls it over its channel.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync, inflateSync } from 'node:zlib'
 import { afterPings, frameOf, PING, pong, textOf, upgradeRequest } from './websocket.ts'
 
-/** Opens pages, or waits until each has a text. */
+/** Opens pages, or waits until each contains a text. */
 export type ViewerOrder =
   | { readonly do: 'open'; readonly port: number; readonly slug: string; readonly count: number }
   | { readonly do: 'follow'; readonly text: string }
 
-/** What the viewers received of an event. */
+/** The data that the viewers received about an event. */
 export interface Followed {
-  /** When the last viewer had it, in milliseconds since 1970. */
+  /** The time at which the last viewer had it, in milliseconds since 1970. */
   readonly lastAt: number
-  /** Bytes that a viewer received, over the websocket and what it fetched. */
+  /** Bytes per viewer, over the websocket and by fetches. */
   readonly bytesEach: number
-  /** What a viewer had to fetch. */
+  /** Fetches per viewer. */
   readonly requestsEach: number
-  /** Connections that were reset and tried again. */
+  /** Connections that were reset and repeated. */
   readonly resets: number
 }
 
-/** Viewers of one address: fewer than the service allows. */
+/** Viewers per address, below the service's limit. */
 const PER_ADDRESS = 500
 /** The live script spreads its fetches over this time, in milliseconds. */
 const MAX_JITTER = 250
@@ -71,7 +71,7 @@ async function open({ port, slug, count }: Extract<ViewerOrder, { do: 'open' }>)
   }
 }
 
-/** Resolves once each viewer has heard of an event and has `text`. */
+/** Resolves once each viewer has received an event and has `text`. */
 async function follow(text: string): Promise<Followed> {
   const { version, parts } = page
   let bytes = 0
@@ -121,7 +121,7 @@ function remember(html: string): void {
   page = { ...page, version: attribute('version'), parts: attribute('parts'), cursor: attribute('cursor') }
 }
 
-/** An event as the websocket brings it. */
+/** An event as sent over the websocket. */
 interface Change {
   readonly cursor: string
   readonly patch: { readonly since: readonly string[]; readonly html: string } | null
@@ -148,7 +148,7 @@ function inflated(zipped: string): string {
 
 let last: { readonly raw: string; readonly html: string } = { raw: '', html: '' }
 
-/** Fetches a path over a new connection. `isFinal`: whether a cache could keep it, so that it is not from before the event. */
+/** Fetches a path over a new connection. `isFinal`: whether a cache may keep it, so that it is not from before the event. */
 async function get(localAddress: string, path: string) {
   const socket = connect({ host: '127.0.0.1', port: page.port, localAddress })
   const chunks: Buffer[] = []

@@ -8,16 +8,19 @@ import { processorTime } from './processor.ts'
 import { line, median, title, verdict } from './report.ts'
 import { startNode, startService, stopNode } from './service.ts'
 
-/** Organizations with so many services, how many have their page open, and after how many seconds the last may have the update. */
+/**
+ * Organizations by number of services, with the number of open pages, and the target in seconds for the last one to have the
+ * update.
+ */
 const cases = [
   { services: 20, viewers: 5_000, most: 0.6 },
   { services: 100, viewers: 5_000, most: 0.6 },
-  // As many as the service has room for where few open files are allowed.
+  // As many as fit where the limit of open files is low.
   { services: 100, viewers: Math.min(20_000, openFileLimit() - 1000), most: 2 },
 ]
 const rounds = 3
 
-/** (n) From an incident update until every open page has what changed. */
+/** (n) The time from an incident update until every open page has it. */
 export async function pixels(dns: DnsServer, dataDir: string): Promise<void> {
   await measure(dns, dataDir, null)
   const database = await ownDatabase()

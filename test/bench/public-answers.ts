@@ -12,7 +12,7 @@ const seconds = 2
 const rounds = 5
 const services = 20
 
-/** Hot public documents that nothing has changed, beside a bare server that sends the same bytes. */
+/** Hot public documents without changes, beside a bare server that sends the same bytes. */
 export async function publicAnswers(dns: DnsServer, dataDir: string): Promise<void> {
   if (!(await hasWrk())) return title('Hot public answers: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
@@ -47,7 +47,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
       } finally {
         await bare.stop()
       }
-      // The first round warms the compilers up.
+      // The first round warms up the compilers.
       for (const each of Object.values(loads)) each.shift()
       line(
         `${name} (${answer.status}, ${answer.body.length} bytes): bare ${rate(loads.bare)}; service ${rate(loads.service)}`,

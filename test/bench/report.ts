@@ -1,11 +1,14 @@
-/** The middle one of some figures. @throws RangeError when there are none. */
+/**
+ * Returns the median of some figures.
+ * @throws RangeError when there are none.
+ */
 export function median(values: readonly number[]): number {
   const middle = values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]
   if (middle === undefined) throw new RangeError('There is no middle of nothing')
   return middle
 }
 
-/** Prints what a bench is about. */
+/** Prints the title of a bench. */
 export function title(text: string): void {
   console.log(`\n${text}`)
 }
@@ -15,7 +18,7 @@ export function line(text: string): void {
   console.log(`  ${text}`)
 }
 
-/** Prints a figure beside its target, and whether that is met. */
+/** Prints a figure with its target, and whether it is met. */
 export function verdict(what: string, value: number, target: { readonly most: number } | { readonly least: number }) {
   const [met, wanted] =
     'most' in target

@@ -11,10 +11,10 @@ import { line, median, title, verdict } from './report.ts'
 const incidents = 1000
 const updates = 500
 const rounds = 3
-/** How many candidates are looked at together at most. */
+/** The maximum number of candidates that one statement examines. */
 const batch = 500
 
-/** (j) A search for a word that only the oldest of many updates has, and how long others wait for the database meanwhile. */
+/** (j) A search for a word that only the oldest of many updates contains, and how long others wait for the database meanwhile. */
 export async function search(dataDir: string): Promise<void> {
   const all = (incidents * updates).toLocaleString('en')
   title(`(j) A search for a rare word in ${all} updates (medians of ${rounds})`)
@@ -44,7 +44,7 @@ async function on(name: string, dataDir: string, databaseUrl?: string): Promise<
   }
 }
 
-/** Searches once, beside a caller that asks for a row all the time. */
+/** Searches once, while another caller continuously reads a row. */
 async function measured(prisma: PrismaClient, ids: readonly string[]) {
   const begun = performance.now()
   const before = process.cpuUsage()
@@ -71,7 +71,7 @@ async function measured(prisma: PrismaClient, ids: readonly string[]) {
   return { took: performance.now() - begun, waited: longest, used: (user + system) / 1000 }
 }
 
-/** Makes incidents whose updates have 50 bytes each, below the most that one search looks through; gives their ids. */
+/** Creates incidents with updates of 50 bytes each, below the limit of one search. Returns their ids. */
 async function fill(prisma: PrismaClient): Promise<string[]> {
   const [organizationId, now] = [newId('Organization'), new Date()]
   const slug = `search-${organizationId.slice(-8)}`

@@ -12,13 +12,13 @@ import { callers } from './targets.ts'
 export interface Service {
   readonly port: number
   readonly pid: number
-  /** Milliseconds from the start of the process until `/readyz` said yes. */
+  /** Milliseconds from the start of the process until `/readyz` succeeded. */
   readonly startedIn: number
-  /** What the main thread knows of its memory. */
+  /** Memory statistics of the main thread. */
   memoryUsage(): Promise<NodeJS.MemoryUsage>
   /**
-   * For how long the main thread did nothing else at most since this was asked last, in milliseconds of processor. From the
-   * first time on.
+   * The longest time for which the main thread was blocked since the previous call, in milliseconds of processor time.
+   * Measures from the first call on.
    */
   longestTurn(): Promise<number>
   /** Stops it as an operator does (SIGTERM), and waits until it has ended. */
@@ -32,12 +32,12 @@ export interface Answer {
   readonly body: Buffer
 }
 
-/** How `npm start` has the C library give memory back that threads have freed. */
+/** The settings with which `npm start` makes the C library return freed memory of threads. */
 const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '32768' }
 
 const probe = new URL('test/bench/memory-probe.mjs', root).href
 
-/** Starts the service with these settings, believing the `X-Forwarded-For` of loopback, and waits for `/readyz`. */
+/** Starts the service with these settings, trusting the `X-Forwarded-For` of loopback, and waits for `/readyz`. */
 export async function startService(
   dns: DnsServer,
   dataDir: string,
@@ -76,7 +76,7 @@ export async function startService(
   }
 }
 
-/** Runs a bundle in another process of Node, with a channel to it. */
+/** Runs a bundle in another Node process, with a channel to it. */
 export function startNode(file: string, execArgv: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   return fork(new URL(file, root), {
     cwd: root,
@@ -93,12 +93,12 @@ export async function stopNode(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Asks for a path of a server on loopback, for a caller behind a proxy when one is named. */
+/** Requests a path of a server on loopback, optionally for a caller behind a proxy. */
 export function request(port: number, path: string, caller?: string, agent?: Agent): Promise<Answer> {
   return requestWith(port, path, caller === undefined ? {} : { 'X-Forwarded-For': caller }, agent)
 }
 
-/** Asks for a path of a server on loopback with these headers. */
+/** Requests a path of a server on loopback with these headers. */
 export async function requestWith(
   port: number,
   path: string,
@@ -114,7 +114,7 @@ export async function requestWith(
 
 export const checkPath = (target: string) => `/api/blacklist-monitor/ip?target=${target}`
 
-/** Waits until the geo data is loaded and every list is known to work, so that a check does no more than check. */
+/** Waits until the geo data is loaded and every list is healthy, so that a check does nothing but check. */
 export async function warmedUp(service: Service): Promise<void> {
   const caller = callers().next().value
   const probes = Array.from({ length: 100 }, (_, number) => `9.9.${number}.9`)
@@ -127,7 +127,10 @@ export async function warmedUp(service: Service): Promise<void> {
   throw new Error('The service does not get warm: no geo data, or a list that does not work')
 }
 
-/** Sends checks of different targets over some connections, each when the one before is answered; gives checks a second. */
+/**
+ * Sends checks of different targets over several connections, each after the answer to the one before. Returns checks per
+ * second.
+ */
 export async function sendChecks(
   port: number,
   connections: number,

@@ -11,13 +11,13 @@ import { startNode, startService, stopNode, warmedUp } from './service.ts'
 
 const rounds = 5
 
-/** What the service may take beyond its share of a bare PGlite, in milliseconds. */
+/** The permitted time beyond the share of a bare PGlite, in milliseconds. */
 const ALLOWANCE = 300
 
 /**
- * (d) From the start of the process to `/readyz`: on an empty disk, with the check that nothing is to be bundled, which a user
- * waits for; and when it has run before. Each is beside a process that does no more than create a PGlite on an empty disk, or
- * open the same database. In turn, so that whatever else the machine does meets all alike.
+ * (d) From the start of the process to `/readyz`: on an empty disk, including the check that the bundle is up to date, which
+ * users wait for; and on later starts. Each is compared with a process that only creates a PGlite on an empty disk, or opens
+ * the same database. They alternate, so that other load of the machine affects all alike.
  */
 export async function start(dns: DnsServer): Promise<void> {
   title(`(d) Start to /readyz on the embedded database beside a bare PGlite, ${rounds} rounds`)
@@ -52,7 +52,7 @@ async function timeOfStart(dns: DnsServer, dataDir: string): Promise<number> {
   return service.startedIn
 }
 
-/** From the start of a process until its PGlite has answered. */
+/** The time from the start of a process until its PGlite has answered. */
 async function timeOfPglite(directory: string): Promise<number> {
   const begun = performance.now()
   const child = startNode('dist/bare-pglite.js', [], { PGLITE_DIRECTORY: directory })

@@ -11,17 +11,17 @@ export function frameOf(message: object): Buffer {
   return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), payload])
 }
 
-/** The first byte of a ping, and the frame that answers it (RFC 6455 §5.5.2): a client that does not is disconnected. */
+/** The first byte of a ping, and the frame that answers it (RFC 6455 §5.5.2); clients that do not answer are disconnected. */
 export const PING = 0x89
 export const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 
-/** Returns the text of a server's frame that came whole. Its length may hold the byte of a brace. */
+/** Returns the text of a server's frame that arrived whole. Its length may contain the byte of a brace. */
 export function textOf(frame: Buffer): string {
   const length = frame[1] ?? 0
   return frame.toString('latin1', length < 126 ? 2 : length === 126 ? 4 : 10)
 }
 
-/** Returns what comes after the pings at the start of a chunk, which may hold a ping and an event; empty: nothing does. */
+/** Returns the data after the pings at the start of a chunk, which may contain a ping and an event; empty: none. */
 export function afterPings(chunk: Buffer): Buffer {
   let start = 0
   while (chunk[start] === PING) start += 2 + (chunk[start + 1] ?? 0)

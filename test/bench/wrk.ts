@@ -10,7 +10,7 @@ import { median } from './report.ts'
 export interface Load {
   readonly answers: number
   readonly perSecond: number
-  /** What the server took for them. */
+  /** The server's processor time for them. */
   readonly took: ProcessorTime
 }
 
@@ -24,7 +24,7 @@ export async function hasWrk(): Promise<boolean> {
 }
 
 /**
- * Loads a server by a script of `test/bench` that prints `RESULT answers microseconds refused lost`.
+ * Loads a server with a script of `test/bench` that prints `RESULT answers microseconds refused lost`.
  * @throws when a request is refused or lost.
  */
 export async function loadBy(
@@ -54,19 +54,19 @@ export async function loadBy(
   return { answers, perSecond: answers / (microseconds / 1e6), took }
 }
 
-/** The middle rate of some rounds, as text. */
+/** The median rate of some rounds, as text. */
 export function rate(loads: readonly Load[]): string {
   return `${Math.round(median(loads.map((load) => load.perSecond))).toLocaleString('en')}/s`
 }
 
-/** The middle processor time an answer took in some rounds, as text. */
+/** The median processor time per answer of some rounds, as text. */
 export function processorCost(loads: readonly Load[]): string {
   const each = (thread: keyof ProcessorTime) =>
     `${median(loads.map(({ answers, took }) => took[thread] / answers)).toFixed(1)} µs`
   return `${each('mainThread')} of its main thread and ${each('otherThreads')} of others`
 }
 
-/** The middle ratio of the rates of rounds that were run by turns. */
+/** The median ratio of the rates of alternating rounds. */
 export function ratio(loads: readonly Load[], others: readonly Load[]): number {
   return median(loads.map(({ perSecond }, round) => perSecond / (others[round]?.perSecond ?? Number.NaN)))
 }
