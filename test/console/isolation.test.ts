@@ -111,7 +111,7 @@ beforeAll(async () => {
   untouched = await rowsOf(mine)
 })
 
-test('the walk knows every section', () => {
+test('every section is covered', () => {
   expect(filled('alerts/:id{[^/]+}/acknowledge', mine)).toBe(`alerts/${mine.ids.Alert}/acknowledge`)
   const sections = new Set(gets.map((path) => path.split('/')[0]))
   for (const section of ['now', 'people', 'keys', 'page', 'plan', 'log']) expect(sections).toContain(section)
@@ -180,7 +180,7 @@ const least = {
 const rank = Object.values(Role)
 
 describe.each(rank)('a person with the role %s', (role) => {
-  test.each(Object.entries(least))('may use %s exactly if it is at least %s', async (path, needed) => {
+  test.each(Object.entries(least))('may use %s only if its role is at least %s', async (path, needed) => {
     const own = await newOrganization(app.baseUrl)
     const person = await signIn(own, role)
     const { status, html } = await person.post(at(path, own.slug), { ...fields, expiresAt: '', slug: 'not-the-slug' })

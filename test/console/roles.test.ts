@@ -423,7 +423,7 @@ test.each(entries)('%s: nobody of another organization, as its owner or by its k
     expect(await isAllowedByGraphql(who, what, organizationId)).toBe(false)
 })
 
-test('the signing secret of a channel is read by those who may change it', async () => {
+test('the signing secret of a channel is readable for those who may change it', async () => {
   const query = `{ node(id: "${channelId}") { ... on AlertChannel { signingSecret } } }`
   for (const role of roles) {
     const person = people.get(role) ?? expect.unreachable()
@@ -437,7 +437,7 @@ test('the signing secret of a channel is read by those who may change it', async
   }
 })
 
-test('what came in shows its sender’s address to nobody, and its forms are offered to those who may send them', async () => {
+test('a received alert does not show its sender’s address, and its forms are offered to those who may send them', async () => {
   for (const role of roles) {
     const person = people.get(role) ?? expect.unreachable()
     const mayChange = roles.indexOf(role) >= roles.indexOf('EDITOR')

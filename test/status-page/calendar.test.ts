@@ -186,7 +186,7 @@ describe('a series', () => {
       ])
   })
 
-  test('ends as its rule does, and keeps apart the dates from before its schedule was edited', async () => {
+  test('ends as its rule does, and keeps the dates from before its schedule was edited separate', async () => {
     const acme = await tenant()
     const { id } = await createMaintenanceSeries(acme.ctx, { ...weekly, rule: 'FREQ=WEEKLY;BYDAY=SU;COUNT=3' })
     expect(occurrences(await textOf(acme), 9).map(([start]) => start)).toEqual([
@@ -211,7 +211,7 @@ describe('a series', () => {
     await expect.poll(async () => (await events(acme)).map(({ summary }) => summary)).toEqual(['Alone'])
   })
 
-  test('is on the pages alone that show one of its services', async () => {
+  test('is only on pages that show one of its services', async () => {
     const acme = await tenant('TEAM')
     const [shown = '', hidden = ''] = await acme.services('API', 'Mail')
     await createMaintenanceSeries(acme.ctx, { ...weekly, title: 'Of the API', serviceIds: [shown] })

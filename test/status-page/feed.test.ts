@@ -154,7 +154,7 @@ describe.each([
   })
 })
 
-test('the entry of an incident carries its post-mortem once it is published, and counts as changed then', async () => {
+test('an incident’s entry contains its post-mortem once it is published, and counts as changed then', async () => {
   const { acme, incident } = await pageWithUpdates()
   const incidentId = incident.id
   await savePostmortem(acme.later(2 * HOUR), {
@@ -177,7 +177,7 @@ test('the entry of an incident carries its post-mortem once it is published, and
   await expect.poll(() => text(acme, 'atom')).not.toContain('Post-mortem')
 })
 
-test('a feed has room for a bounded amount of post-mortems, and leads to the others', async () => {
+test('a feed contains a limited amount of post-mortems, and links to the others', async () => {
   const acme = await tenant('TEAM')
   for (let nth = 0; nth < 24; nth++) {
     const { id: incidentId } = await createIncident(acme.ctx, { ...story, title: `No. ${nth}`, status: 'RESOLVED' })

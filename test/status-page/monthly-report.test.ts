@@ -105,7 +105,7 @@ describe('the report of a month', () => {
     expect(found.incidents).toHaveLength(2)
   })
 
-  test('is CSV that no spreadsheet computes, and JSON', async () => {
+  test('is available as CSV without formulas, and as JSON', async () => {
     const { report } = await filled()
     const found = await report('2026-10')
     const lines = reportCsv(found).split('\r\n')
@@ -121,7 +121,7 @@ describe('the report of a month', () => {
     })
   })
 
-  test('of the current month counts so far, and one that is over is kept until something happens', async () => {
+  test('covers the current month so far, and is cached for past months until something changes', async () => {
     const { made, shop, monitorId, report } = await filled()
     expect(await report('2026-11')).toMatchObject({ isClosed: false })
     const first = await report('2026-10')
@@ -132,14 +132,14 @@ describe('the report of a month', () => {
     expect((await report('2026-10')).services[0]?.account).toMatchObject({ excluded: DAY })
   })
 
-  test('of a month that is over is computed once for all who ask at the same time', async () => {
+  test('of a past month is computed once for concurrent requests', async () => {
     const { report } = await filled()
     const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => report('2026-10')))
     for (const other of others) expect(other).toBe(one)
     expect(await report('2026-10')).toBe(one)
   })
 
-  test('is missing for what is no month, is to come, or is older than the history', async () => {
+  test('does not exist for invalid and future months, and months before the history', async () => {
     const { report, organization } = await filled()
     for (const month of ['2026-12', '2026-13', '2026-00', '2020-01', '', '2026-10-01', "2026-10'"])
       await expect(report(month)).rejects.toThrow('There is no report of this month.')
@@ -154,7 +154,7 @@ describe('the report of a month', () => {
 describe('a published report', () => {
   const assets = loadAssets([liveScript, statusStylesheet])
 
-  test('is read by visitors, as a page, CSV and JSON, without anything that only members may know', async () => {
+  test('is public as a page, CSV and JSON, without members’ data', async () => {
     const cache = createPageCache(() => noon)
     afterAll(await listenToLogs(database, cache.invalidate))
     const site = { assets: await assets, baseUrl: 'https://allclear.example' }

@@ -69,7 +69,7 @@ const everything = `name services { id name position } serviceGroups { name serv
   pastMaintenances(first: 9) { totalCount edges { node { title } } }`
 
 describe('a page with chosen services', () => {
-  test('names nothing of the others in any of its documents', async () => {
+  test('mentions no other services in any of its documents', async () => {
     const acme = await organization()
     const [secret, open] = [await acme.service('Zebra payroll'), await acme.service('Checkout')]
     const page = await acme.run('createPage', { slug: `${acme.slug}-b`, name: 'For customers', serviceIds: [open] })
@@ -121,7 +121,7 @@ describe('a page with chosen services', () => {
     expect(JSON.stringify(first.data)).toMatch(/Zebra payroll.*Zebra fire/)
   })
 
-  test('is notified of what concerns it, and of nothing else', async () => {
+  test('receives the events that concern it, and no others', async () => {
     const acme = await organization()
     const [secret, open] = [await acme.service('Zebra payroll'), await acme.service('Checkout')]
     const slug = `${acme.slug}-b`
@@ -169,7 +169,7 @@ describe('a page with chosen services', () => {
     await client.dispose()
   })
 
-  test('brings what an event changed to a reader who subscribes after it', async () => {
+  test('sends the change of an event to a reader who subscribes after it', async () => {
     const acme = await organization()
     const id = await acme.service('API')
     const html = await (await fetch(`${url}/status/${acme.slug}`)).text()
@@ -192,8 +192,8 @@ async function pageIdOf(slug: string): Promise<string> {
     .statusPage.id
 }
 
-describe('what is asked for by its id', () => {
-  test('is what a page shows, and nothing more', async () => {
+describe('objects by id', () => {
+  test('contain what a page shows, and nothing more', async () => {
     const acme = await organization()
     const [secret, open, shut] = [
       await acme.service('Zebra payroll'),
@@ -248,8 +248,8 @@ async function refusal(events: AsyncIterator<unknown>): Promise<string> {
   }
 }
 
-describe('what is taken off a page', () => {
-  test('is told to those who have it open, without what it has become', async () => {
+describe('an object removed from a page', () => {
+  test('is reported to open pages, without its new content', async () => {
     const acme = await organization()
     const [secret, open] = [await acme.service('Zebra payroll'), await acme.service('Checkout')]
     const slug = `${acme.slug}-b`
@@ -284,7 +284,7 @@ describe('what is taken off a page', () => {
 })
 
 describe('pages', () => {
-  test('are listed, changed with a version, and limited by the tier', async () => {
+  test('are listed, updated with a version, and limited by the tier', async () => {
     const acme = await organization()
     const fields = '... on StatusPage { id slug name accentColor version allServices }'
     const look = { slug: `${acme.slug}-x`, name: 'Staff', accentColor: '#AABBCC' }
@@ -309,7 +309,7 @@ describe('pages', () => {
     expect((await post(url, { query: first, key: acme.key })).data).toMatchObject({ deletePage: { code: 'CONFLICT' } })
   })
 
-  test('of the first kind are renamed with their organization, and may choose services', async () => {
+  test('of which the first is renamed with its organization, and may select services', async () => {
     const acme = await organization()
     const [secret, open] = [await acme.service('Zebra payroll'), await acme.service('Checkout')]
     const slug = `${acme.slug}-new`
@@ -328,7 +328,7 @@ describe('pages', () => {
     expect(secret).toMatch(/^svc_/)
   })
 
-  test('that claim one slug at once: one gets it', async () => {
+  test('that claim the same slug concurrently: one gets it', async () => {
     const [one, other] = [await organization(), await organization()]
     const slug = `${one.slug}-race`
     const results = await Promise.all(
@@ -341,7 +341,7 @@ describe('pages', () => {
   })
 })
 
-test('uptime counts what the page counts through which it is read', async () => {
+test('uptime counts what is on the page through which it is read', async () => {
   const acme = await organization()
   const serviceId = await acme.service('Shop')
   await acme.run('createMonitor', { name: 'Shop', serviceId, intervalSeconds: 60, heartbeat: { graceSeconds: 60 } })
@@ -354,7 +354,7 @@ test('uptime counts what the page counts through which it is read', async () => 
   expect(data).toEqual({ first: counted('MONITORS'), other: counted('INCIDENTS') })
 })
 
-test('a page is created and changed together with its access, and nothing is overwritten unseen', async () => {
+test('a page is created and updated together with its access, and no unseen change is overwritten', async () => {
   const acme = await organization()
   const slug = `${acme.slug}-b`
   const fields = '... on StatusPage { id version access { kind ranges } }'

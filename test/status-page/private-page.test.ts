@@ -150,7 +150,7 @@ async function followPage(at: string, params?: Record<string, unknown>): Promise
 }
 const pageQuery = `{ statusPage(slug: "${slug}") { name services { name } } }`
 
-describe('an incident that is not published', () => {
+describe('an unpublished incident', () => {
   const words = 'Unpublished words'
   const hidden = { title: words, status: 'INVESTIGATING', impact: 'CRITICAL', message: words, visibility: 'DRAFT' }
   const services = [{ serviceId: ids.Service, status: 'MAJOR_OUTAGE' }]
@@ -178,7 +178,7 @@ describe('an incident that is not published', () => {
     return all
   }
 
-  test('changes nothing at any door, is found by no id, and moves no figure', async () => {
+  test('changes nothing at any door, is not found by its id, and does not affect figures', async () => {
     await setAccess({ kind: 'PUBLIC' })
     const before = await seen()
     const draft = await create()
@@ -277,7 +277,7 @@ describe.each(accesses)('a page for $kind', (access) => {
     },
   )
 
-  test('GraphQL refuses strangers at every door', async () => {
+  test('GraphQL refuses strangers on every transport', async () => {
     const refused = { text: 'null', codes: ['UNAUTHENTICATED'] }
     expect(await codesOf(pageQuery)).toMatchObject({ codes: ['UNAUTHENTICATED'] })
     expect((await codesOf(pageQuery)).text).not.toMatch(secrets)
@@ -317,7 +317,7 @@ describe.each(accesses)('a page for $kind', (access) => {
     await client.dispose()
   })
 
-  test('GraphQL opens with the right', async () => {
+  test('GraphQL answers readers with access', async () => {
     expect((await codesOf(pageQuery, {}, token.secret)).text).toContain('Acme')
     expect((await codesOf(pageQuery, {}, key)).text).toContain('Acme')
     if (credential) expect((await codesOf(pageQuery, { ...credential, ...sameOrigin })).text).toContain('Acme')
@@ -334,7 +334,7 @@ describe.each(accesses)('a page for $kind', (access) => {
     expect(await answer.text()).toContain('Acme')
   })
 
-  test('closes what was opened when the access changes, and a token when it is revoked', async () => {
+  test('closes open connections when the access changes, and those of a token when it is revoked', async () => {
     const events = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
     for (const at of [url, otherUrl]) {
       const own = await newToken()
@@ -358,7 +358,7 @@ describe.each(accesses)('a page for $kind', (access) => {
   })
 })
 
-test('a visitor of a public page is cut when it becomes private', async () => {
+test('visitors of a public page are disconnected when it becomes private', async () => {
   for (const at of [url, otherUrl]) {
     await setAccess({ kind: 'PUBLIC' })
     const query = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
@@ -371,7 +371,7 @@ test('a visitor of a public page is cut when it becomes private', async () => {
   }
 })
 
-test('every type of which a page shows things is guarded, whatever way leads there', async () => {
+test('every type that pages show is guarded, on any path to it', async () => {
   await setAccess({ kind: 'MEMBERS' })
   // Objects of the page that reach a caller without access some other way, such as by an event.
   const source = await database.prisma.service.findUniqueOrThrow({ where: { id: ids.Service } })
@@ -389,7 +389,7 @@ test('every type of which a page shows things is guarded, whatever way leads the
   }
 })
 
-describe('the form', () => {
+describe('the access form', () => {
   const path = `/status/${slug}/access`
   beforeAll(() => setAccess({ kind: 'PASSWORD', password: 'correct horse' }))
 
@@ -401,13 +401,13 @@ describe('the form', () => {
     ['/status/other', `/status/${slug}`],
     [`/status/${slug}-other`, `/status/${slug}`],
     [`/status/${slug}/history?month=2026-11`, `/status/${slug}/history?month=2026-11`],
-  ])('leads from %s to %s', async (to, location) => {
+  ])('redirects from %s to %s', async (to, location) => {
     const answer = await form(path, { password: 'correct horse', to })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, location])
     expect(answer.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/)
   })
 
-  test('is not taken from other sites', async () => {
+  test('is refused from other sites', async () => {
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': '', origin: 'https://evil.example' },
@@ -417,7 +417,7 @@ describe('the form', () => {
     }
   })
 
-  test('a cookie is of one page, and its end cannot be moved', async () => {
+  test('a cookie is valid for one page, and its expiry cannot be changed', async () => {
     const cookie = await openByPassword()
     const [name = '', value = ''] = cookie.split('=')
     const [until = '', mac = ''] = value.split('.')
@@ -432,7 +432,7 @@ describe('the form', () => {
     expect((await ask(`/status/${slug}`, { cookie })).status).toBe(200)
   })
 
-  test('limits wrong passwords over all instances, and tells no time', async () => {
+  test('limits wrong passwords per network, across all instances', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.99' }
     const statuses: number[] = []
     for (let attempt = 0; attempt < 12; attempt++) {
@@ -445,7 +445,7 @@ describe('the form', () => {
     expect((await form(path, { password: 'correct horse' })).status).toBe(303)
   })
 
-  test('mails nothing to other domains, and answers the same', async () => {
+  test('sends no email to other domains, with the same answer', async () => {
     await setAccess({ kind: 'MAIL_DOMAIN', mailDomains: ['acme.example'] })
     const before = mail.mails.length
     const answers = []
@@ -476,7 +476,7 @@ test('a key without the scope, or of another organization, changes nothing', asy
   expect((await ask(`/status/${slug}?token=${secret}`)).status).toBe(401)
 })
 
-test('a path that the own domain does not have is closed with the page, and says nothing elsewhere', async () => {
+test('an unknown path of the custom domain is closed like the page, and reveals nothing elsewhere', async () => {
   const { request } = await import('node:http')
   const { text } = await import('node:stream/consumers')
   const onDomain = (path: string) =>

@@ -68,7 +68,7 @@ async function filled() {
 const wants = (tenant: Tenant, email: string, topics = ['REPORTS']) => notified.subscriber(tenant, { email, topics })
 const publish = ({ ctx, id }: Tenant) => updatePageReports(ctx, { pageId: id, published: true })
 
-test('a published report goes once to each who wants it, six hours after its month in the page’s zone', async () => {
+test('a published report is sent once to each subscriber, six hours after its month in the page’s zone', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')
@@ -103,7 +103,7 @@ test('a published report goes once to each who wants it, six hours after its mon
   expect(mail?.list?.unsubscribeUrl).toMatch(/\/unsubscribe$/)
 })
 
-test('a report that is not published goes to members only, with a link to the console', async () => {
+test('an unpublished report is sent to members only, with a link to the console', async () => {
   const { tenant, reports, page } = await filled()
   const user = { id: newId('User'), email: `member-${tenant.slug}@acme.example`, name: 'Ann', createdAt: noon }
   await prisma.user.create({ data: user })
@@ -132,7 +132,7 @@ test('a report that is not published goes to members only, with a link to the co
   expect(await reports()).toHaveLength(1)
 })
 
-test('months that no one ran are made up for, and a worker that failed halfway leaves none out', async () => {
+test('missed months are made up for, and a worker that failed halfway skips none', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')
@@ -164,7 +164,7 @@ test('months that no one ran are made up for, and a worker that failed halfway l
   expect(await reports()).toHaveLength(3)
 })
 
-test('who begins after a month gets the next one', async () => {
+test('a subscriber who joins after a month gets the next one', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   setTime(new Date(december.getTime() + DAY))

@@ -90,7 +90,7 @@ describe('a service history view', () => {
     ['down', 'DEGRADED_PERFORMANCE', 'down'],
     ['down', 'PARTIAL_OUTAGE', 'down'],
     ['down', null, 'down'],
-  ] as const)('a day measured as %s, with an incident that says %s, is marked %s', (measured, effect, mark) => {
+  ] as const)('a day measured as %s, with an incident status of %s, is marked %s', (measured, effect, mark) => {
     expect(worstMark(measured, effect)).toBe(mark)
   })
 
@@ -158,7 +158,7 @@ describe('a service history view', () => {
 })
 
 describe('the page', () => {
-  test('shows what incidents said in the bar of a service without monitors', async () => {
+  test('shows incidents in the bar of a service without monitors', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     await prisma.service.update({ where: { id: api }, data: { createdAt: at(-20 * DAY) } })
@@ -175,7 +175,7 @@ describe('the page', () => {
     expect(html).toContain('Down 2 h in 20 d, based on incidents.')
   })
 
-  test('shows the worst of what was measured and what incidents said', async () => {
+  test('shows the worse of probe results and incidents', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const states = [['UP', at(-40 * DAY)]] as const
@@ -346,7 +346,7 @@ describe('the page', () => {
   })
 })
 
-test('the page says when its figures were read, which is at least once a minute', async () => {
+test('the page states when its figures were read, which is at least once a minute', async () => {
   const acme = await tenant()
   const [api = ''] = await acme.services('API')
   const states = [['UP', at(-10 * DAY)]] as const

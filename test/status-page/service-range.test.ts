@@ -72,11 +72,11 @@ test.each([...notDays.map((day) => [day, '1']), ...['2', '07', ''].map((days) =>
   },
 )
 
-describe('what is listed of a day', () => {
+describe('the list of a day', () => {
   const [from, to] = [time('2026-11-20T00:00'), time('2026-11-21T00:00')]
   const stretch = (condition: Condition, begin: Date, end: Date) => ({ condition, from: begin, to: end })
 
-  test('begins with what had begun before, and leaves out working time and short gaps', () => {
+  test('starts with what began before, and leaves out operational time and short gaps', () => {
     const [one, two, three] = [time('2026-11-20T01:00'), time('2026-11-20T02:00'), time('2026-11-20T02:00:59')]
     const found = [
       stretch('down', new Date(+from - 1), one),
@@ -167,7 +167,7 @@ describe('bars of any range', () => {
       return sum satisfies Tally
     })
 
-  test('count as a reference does that looks at each moment', () => {
+  test('agree with a reference that examines each moment', () => {
     const histories = fc.array(anyHistory, { minLength: 1, maxLength: 3 })
     fc.assert(
       fc.property(histories, fc.array(anySpan, { maxLength: 1 }), anyBars, (monitors, maintenance, spans) => {

@@ -108,7 +108,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
   await scheduleMaintenance(acme.ctx, { title: 'New disks', message: 'Reads go on.', startsAt, endsAt })
   const page = `/status/${acme.slug}`
 
-  test('costs at most eight statements, and documents that show the same none of their own', async () => {
+  test('costs at most eight statements, and documents with the same content cost none', async () => {
     const { cache, read, statements } = serve()
     await read(page)
     await createService(acme.ctx, { name: 'One more' })
@@ -128,7 +128,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     }
   })
 
-  test('costs two statements when it is about an incident: the days of services stay', async () => {
+  test('costs two statements if it is about an incident: the days of services stay cached', async () => {
     const { cache, read, statements } = serve()
     await read(page)
     await postIncidentUpdate(acme.ctx, { incidentId, status: 'IDENTIFIED', message: 'A disk is full.' })
@@ -137,7 +137,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
     expect(await read(page)).toContain('A disk is full.')
   })
 
-  test('shows other ranges: cut from what it has read, or read once for all services', async () => {
+  test('shows other ranges from cached data, or from one read for all services', async () => {
     const { cache, read, statements } = serve()
     await read(page)
     expect(await statements(`${page}?range=7d`)).toBe(0)
@@ -176,7 +176,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
 })
 
 describe('the state of a page', () => {
-  test('stays the same object through an event that changes nothing shown, and so does the page', async () => {
+  test('stays the same object after an event that changes nothing shown, and so does the page', async () => {
     const acme = await tenant()
     const { cache, read, statements } = serve()
     const path = `/status/${acme.slug}`
@@ -191,7 +191,7 @@ describe('the state of a page', () => {
     expect(await read(path)).toContain('All of it.')
   })
 
-  test('is read again after a minute, however many such events there are', async () => {
+  test('is read again after a minute, however many such events occur', async () => {
     const acme = await tenant()
     let time = noon
     const now = () => time
@@ -206,7 +206,7 @@ describe('the state of a page', () => {
     }
   })
 
-  test('and the days of services are read again when one of them changed', async () => {
+  test('and the days of services are read again after a change of a service', async () => {
     const acme = await tenant()
     const [api = ''] = await watchedServices(acme, 1)
     const { cache } = serve()
@@ -222,8 +222,8 @@ describe('the state of a page', () => {
   })
 })
 
-describe('what is read beside the state', () => {
-  test('belongs to the same position: a change meanwhile makes it read both again', async () => {
+describe('data read beside the state', () => {
+  test('belong to the same position: a concurrent change makes both be read again', async () => {
     const acme = await tenant()
     const source = uncached(prisma, () => noon)
     let attempts = 0
@@ -235,7 +235,7 @@ describe('what is read beside the state', () => {
     expect([attempts, value, state.services.length]).toEqual([2, 1, 1])
   })
 
-  test('is given after three attempts on a page that changes all the time', async () => {
+  test('are returned after three attempts on a page that changes continuously', async () => {
     const acme = await tenant('PRO')
     const source = uncached(prisma, () => noon)
     const { value } = await readWithState(source, acme.slug, async ({ services }) => {
@@ -246,7 +246,7 @@ describe('what is read beside the state', () => {
   })
 })
 
-test('a page of a service is not found on another page, and describes what its figures count', async () => {
+test('a service of another page is not found, and its page describes what the figures count', async () => {
   const [acme, other] = [await tenant(), await tenant()]
   const [api = ''] = await acme.services('API')
   const { read, cache } = serve()

@@ -12,7 +12,7 @@ beforeAll(
 )
 
 describe('the table of blacklists', () => {
-  test('checks many targets at once, and gives the answers as CSV too', async () => {
+  test('checks many targets at once, and offers the answers as CSV', async () => {
     const viewer = await signIn('VIEWER')
     const { status, html } = await viewer.post('blacklists', { targets: '192.0.2.7\r\nnot a target!\r\n198.51.100.9' })
     expect(status).toBe(200)
@@ -25,7 +25,7 @@ describe('the table of blacklists', () => {
     expect(html).not.toContain('>Watch</button>')
   })
 
-  test('watches a target with a button', async () => {
+  test('monitors a target with a button', async () => {
     const editor = await signIn('EDITOR')
     const { html } = await editor.post('blacklists', { targets: '192.0.2.25' })
     expect(html).toContain('name="target" value="192.0.2.25"')
@@ -38,7 +38,7 @@ describe('the table of blacklists', () => {
     expect(viewer.status).toBe(422)
   })
 
-  test('is refused with what was typed: too many targets, none, or no plan for it', async () => {
+  test('is refused with its input: too many targets, none, or no plan for it', async () => {
     const editor = await signIn('EDITOR')
     const targets = Array.from({ length: 21 }, (_, index) => `192.0.2.${index}`).join('\n')
     const many = await editor.post('blacklists', { targets })

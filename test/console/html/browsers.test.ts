@@ -13,7 +13,7 @@ const editor = await acme.signIn('EDITOR')
 const idOf = async ({ userId }: { readonly userId: string }) =>
   (await prisma.pushBrowser.findFirstOrThrow({ where: { userId } })).id
 
-test('a person turns notifications on, is notified, tests them and stops them', async () => {
+test('a person turns notifications on, receives one, tests them and turns them off', async () => {
   const before = await viewer.get('account')
   expect(before.html).toMatch(/data-push="[\w-]{87}"/)
   const { status, location } = await viewer.post('account/browsers', { ...service.subscribe() })
@@ -41,7 +41,7 @@ test('a person turns notifications on, is notified, tests them and stops them', 
   expect(await prisma.pushBrowser.count()).toBe(0)
 })
 
-test('a test shows that the browser is gone', async () => {
+test('a test reports that the browser is gone', async () => {
   await viewer.post('account/browsers', { ...service.subscribe() })
   service.answer = () => ({ status: 410 })
   const { html } = await viewer.post('account/browsers/test', { id: await idOf(viewer) })
@@ -50,13 +50,13 @@ test('a test shows that the browser is gone', async () => {
   expect(await prisma.pushBrowser.count()).toBe(0)
 })
 
-test('a refused subscription says so', async () => {
+test('a refused subscription is reported', async () => {
   const { status, html } = await viewer.post('account/browsers', { endpoint: 'nonsense', p256dh: 'x', auth: 'y' })
   expect(status).toBe(422)
   expect(html).toContain('role="alert"')
 })
 
-test('no one stops or tests another’s', async () => {
+test('only the owner can turn off or test them', async () => {
   await viewer.post('account/browsers', { ...service.subscribe() })
   const id = await idOf(viewer)
   for (const path of ['account/browsers/test', 'account/browsers/stop'])
@@ -64,7 +64,7 @@ test('no one stops or tests another’s', async () => {
   expect(await prisma.pushBrowser.count()).toBe(1)
 })
 
-test('a browser renews its subscription, once it has one', async () => {
+test('a browser renews an existing subscription', async () => {
   const renew = (browser: typeof viewer) => browser.post('/console/push-subscription', { ...service.subscribe() })
   const id = await idOf(viewer)
   expect((await renew(viewer)).status).toBe(204)
@@ -96,7 +96,7 @@ test('the console is installable, with icons as PNG', async () => {
   }
 })
 
-test('the worker is served below the console, and asked for again each time', async () => {
+test('the worker is served below the console, and revalidated each time', async () => {
   const response = await fetch(`${app.baseUrl}/console/push-worker.js`)
   expect(response.status).toBe(200)
   expect(Object.fromEntries(response.headers)).toMatchObject({

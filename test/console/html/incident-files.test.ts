@@ -37,7 +37,7 @@ const log = { name: 'disk.log', content: textFile('Full.') }
 const graph = { name: 'graph.png', content: png(40, 20), alt: 'Errors rise.' }
 const update = { form: 'update', status: 'IDENTIFIED', message: 'It is the disk.', 'tellSubscribers.shown': 'true' }
 
-test('an update is posted with files, which the page, feeds and notifications have', async () => {
+test('an update is posted with files, which are on the page, in feeds and in notifications', async () => {
   const { html } = await editor.get(`incidents/${id}`)
   expect(html).toContain('enctype="multipart/form-data"')
   expect(html).toContain('id="note-files.0.content"')
@@ -68,7 +68,7 @@ test('an update is posted with files, which the page, feeds and notifications ha
   })
 })
 
-test('a picture without a description is refused beside its field, and what was typed stays', async () => {
+test('a picture without a description is refused beside its field, and the input stays', async () => {
   const { status, html } = await editor.post(
     `incidents/${id}/updates`,
     formOf({ ...update, message: 'Typed.' }, null, { ...graph, alt: '' }),
@@ -80,7 +80,7 @@ test('a picture without a description is refused beside its field, and what was 
   expect(html).toContain('Choose the file again')
 })
 
-test('the files of a note are for members, and its author’s', async () => {
+test('the files of a note are for members, and can be changed by its author', async () => {
   await editor.post(`incidents/${id}/notes`, formOf({ form: 'note', note: 'See this.' }, log))
   const note = await prisma.incidentNote.findFirstOrThrow({ include: { files: true } })
   const [file] = note.files
@@ -106,7 +106,7 @@ test('the files of a note are for members, and its author’s', async () => {
   expect((await viewer.get(path)).status).toBe(404)
 })
 
-test('a file of an update that was posted before is public at once', async () => {
+test('a file of an existing update is public at once', async () => {
   const { id: updateId } = await prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId: id } })
   const more = `incidents/${id}/files/new?updateId=${updateId}`
   expect((await editor.get(more)).html).toContain('Everyone who sees the update sees them.')

@@ -29,7 +29,7 @@ async function publicTexts(id: string): Promise<string> {
 
 const timesOfChange = (texts: string) => texts.match(/"updated_at":"[^"]+"|<updated>[^<]+|<lastBuildDate>[^<]+/g)
 
-test('notes are written, edited and deleted in the timeline, and no public door has any of them', async () => {
+test('notes are written, edited and deleted in the timeline, and appear at no public door', async () => {
   const [ana, ben, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const { id } = await incidentOf('All is down')
   const before = await publicTexts(id)
@@ -62,7 +62,7 @@ test('notes are written, edited and deleted in the timeline, and no public door 
   expect((await viewer.get(`incidents/${id}`)).html).toContain('Nobody leads it.')
 })
 
-test('who was notified of an update, and which alert channels, is shown to members only', async () => {
+test('members see who was notified of an update, including alert channels, and nobody else does', async () => {
   const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
   const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
   const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const
@@ -110,7 +110,7 @@ test('who was notified of an update, and which alert channels, is shown to membe
   expect(visited).not.toContain('"told":4')
 })
 
-test('a service moves to another incident with a form, which describes what does not work', async () => {
+test('a service moves to another incident with a form, which describes what is wrong', async () => {
   const [editor, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const service = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Search' })
   const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }]
@@ -134,7 +134,7 @@ test('a service moves to another incident with a form, which describes what does
   expect((await editor.get(`incidents/${from.id}/move`)).html).toContain('It impairs no service.')
 })
 
-test('a service moves from a draft to any open incident, and from the page to public ones only', async () => {
+test('a service moves from a draft to any open incident, and from a public one to public ones only', async () => {
   const editor = await acme.signIn('EDITOR')
   const service = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Index' })
   const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }]

@@ -32,7 +32,7 @@ async function settings(content: Uint8Array<ArrayBuffer> | null, changes: Record
 
 const get = (path: string) => fetch(app.baseUrl + path)
 
-test('is uploaded, shown, kept, and served for ever', async () => {
+test('is uploaded, shown, kept, and cached forever', async () => {
   expect((await admin.post('page', await settings(png(300, 80)))).status).toBe(303)
   const { logoUrl } = await stored()
   expect(logoUrl).toMatch(/^\/logos\/[0-9a-f]{64}\.png$/)
@@ -72,7 +72,7 @@ test('is replaced by another file or an address, and removed', async () => {
   expect((await get(`/logos/${'0'.repeat(64)}.png`)).status).toBe(404)
 })
 
-test('that cannot be shown is refused beside its field, and what was typed stays', async () => {
+test('that cannot be shown is refused beside its field, and the input stays', async () => {
   const { status, html } = await admin.post('page', await settings(png(5000, 5000), { description: 'Kept.' }))
   expect(status).toBe(422)
   expect(html).toContain('id="logo-problem"')
@@ -81,13 +81,13 @@ test('that cannot be shown is refused beside its field, and what was typed stays
   expect(html).toContain('Choose the file again')
 })
 
-test('of a form that is too large is refused in plain words', async () => {
+test('of a form that is too large is refused with a clear message', async () => {
   const { status, html } = await admin.post('page', await settings(new Uint8Array(3 * 1024 * 1024)))
   expect(status).toBe(413)
   expect(html).toContain('Too large')
 })
 
-test('is lost with the session, and the page says so', async () => {
+test('is lost when the session ends, which the form reports', async () => {
   const visitor = { 'sec-fetch-site': 'same-origin' }
   const { status, html } = await admin.post('page', await settings(png(8, 8), { description: 'Kept.' }), visitor)
   expect(status).toBe(401)
@@ -102,7 +102,7 @@ test('is lost with the session, and the page says so', async () => {
   expect(again.html).not.toContain('name="logo.sent"')
 })
 
-test('of a deleted page is served no more, at once', async () => {
+test('of a deleted page is gone at once', async () => {
   await prisma.organization.update({ where: { id: acme.organization.id }, data: { tier: 'TEAM' } })
   const { location } = await admin.post('pages/new', { name: 'Staff', slug: 'acme-staff', shows: 'ALL' })
   const path = location?.replace('/console/acme/', '') ?? expect.unreachable()
@@ -116,13 +116,13 @@ test('of a deleted page is served no more, at once', async () => {
   expect((await get(logoUrl ?? '')).status).toBe(404)
 })
 
-test('is uploaded by no one below an admin', async () => {
+test('cannot be uploaded below the role admin', async () => {
   const editor = await acme.signIn('EDITOR')
   expect((await editor.post('page', await settings(png(8, 8)))).status).toBe(403)
   expect(await prisma.logo.count()).toBe(0)
 })
 
-test('of a deleted organization is served no more', async () => {
+test('of a deleted organization is gone', async () => {
   const gone = await organization('gone')
   const content = png(7, 7)
   const file = `${'a'.repeat(64)}.png`

@@ -13,7 +13,7 @@ async function forgetPresence(userId: string) {
   await prisma.$executeRaw`SELECT pg_notify('revoked_api_key', ${userId})`
 }
 
-describe('what is dangerous', async () => {
+describe('sensitive actions', async () => {
   const stale = await acme.signIn('OWNER')
   const member = await acme.signIn('VIEWER')
   const key = await prisma.apiKey.findFirstOrThrow({ where: { organizationId: acme.organization.id } })
@@ -33,7 +33,7 @@ describe('what is dangerous', async () => {
     [`pages/${first.id}/access`, { 'access.kind': 'MEMBERS' }],
     [`pages/${first.id}/delete`, {}],
     ['page/delete', { slug: 'acme' }],
-  ])('%s needs a password that was given within ten minutes', async (path, fields) => {
+  ])('%s requires a password entered within ten minutes', async (path, fields) => {
     const { status, html } = await stale.post(path, fields)
     expect(status).toBe(401)
     expect(html).toContain('needs your password again')
@@ -54,7 +54,7 @@ describe('API keys', () => {
     expect((await admin.get('keys')).html).not.toContain(secret)
   })
 
-  test('need a fresh proof of presence; what was typed is kept', async () => {
+  test('require a recent confirmation of identity; the input is kept', async () => {
     const person = await acme.signIn('ADMIN')
     await forgetPresence(person.userId)
     await expect
@@ -73,7 +73,7 @@ describe('API keys', () => {
     expect((await admin.post(`keys/${id}/revoke`, {})).status).toBe(404)
   })
 
-  test('the last admin key asks twice', async () => {
+  test('revoking the last admin key requires a confirmation', async () => {
     const { id } = await prisma.apiKey.findFirstOrThrow({
       where: { organizationId: acme.organization.id, scope: 'ADMIN' },
     })
@@ -97,7 +97,7 @@ describe('the page', () => {
   const version = async () =>
     String((await prisma.organization.findUniqueOrThrow({ where: { id: acme.organization.id } })).version)
 
-  test('is changed, and its author sees it at once', async () => {
+  test('is updated, and its author sees it at once', async () => {
     const { status, location } = await admin.post('page', { ...settings, version: await version() })
     expect([status, location]).toEqual([303, '/console/acme/page'])
     const page = await (await fetch(`${app.baseUrl}/status/acme`)).text()
@@ -105,7 +105,7 @@ describe('the page', () => {
     expect(page).toContain('https://acme.example')
   })
 
-  test('shows both when another person has saved meanwhile', async () => {
+  test('shows both versions when another person has saved in between', async () => {
     const before = await version()
     await admin.post('page', { ...settings, description: 'Theirs.', version: before })
     const { status, html } = await owner.post('page', { ...settings, description: 'Mine.', version: before })
@@ -119,20 +119,20 @@ describe('the page', () => {
     expect((await admin.post('page', late)).html).toContain('Now: Home https://acme.example</span>')
   })
 
-  test('says beside the field what is wrong', async () => {
+  test('shows errors beside the fields', async () => {
     const { status, html } = await admin.post('page', { ...settings, timeZone: 'Mars/Base', version: await version() })
     expect(status).toBe(422)
     expect(html).toContain('id="timeZone-problem"')
     expect(html).toContain('value="Mars/Base"')
   })
 
-  test('gets no domain while the service has no public address, and says so beside the field', async () => {
+  test('accepts no domain while the service has no public address, and reports that beside the field', async () => {
     const { status, html } = await admin.post('page/domain', { domain: 'status.acme.example' })
     expect(status).toBe(422)
     expect(html).toMatch(/id="domain-problem">[^<]*BASE_URL/)
   })
 
-  test('shows the proof of its domain, and removes it', async () => {
+  test('shows the verification of its domain, and removes it', async () => {
     const { id: organizationId, pageId } = acme.organization
     const data = {
       id: 'dom_tests',
@@ -148,7 +148,7 @@ describe('the page', () => {
     expect(await prisma.customDomain.count({ where: { organizationId } })).toBe(0)
   })
 
-  test('is out of bounds for an editor', async () => {
+  test('is not available to an editor', async () => {
     const editor = await acme.signIn('EDITOR')
     expect((await editor.get('page')).status).toBe(403)
     expect((await editor.post('page', { ...settings, name: 'Taken', version: await version() })).status).toBe(403)
@@ -156,25 +156,25 @@ describe('the page', () => {
   })
 })
 
-describe('the rest', () => {
-  test('the log says who did what', async () => {
+describe('other screens', () => {
+  test('the log shows who did what', async () => {
     const { html } = await owner.get('log?kind=API_KEY_CREATED')
     const { name } = await prisma.user.findUniqueOrThrow({ where: { id: admin.userId } })
     expect(html).toContain('<td>API key created</td><td>Deployments</td>')
     expect(html).toContain(`<td>${name}</td>`)
   })
 
-  test('the plan shows limits and use', async () => {
+  test('the plan shows limits and usage', async () => {
     expect((await owner.get('plan')).html).toMatch(/<th scope="row">Monitors<\/th><td>0<\/td><td>[\d,]+<\/td>/)
   })
 
-  test('an owner pays, an admin does not', async () => {
+  test('an owner can pay, an admin cannot', async () => {
     const { status, html } = await admin.post('plan/upgrade', { tier: 'pro' })
     expect(status).toBe(422)
     expect(html).toContain('Only an owner may do this; your role is ADMIN.')
   })
 
-  test('an organization is deleted by its owner, who names it', async () => {
+  test('an organization is deleted by its owner, who types its name', async () => {
     const gone = await organization('gone')
     const [last, other] = [await gone.signIn('OWNER'), await gone.signIn('ADMIN')]
     expect((await other.post('page/delete', { slug: 'gone' })).status).toBe(422)

@@ -134,7 +134,7 @@ const forms: Readonly<Record<string, Edited>> = {
 
 const versionIn = (html: string, form: string) => new Map(formIn(html, form)).get('version')
 
-test.each(Object.entries(forms))('two people who edit %s see both, and lose nothing', async (_, edited) => {
+test.each(Object.entries(forms))('two people who edit %s see both versions, and lose nothing', async (_, edited) => {
   const { screen, form, path = screen, theirs, mine, now, wrong, typed } = edited
   const opened = formIn((await ben.get(screen)).html, form)
   const filled = (changes: Record<string, string>) => {
@@ -169,7 +169,7 @@ test.each(Object.entries(forms))('two people who edit %s see both, and lose noth
   expect(new Map(formIn((await ana.get(screen)).html, form)).get('version')).not.toBe(again.version)
 })
 
-test('two people who resolve an incident at once lose nothing', async () => {
+test('two people who resolve an incident concurrently lose nothing', async () => {
   const { location } = await ana.post('incidents/new', {
     ...{ title: 'Short', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.' },
   })
@@ -217,7 +217,7 @@ test('two people who set the domain of a page see both', async () => {
   expect(new Map(formIn(html, form)).get('domain')).toBe('mine.example.com')
 })
 
-test('a key that another person has revoked says so', async () => {
+test('a key that another person has revoked is reported as such', async () => {
   await ana.post('keys', { name: 'Deployments', scope: 'READ', expiresAt: '' })
   const key = await database.prisma.apiKey.findFirstOrThrow({ where: { name: 'Deployments' } })
   expect((await ana.post(`keys/${key.id}/revoke`, {})).status).toBe(303)

@@ -51,7 +51,7 @@ const partsOf = (html: string) => /data-parts="([^"]+)"/.exec(html)?.[1]
 const cursorOf = (html: string) => /data-cursor="([^"]+)"/.exec(html)?.[1] ?? ''
 const position = (cursor: string) => Number.parseInt(cursor, 36)
 
-test.each(lastingTransports)('each patch is for the page that the one before gave, over $name', async (transport) => {
+test.each(lastingTransports)('each patch follows the one before, over $name', async (transport) => {
   const { slug, ctx } = await tenant()
   const { id } = await createService(ctx, { name: 'API' })
   await createService(ctx, { name: 'Shop' })
@@ -69,7 +69,7 @@ test.each(lastingTransports)('each patch is for the page that the one before gav
   expect(htmlOf(second)).toContain('Degraded performance: API')
 })
 
-test('events at once bring one patch', async () => {
+test('concurrent events cause one patch', async () => {
   const { slug, ctx } = await tenant()
   const services = await Promise.all(['API', 'Shop', 'Mail'].map((name) => createService(ctx, { name })))
   const next = await follow({ slug, after: '3' })
@@ -87,7 +87,7 @@ test('events at once bring one patch', async () => {
   expect(changes[0] && position(cursorOf(htmlOf(changes[0])))).toBe(lastSeq)
 })
 
-test('a page on a custom domain is sent its own addresses, and no other host is one', async () => {
+test('a page on a custom domain gets its own addresses, and no other host', async () => {
   const acme = await tenant()
   const other = await tenant()
   const host = `status.${acme.slug}.example`
@@ -106,7 +106,7 @@ test('a page on a custom domain is sent its own addresses, and no other host is 
   for (const stranger of strangers) expect((await stranger()).patch).toBeNull()
 })
 
-test('a position that the log does not have asks for a reload, and no page for one', async () => {
+test('a position beyond the log requests a reload, and an unknown page is an error', async () => {
   const { slug } = await tenant()
   const next = await follow({ slug, after: 'zzz' })
   expect(await next()).toEqual({ cursor: '0', isReload: true, patch: null })

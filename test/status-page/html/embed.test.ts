@@ -23,7 +23,7 @@ const allow = (origins: string[]) =>
     'embedOrigins',
   )
 
-test('stands in frames of the sites that the owner lists', async () => {
+test('can be framed by the sites that the owner lists', async () => {
   expect(policyOf(await line())).toContain("frame-ancestors 'none'")
   const { embedOrigins } = await allow(['https://www.example.com/', 'http://localhost:3000', 'https://www.example.com'])
   expect(embedOrigins).toEqual(['https://www.example.com', 'http://localhost:3000'])
@@ -34,7 +34,7 @@ test('stands in frames of the sites that the owner lists', async () => {
   await expect(allow(['https://a.example; script-src *'])).rejects.toThrow(/ValidationError|must be an origin/)
 })
 
-test('says how the page is, in its language, and leads to it in a new tab', async () => {
+test('shows the status in its language, and opens the page in a new tab', async () => {
   expect(await (await line()).text()).toContain('All services are operational')
   await mutate(url, key, 'createIncident', 'Incident', {
     ...{ title: 'Slow', status: 'INVESTIGATING', impact: 'MAJOR', message: 'x' },
@@ -49,7 +49,7 @@ test('says how the page is, in its language, and leads to it in a new tab', asyn
   expect(await (await line('?theme="><script>&language=xx')).text()).toContain('<html lang="en" dir="ltr"><head>')
 })
 
-test('a page that the status page does not have is missing in the owner’s look and language', async () => {
+test('a missing page has the owner’s look and language', async () => {
   for (const path of ['incidents/none', 'services/none', 'history?month=never', 'nothing/here']) {
     const response = await fetch(`${url}/status/${slug}/${path}`, { headers: { accept: 'text/html' } })
     const html = await response.text()
@@ -62,11 +62,11 @@ test('a page that the status page does not have is missing in the owner’s look
   expect(await german.text()).toContain('Seite nicht gefunden')
 })
 
-test('an unknown path among those that open a private page shows nothing of it', async () => {
+test('an unknown path of a private page reveals nothing', async () => {
   const html = await (await fetch(`${url}/status/${slug}/access/a/b`, { headers: { accept: 'text/html' } })).text()
   expect(html).not.toContain('class="name"')
 })
 
-test('is not found where there is no page', async () => {
+test('is not found without a page', async () => {
   expect((await fetch(`${url}/status/nobody-here/embed`)).status).toBe(404)
 })

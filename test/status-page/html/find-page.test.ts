@@ -32,11 +32,11 @@ test.each([
   ['acme"><script>', ''],
   ['//evil.example', ''],
   ['é'.repeat(3000), ''],
-])('what is typed, %j, names the page %j', (typed, slug) => {
+])('the input %j finds the page %j', (typed, slug) => {
   expect(slugIn(typed)).toBe(slug)
 })
 
-test('/status leads to the only page, and asks for the name where there are several', async () => {
+test('/status redirects to the only page, and asks for the name if there are several', async () => {
   await prisma.organization.deleteMany({})
   expect(await get('/status')).toMatchObject({ status: 200, html: expect.stringContaining('Find a status page') })
   const { slug } = await tenant()
@@ -48,7 +48,7 @@ test('/status leads to the only page, and asks for the name where there are seve
   expect(await get(`/status?page=${slug.toUpperCase()}`)).toMatchObject({ status: 303, location: `/status/${slug}` })
 })
 
-test('/status says nothing of the only page when it is private', async () => {
+test('/status does not reveal the only page when it is private', async () => {
   await prisma.organization.deleteMany({})
   const { id: organizationId, slug } = await tenant()
   const { id: pageId } = await prisma.page.findFirstOrThrow({ where: { organizationId } })
@@ -58,7 +58,7 @@ test('/status says nothing of the only page when it is private', async () => {
   expect(html).not.toContain(slug)
 })
 
-test('a mistyped name leads to the page, or to the form with what was typed', async () => {
+test('a mistyped name leads to the page, or to the form with the input', async () => {
   const { slug } = await tenant()
   expect(await get(`/status/${slug.toUpperCase()}`)).toMatchObject({ status: 302, location: `/status/${slug}` })
   const { status, html } = await get('/status/no-such-page')
@@ -67,7 +67,7 @@ test('a mistyped name leads to the page, or to the form with what was typed', as
   expect((await get('/status/%22%3E%3Cscript%3E')).html).not.toContain('<script>')
 })
 
-test('both are in the reader’s language', async () => {
+test('both are in the visitor’s language', async () => {
   await tenant()
   await tenant()
   for (const [path, status, title] of [

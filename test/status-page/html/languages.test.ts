@@ -45,7 +45,7 @@ async function filledPage() {
 }
 
 describe('the language of a page', () => {
-  test('is in its address, and in the links to other pages', async () => {
+  test('is in its address, and in links to other pages', async () => {
     const { path } = await filledPage()
     const html = await (await get(`${path}/de`, 'fr')).text()
     expect(html).toContain('<html lang="de" dir="ltr">')
@@ -66,7 +66,7 @@ describe('the language of a page', () => {
     expect(nestingFaults(html)).toEqual([])
   })
 
-  test('is of our words only: a name from right to left keeps its direction, and others need no markup', async () => {
+  test('applies to our text only: a right-to-left name keeps its direction, and others need no markup', async () => {
     const acme = await tenant()
     const services = await Promise.all(
       ['دفع (API)', 'Search'].map(async (name) => (await createService(acme.ctx, { name })).id),
@@ -80,7 +80,7 @@ describe('the language of a page', () => {
     expect(html).toContain('<h1>Partial outage: <bdi>دفع (API)</bdi> and Search</h1>')
   })
 
-  test('in an address without one is the default, and readers of another are sent to its address', async () => {
+  test('defaults to the page’s in an address without one, and redirects visitors with another', async () => {
     const { path, incidentId } = await filledPage()
     const plain = await get(path, 'en-US,en')
     expect([plain.status, plain.headers.get('vary')]).toEqual([200, 'accept-encoding, accept-language'])
@@ -103,7 +103,7 @@ describe('the language of a page', () => {
     expect((await get(`${path}?since=${version}`, 'de')).status).toBe(204)
   })
 
-  test('has one address, to which its other tags lead', async () => {
+  test('has one address, which its other tags redirect to', async () => {
     const { path } = await filledPage()
     const pages = [
       ['/zh-cn/history?month=2026-11', '/zh-hans/history?month=2026-11'],
@@ -133,7 +133,7 @@ describe('the language of a page', () => {
   })
 
   test.each(['/xx', '/DE', '/de/de', '/de/x', '/d', '/de%00', '/constructor', '/en-'])(
-    '%s is no page',
+    '%s is not found',
     async (tail) => {
       const { path } = await filledPage()
       expect([302, 404]).toContain((await get(path + tail)).status)
@@ -153,7 +153,7 @@ describe('the language of a page', () => {
   })
 })
 
-describe('what an owner writes in several languages', () => {
+describe('texts of an owner in several languages', () => {
   const german = { language: 'DE', title: 'Zahlungen fallen aus', message: 'Wir *suchen*.' }
   const texts = [german, { language: 'FR', title: 'Panne des paiements' }]
 
@@ -174,7 +174,7 @@ describe('what an owner writes in several languages', () => {
     return { ...filled, incidentId: incident.id }
   }
 
-  test('is on the page in the reader’s language, and says truthfully which language each text has', async () => {
+  test('are on the page in the visitor’s language, and each is marked with its own', async () => {
     const { path, incidentId } = await translatedPage()
     const german = await (await get(`${path}/de`)).text()
     expect(german).toMatch(/<h3 dir="auto"><a [^>]*>Zahlungen fallen aus<\/a>/)
@@ -196,7 +196,7 @@ describe('what an owner writes in several languages', () => {
     expect(polish).toContain('<h1 dir="auto" lang="">Payments fail</h1>')
   })
 
-  test('is in the days of a service and in the history', async () => {
+  test('are in the days of a service and in the history', async () => {
     const { path, serviceId } = await translatedPage()
     const day = await (await get(`${path}/de/services/${serviceId}?day=2026-11-20`)).text()
     expect(day.match(/<a [^>]* dir="auto">Zahlungen fallen aus/)).not.toBeNull()
@@ -204,7 +204,7 @@ describe('what an owner writes in several languages', () => {
     expect(await (await get(`${path}/de/history`)).text()).toContain('Zahlungen fallen aus')
   })
 
-  test('says its own language in feeds of another one', async () => {
+  test('are marked with their own language in feeds of another one', async () => {
     const { path } = await translatedPage()
     const feedIn = async (tail: string) =>
       (await (await get(path + tail)).text()).replace(/&(lt|gt|quot);/g, (entity) => entities[entity] ?? entity)
@@ -220,7 +220,7 @@ describe('what an owner writes in several languages', () => {
     }
   })
 
-  test('is in feeds, the calendar and Statuspage’s documents, in the page’s default language by default', async () => {
+  test('are in feeds, the calendar and Statuspage’s documents, in the page’s default language by default', async () => {
     const { acme, path } = await translatedPage()
     const textOf = async (tail: string) => (await get(path + tail)).text()
     for (const feed of ['/history.atom', '/history.rss']) {
@@ -243,7 +243,7 @@ describe('what an owner writes in several languages', () => {
   })
 })
 
-test('pages and documents show no English but the catalogue’s', async () => {
+test('pages and documents contain no English outside the catalogue', async () => {
   const before = { ...wordsOf('FR') }
   Object.assign(wordsOf('FR'), pseudoLanguage(wordsOf('EN'), 'fr'))
   try {

@@ -45,7 +45,7 @@ function patched(patch: Awaited<ReturnType<typeof patchOf>>, { live: { parts } }
 }
 
 describe('the patch of an event', () => {
-  test('is for what the last one brought, and for what was fetched since', async () => {
+  test('contains changes since the previous patch, and what was fetched since', async () => {
     const all = followed()
     const [sent, fetched, later] = [
       page(1, ['API', 'Shop']),
@@ -63,7 +63,7 @@ describe('the patch of an event', () => {
     expect(patched(next, sent)).toBeNull()
   })
 
-  test('comes with the first of several events at once, and again to who asks again', async () => {
+  test('is sent with the first of several concurrent events, and again on request', async () => {
     const all = followed()
     noteShown(all, page(1, ['API']).live.parts)
     const render = async () => page(3, ['API', 'Shop'])
@@ -71,7 +71,7 @@ describe('the patch of an event', () => {
     expect(patches).toEqual([expect.objectContaining({ html: expect.any(String) }), null, patches[0]])
   })
 
-  test('is for those who have not fetched what it brings, in whatever order its parts are', async () => {
+  test('is for viewers who have not fetched its changes, in any order of parts', async () => {
     const all = followed()
     const [before, after] = [page(1, ['One', 'Two', 'Three']), page(2, ['New', 'One', 'Two'])]
     noteShown(all, before.live.parts)
@@ -81,7 +81,7 @@ describe('the patch of an event', () => {
     expect(inflateSync(Buffer.from(patch?.html ?? '', 'base64')).toString()).toContain('<template data-same="0 1">')
   })
 
-  test('is none when it is large, when no one is known to follow, and when the page cannot be read', async () => {
+  test('is null if it is large, if there are no known viewers, and if the page cannot be read', async () => {
     const all = followed()
     const noise = Array.from({ length: 1000 }, (_, index) => `Service ${Math.sin(index)}`)
     expect(await patchOf(all, 1, async () => page(1, ['API']))).toBeNull()
@@ -92,7 +92,7 @@ describe('the patch of an event', () => {
     expect((await patchOf(all, 4, async () => page(4, noise.with(3, 'Shop'))))?.html).toMatch(/^.{1,500}$/)
   })
 
-  test('gives the current page to everybody whom it is for, whatever happens', async () => {
+  test('leads to the current page for all its viewers, in any sequence', async () => {
     const names = fc.array(fc.constantFrom('API', 'Shop', 'Mail', 'DNS'), { maxLength: 5 })
     const step = fc.record({ names, isEvent: fc.boolean() })
     await fc.assert(
@@ -114,7 +114,7 @@ describe('the patch of an event', () => {
   })
 })
 
-test('only some versions of a page are remembered: that of the last patch, and the newest', () => {
+test('only some versions of a page are kept: that of the last patch, and the newest', () => {
   const all = followed()
   const pages = ['A', 'B', 'C', 'D', 'E', 'F', 'F'].map((name) => page(1, [name]))
   for (const { live } of pages) noteShown(all, live.parts)

@@ -72,7 +72,7 @@ describe('the overview', () => {
     expect(repeatedIds(html)).toEqual([])
   })
 
-  test('shows the ranges of its tier at addresses of their own, which caches may keep', async () => {
+  test('shows the ranges of its tier at their own addresses, which caches may store', async () => {
     const acme = await tenant()
     await createService(acme.ctx, { name: 'API' })
     const path = pathOf(acme)
@@ -143,7 +143,7 @@ describe('the overview', () => {
     ['MAJOR_OUTAGE', 'Major outage'],
     ['UNDER_MAINTENANCE', 'Under maintenance'],
     ['OPERATIONAL', 'Operational'],
-  ])('shows %s by a word, a shape and a colour', async (statusOverride, word) => {
+  ])('shows %s with a word, a shape and a colour', async (statusOverride, word) => {
     const acme = await tenant()
     const { id } = await createService(acme.ctx, { name: 'API' })
     await updateService(acme.ctx, { id, statusOverride })
@@ -269,7 +269,7 @@ describe('metadata', () => {
   const metaOf = (html: string, property: string) =>
     new RegExp(`<meta property="og:${property}" content="([^"]*)"`).exec(html)?.[1]
 
-  test('says how long all has been well: since the last incident, or since the page exists', async () => {
+  test('states how long there has been no incident: since the last one, or since the page was created', async () => {
     const acme = await tenant()
     const calm = async (days: number) => {
       time = new Date(noon.getTime() + days * 86_400_000)
@@ -598,7 +598,7 @@ describe('an unchanged page', () => {
   })
 })
 
-describe('what changed on a page', () => {
+describe('a change of a page', () => {
   const versionOf = (html: string) => /data-version="([^"]+)"/.exec(html)?.[1] ?? ''
   const cursorOf = (html: string) => /data-cursor="([^"]+)"/.exec(html)?.[1] ?? ''
 
@@ -612,7 +612,7 @@ describe('what changed on a page', () => {
     return { acme, service: id, html, version: versionOf(html), cursor: cursorOf(html) }
   }
 
-  test('is one part of a hundred, and less than 1.5 kB', async () => {
+  test('is one of a hundred parts, and less than 1.5 kB', async () => {
     const { acme, service, version, cursor } = await openPage()
     await updateService(acme.ctx, { id: service, statusOverride: 'MAJOR_OUTAGE' })
     await expect.poll(async () => cursorOf(await read(pathOf(acme)))).not.toBe(cursor)
@@ -633,7 +633,7 @@ describe('what changed on a page', () => {
     expect(again.status).toBe(304)
   })
 
-  test('is nothing for the current version', async () => {
+  test('is empty for the current version', async () => {
     const { acme, version, cursor } = await openPage()
     const response = await get(`${pathOf(acme)}?since=${version}&at=${cursor}`)
     expect([response.status, await response.text()]).toEqual([204, ''])
@@ -641,7 +641,7 @@ describe('what changed on a page', () => {
     expect(response.headers.get('page-position')).toBe(cursor)
   })
 
-  test('says that the page has reached an event that changes nothing on it', async () => {
+  test('reports the position of an event that changes nothing on the page', async () => {
     const acme = await tenant()
     const page = await read(pathOf(acme))
     await createApiKey(acme.ctx, { name: 'Another', scope: 'READ' })
@@ -663,7 +663,7 @@ describe('what changed on a page', () => {
     }
   })
 
-  test('may not be cached before the position that the client knows of', async () => {
+  test('may not be cached before the client’s position is reached', async () => {
     const acme = await tenant()
     const page = await read(pathOf(acme))
     const later = (Number.parseInt(cursorOf(page), 36) + 1).toString(36)
@@ -690,8 +690,8 @@ describe('what changed on a page', () => {
   })
 })
 
-describe('the colour of an owner', () => {
-  test('comes in a style sheet whose name contains it', async () => {
+describe('an owner’s colour', () => {
+  test('is in a style sheet whose name contains it', async () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { accentColor: '#7C3AED' })
     await expect.poll(() => read(pathOf(acme))).toContain('href="/assets/theme.7c3aed.css"')
@@ -750,7 +750,7 @@ describe('a custom domain', () => {
     }
   })
 
-  test('has its own page for what is missing, in the language of the address', async () => {
+  test('has its own 404 page, in the language of the address', async () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { name: 'Acme Shop' })
     await serveUnder(acme.ctx, acme.id, 'two.acme.example')
@@ -766,14 +766,14 @@ describe('a custom domain', () => {
     expect(await read('/nothing', { host: 'three.acme.example' })).toBe('Nothing.')
   })
 
-  test('does not show the incidents of others', async () => {
+  test('does not show other organizations’ incidents', async () => {
     const [acme, other] = [await tenant(), await tenant()]
     await serveUnder(acme.ctx, acme.id, 'one.acme.example')
     const { id } = await createIncident(other.ctx, incident)
     expect((await get(`/incidents/${id}`, { host: 'one.acme.example' })).status).toBe(404)
   })
 
-  test('works at once after it was requested while unknown', async () => {
+  test('works as soon as it is verified, even if it was requested before', async () => {
     const acme = await tenant()
     const host = { host: 'new.acme.example' }
     expect(await read('/', host)).toBe('The landing page.')

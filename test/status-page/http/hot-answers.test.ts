@@ -71,7 +71,7 @@ async function ask(path: string, headers: Record<string, string> = {}) {
   return { isHot: hot > before, answer: { ...answer, headers: own } }
 }
 
-test('what was sent before is sent again without the router, the same byte for byte', async () => {
+test('an earlier answer is sent again without the router, byte for byte', async () => {
   const { slug, ctx } = await tenant()
   await createService(ctx, { name: 'API' })
   const at = `/status/${slug}`
@@ -101,7 +101,7 @@ test('what was sent before is sent again without the router, the same byte for b
   }
 })
 
-test('a change is shown by the next answer', async () => {
+test('the next answer shows a change', async () => {
   const { slug, ctx } = await tenant()
   await ask(`/status/${slug}`)
   await createService(ctx, { name: 'The new service' })
@@ -109,7 +109,7 @@ test('a change is shown by the next answer', async () => {
   expect(await ask(`/status/${slug}`)).toMatchObject({ isHot: true })
 })
 
-test('what depends on the time of day is not sent beyond its minute', async () => {
+test('answers that depend on the time of day expire with its minute', async () => {
   const { slug } = await tenant()
   await ask(`/status/${slug}`)
   expect((await ask(`/status/${slug}`)).isHot).toBe(true)
@@ -117,7 +117,7 @@ test('what depends on the time of day is not sent beyond its minute', async () =
   expect((await ask(`/status/${slug}`)).isHot).toBe(false)
 })
 
-test('who prefers another language is sent to its address', async () => {
+test('readers who prefer another language are redirected', async () => {
   const { slug } = await tenant()
   await ask(`/status/${slug}`)
   const { isHot, answer } = await ask(`/status/${slug}`, { 'accept-language': 'de' })
@@ -125,7 +125,7 @@ test('who prefers another language is sent to its address', async () => {
   expect((await ask(`/status/${slug}`, { 'accept-language': 'en' })).isHot).toBe(true)
 })
 
-test('a page that has become private leaves the answer to the router', async () => {
+test('a page that has become private is left to the router', async () => {
   const { slug, ctx } = await tenant()
   const { pageId } = await db.organization.findUniqueOrThrow({ where: { slug } })
   await ask(`/status/${slug}`)
@@ -137,7 +137,7 @@ test('a page that has become private leaves the answer to the router', async () 
   expect((await ask(`/status/${slug}`)).isHot).toBe(false)
 })
 
-test('a host name that has become another organization’s shows its page', async () => {
+test('a host name that moved to another organization shows its page', async () => {
   const [one, other] = [await tenant(), await tenant()]
   const host = `${one.slug}.status.example`
   await serveUnder(one.ctx, one.id, host)
@@ -151,7 +151,7 @@ test('a host name that has become another organization’s shows its page', asyn
   await expect.poll(async () => (await ask('/', { host })).answer.body.toString()).toContain('Of the other')
 })
 
-test('what changed since a version, HEAD and long addresses are the router’s', async () => {
+test('changes since a version, HEAD and long addresses are left to the router', async () => {
   const { slug } = await tenant()
   const page = (await ask(`/status/${slug}`)).answer.body.toString()
   const version = /data-version="([^"]+)"/.exec(page)?.[1]

@@ -364,7 +364,7 @@ describe('post-mortems', () => {
   }
   const incidentsOf = async (acme: Tenant) => (await read(acme, 'incidents.json')).incidents
 
-  test('are notified once they are published, until they are withdrawn', async () => {
+  test('are announced once they are published, until they are withdrawn', async () => {
     const acme = await tenant()
     const incidentId = await resolved(acme, 'The disk was full')
     await savePostmortem(acme.later(2 * MINUTE), { incidentId, message: 'A **log** had filled it.' })
@@ -392,7 +392,7 @@ describe('post-mortems', () => {
     expect(JSON.stringify(await incidentsOf(acme))).not.toContain('had filled')
   })
 
-  test('have 200 kB in a document; older ones are notified without their text', async () => {
+  test('have up to 200 kB in a document; older ones are announced without their text', async () => {
     const acme = await tenant()
     for (let count = 1; count <= 21; count++) {
       const incidentId = await resolved(acme, `Incident ${count}`)

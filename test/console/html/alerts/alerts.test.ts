@@ -11,7 +11,7 @@ const editor = await acme.signIn('EDITOR')
 const receiver = await startReceiver()
 afterAll(() => receiver.close())
 
-test('alerts of another tool come in at an address that is shown once, and a suggestion is published with one button', async () => {
+test('alerts of another tool arrive at an address that is shown once, and a suggestion is published with one button', async () => {
   const shop = await acme.signIn('EDITOR')
   const made = await shop.post('integrations/new', { kind: 'GENERIC', name: 'Checks', 'rules.status': 'new' })
   const url = /http[^\s<]*\/api\/v1\/integrations\/[0-9a-v]{32}/.exec(made.html)?.[0] ?? ''
@@ -39,7 +39,7 @@ test('alerts of another tool come in at an address that is shown once, and a sug
   expect((await send('firing')).status).toBe(404)
 })
 
-test('an integration of any JSON says where its parts are, and a refused form keeps what was typed', async () => {
+test('an integration for any JSON defines the paths of its fields, and a refused form keeps its input', async () => {
   const shop = await acme.signIn('EDITOR')
   const rule = { 'rules.status': 'new', 'rules.labels': 'env=prod', 'rules.serviceId': '', 'rules.impact': 'MAJOR' }
   const given = { kind: 'GENERIC', name: 'Parts', ...rule, 'rules.mode': 'DRAFT' }
@@ -58,7 +58,7 @@ test('an integration of any JSON says where its parts are, and a refused form ke
   expect((await shop.get(`integrations/${id}`)).html).toMatch(/<details open[\s\S]*value="alert.tags"/)
 })
 
-test('a channel is created, tested, told of a real outage, acknowledged by its link, and deleted, without a script', async () => {
+test('a channel is created, tested, notified of an outage, acknowledged by its link, and deleted, without a script', async () => {
   expect((await editor.get('alerts')).html).toContain('No one is alerted yet')
   expect((await editor.get('alerts/channels/new')).html).toContain('?kind=pagerduty')
   expect((await editor.get('alerts/channels/new?kind=webhook')).html).toContain('name="webhook.url"')
@@ -114,7 +114,7 @@ test('a channel is created, tested, told of a real outage, acknowledged by its l
   expect((await editor.get(path)).status).toBe(404)
 })
 
-test('with more monitors and alerts than a screen shows, what is chosen is kept, and the rest is named', async () => {
+test('with more monitors and alerts than a screen shows, the selection is kept, and the rest is mentioned', async () => {
   const many = await organization('many')
   const owner = await many.signIn('EDITOR')
   const { prisma } = database

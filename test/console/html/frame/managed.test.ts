@@ -50,7 +50,7 @@ test.each([
   ['pages.managed', () => 'page', ['name', 'slug']],
   ['pages.shop', () => `pages/${id('pages.shop')}`, ['name', 'slug', 'shows']],
   ['channels.team', () => `alerts/channels/${id('channels.team')}`, ['name']],
-])('the form of %s locks what the file gives, and a visitor of it saves the rest', async (place, path, names) => {
+])('the form of %s disables what the file sets, and saves the rest', async (place, path, names) => {
   const { html } = await admin.get(path())
   expect(html).toContain(`Managed by <b>acme.yaml</b> as ${place}.`)
   for (const name of names) expect(html).toMatch(new RegExp(`<(input|select) id="${name}"[^>]*(readonly|disabled)`))
@@ -76,7 +76,7 @@ async function rows() {
   ]
 }
 
-test('a form from before the file was applied is refused, and shows what is stored', async () => {
+test('a form from before the file was applied is refused, and shows the stored values', async () => {
   const stale = { name: 'Typed', description: '', statusOverride: '', version: '' }
   const path = `services/${id('services.api')}`
   const { version } = await prisma.service.findUniqueOrThrow({ where: { id: id('services.api') } })

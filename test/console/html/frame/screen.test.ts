@@ -6,7 +6,7 @@ const { signIn } = await organization('screens')
 const other = await organization('others')
 
 describe('a screen', () => {
-  test('shows a member its organization, and is kept by no one', async () => {
+  test('shows members their organization, and is not cached', async () => {
     const { status, html, headers } = await (await signIn('VIEWER')).get('now')
     expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
     expect(html).toContain('Nothing is watched yet.')
@@ -41,7 +41,7 @@ describe('a screen', () => {
     expect(foreign.html).toBe(missing.html)
   })
 
-  test('asks a visitor to sign in, and leads back', async () => {
+  test('asks a visitor to sign in, and redirects back', async () => {
     const visitor = { ...(await signIn(null)) }
     const { status, location } = await visitor.get('now')
     expect([status, location]).toEqual([404, null])
@@ -67,7 +67,7 @@ describe('a screen', () => {
 describe('a form', () => {
   const target = 'https://www.example.com/'
 
-  test('creates service and monitor from one field, and leads on', async () => {
+  test('creates a service and a monitor from one field, and redirects', async () => {
     const editor = await signIn('EDITOR')
     const { status, location } = await editor.post('start', { target })
     expect([status, location]).toEqual([303, '/console/screens/now'])
@@ -77,14 +77,14 @@ describe('a form', () => {
     expect(event).toMatchObject({ actorKind: 'USER', actorUserId: editor.userId })
   })
 
-  test('is refused to a role that may not, with what was typed', async () => {
+  test('is refused to a role that may not, with its input', async () => {
     const { status, html } = await (await signIn('VIEWER')).post('start', { target: 'https://viewer.example.com/' })
     expect(status).toBe(422)
     expect(html).toContain('This requires the role EDITOR; yours is VIEWER.')
     expect(html).toContain('value="https://viewer.example.com/"')
   })
 
-  test('says beside its field what is wrong', async () => {
+  test('shows errors beside its fields', async () => {
     const { status, html } = await (await signIn('EDITOR')).post('start', { target: 'two words' })
     expect(status).toBe(422)
     expect(html).toContain(
@@ -104,7 +104,7 @@ describe('a form', () => {
     expect(await database.prisma.service.count({ where: { name: 'forged.example.com' } })).toBe(0)
   })
 
-  test('is kept while its sender signs in again', async () => {
+  test('is kept while the person signs in again', async () => {
     const editor = await signIn('EDITOR')
     await database.prisma.session.deleteMany({ where: { userId: editor.userId } })
     await expect.poll(async () => (await editor.get('now')).location).toContain('/sign-in?to=')

@@ -5,7 +5,7 @@ import { mutate } from '../../../support/filled-organization.ts'
 const { app, organization } = await testConsole()
 const acme = await organization('acme')
 
-test('an incident is merged with one form; its page leads to the other, an open one loads itself again', async () => {
+test('an incident is merged with a form; its page redirects to the other, and an open one reloads', async () => {
   const editor = await acme.signIn('EDITOR')
   const words = { status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.', services: [] }
   const open = (title: string) => mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', { ...words, title })
@@ -36,7 +36,7 @@ test('an incident is merged with one form; its page leads to the other, an open 
   }
 })
 
-test('an address leads nowhere on the pages of others', async () => {
+test('addresses of merged incidents are not found on pages of other organizations', async () => {
   const other = await organization('other')
   const words = { title: 'Theirs', status: 'INVESTIGATING', impact: 'MINOR', message: 'We look.', services: [] }
   const [one, two] = [

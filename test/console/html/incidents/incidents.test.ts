@@ -58,7 +58,7 @@ describe('the composer', () => {
     expect(html).toMatch(/Person \d+ · <time/)
   })
 
-  test('offers the other languages of the page, folded, and keeps what was typed in them', async () => {
+  test('offers the other languages of the page, collapsed, and keeps their input', async () => {
     const { html } = await editor.get('incidents/new')
     expect(html).toContain('<summary>In other languages</summary>')
     expect(html).toContain('<summary lang="de">Deutsch</summary>')
@@ -159,7 +159,7 @@ describe('the composer', () => {
     expect([status, updates[0]?.translations]).toMatchObject(['RESOLVED', { DE: { message: 'Vorbei.' } }])
   })
 
-  test('records the past, in the zone of the organization', async () => {
+  test('records past incidents, in the organization’s time zone', async () => {
     const id = await report(editor, {
       status: 'RESOLVED',
       startedAt: '2026-03-29T02:30',
@@ -172,7 +172,7 @@ describe('the composer', () => {
     ])
   })
 
-  test('tells subscribers unless its box is empty', async () => {
+  test('notifies subscribers unless the box is unchecked', async () => {
     const silent = { 'tellSubscribers.shown': 'true' }
     const ids = [
       await report(),
@@ -194,7 +194,7 @@ describe('the composer', () => {
     expect(refused.html).not.toMatch(/name="tellSubscribers" value="true" checked/)
   })
 
-  test('shows the message as it will look, and saves nothing', async () => {
+  test('previews the message, and saves nothing', async () => {
     const before = await prisma.incident.count()
     const { status, html } = await editor.post('incidents/new', {
       ...fields,
@@ -213,7 +213,7 @@ describe('the composer', () => {
     expect(await prisma.incident.count()).toBe(before)
   })
 
-  test('says beside its fields what is wrong, and keeps what was typed', async () => {
+  test('shows errors beside its fields, and keeps the input', async () => {
     const { status, html } = await editor.post('incidents/new', { ...fields, title: ' ', startedAt: 'soon' })
     expect(status).toBe(422)
     expect(html).toContain('id="startedAt-problem">Must be a date and a time.')
@@ -254,7 +254,7 @@ describe('an incident', () => {
     expect([status, services[0]?.status]).toEqual(['MONITORING', 'DEGRADED_PERFORMANCE'])
   })
 
-  test('is resolved by one button with a message that is ready', async () => {
+  test('is resolved with one button and a prepared message', async () => {
     const id = await report()
     const { html } = await editor.get(`incidents/${id}`)
     const form = html.slice(html.indexOf('id="resolve"'))
@@ -265,7 +265,7 @@ describe('an incident', () => {
     expect((await editor.get(`incidents/${id}`)).html).not.toContain('id="resolve"')
   })
 
-  test('shows what another posted meanwhile beside what was typed, and takes it when sent again', async () => {
+  test('shows what another person posted in between beside the input, and accepts it when sent again', async () => {
     const id = await report()
     const late = { form: 'update', status: 'IDENTIFIED', message: 'My words.', version: '1' }
     await (await acme.signIn('ADMIN')).post(`incidents/${id}/updates`, {
@@ -319,14 +319,14 @@ describe('an incident', () => {
     expect([kept.status, kept.html.includes('This is the only update.')]).toEqual([422, true])
   })
 
-  test('is deleted on a page that names what goes with it', async () => {
+  test('is deleted on a page that lists what is deleted with it', async () => {
     const id = await report()
     expect((await editor.get(`incidents/${id}/delete`)).html).toContain('Its update goes with it')
     expect((await editor.post(`incidents/${id}/delete`, {})).location).toBe('/console/incidents/incidents')
     expect((await editor.get(`incidents/${id}`)).status).toBe(404)
   })
 
-  test('of another organization is as one that does not exist', async () => {
+  test('of another organization is answered like one that does not exist', async () => {
     const id = await report()
     const [update] = (await incidentOf(id)).updates
     const stranger = await other.signIn('OWNER')
@@ -364,7 +364,7 @@ describe('the list of incidents', () => {
     expect(await titles('service=%25')).toEqual([false, false])
   })
 
-  test('says what is wrong with a filter, and keeps it', async () => {
+  test('reports an invalid filter, and keeps it', async () => {
     const { status, html } = await editor.get('incidents?from=2026-02-02&to=2026-01-01&text=words')
     expect(status).toBe(422)
     expect(html).toContain('id="to-problem">Must not be before the first day.')
@@ -372,7 +372,7 @@ describe('the list of incidents', () => {
     expect((await editor.get('incidents?after=no-cursor')).status).toBe(422)
   })
 
-  test('has pages, of few statements and bytes each', async () => {
+  test('has pages with few statements and bytes each', async () => {
     const { id: organizationId } = acme.organization
     const numbers = Array.from({ length: 1000 }, (_, number) => number)
     await prisma.incident.createMany({

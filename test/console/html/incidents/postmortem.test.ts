@@ -60,7 +60,7 @@ test('a post-mortem is drafted from the timeline, previewed, saved, published, w
   expect((await editor.get(`incidents/${id}`)).html).toContain('Write a post-mortem')
 })
 
-test('of an open incident it is not published, and who may only read writes none', async () => {
+test('of an open incident cannot be published, and viewers cannot write one', async () => {
   const [editor, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const { id } = await incidentOf('INVESTIGATING')
   const path = `incidents/${id}/postmortem`

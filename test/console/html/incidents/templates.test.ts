@@ -5,7 +5,7 @@ import { mutate } from '../../../support/filled-organization.ts'
 const { app, database, organization } = await testConsole()
 const acme = await organization('acme')
 
-test('a template fills the form that reports an incident, with the services that are chosen, without a script', async () => {
+test('a template fills the incident form, with its services, without a script', async () => {
   const editor = await acme.signIn('EDITOR')
   const { id: api } = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'API' })
   const words = { title: '{{service}} is down', message: 'Since {{started}}. We look <b>now</b>.', impact: 'CRITICAL' }
@@ -41,7 +41,7 @@ test('a template fills the form that reports an incident, with the services that
   expect(sent.location).toMatch(/^\/console\/acme\/incidents\/inc_/)
 })
 
-test('templates of updates and of maintenance fill their forms, and other kinds do nothing', async () => {
+test('templates for updates and maintenance fill their forms, and other kinds have no effect', async () => {
   const editor = await acme.signIn('EDITOR')
   const { id: web } = await mutate(app.baseUrl, acme.key, 'createService', 'Service', { name: 'Web' })
   const incident = await mutate(app.baseUrl, acme.key, 'createIncident', 'Incident', {
@@ -73,7 +73,7 @@ test('templates of updates and of maintenance fill their forms, and other kinds 
   expect((await editor.get('incidents/new?template=tpl_000000000000000000000000')).status).toBe(404)
 })
 
-test('templates are edited with their version, deleted after a question, and only read by viewers', async () => {
+test('templates are edited with their version, deleted after a confirmation, and read-only for viewers', async () => {
   const editor = await acme.signIn('EDITOR')
   const words = { kind: 'INCIDENT', name: 'Mail', message: 'Mail waits.' }
   const { id } = await mutate(app.baseUrl, acme.key, 'createTemplate', 'Template', words)
@@ -88,7 +88,7 @@ test('templates are edited with their version, deleted after a question, and onl
   expect((await editor.get(`templates/${id}`)).status).toBe(404)
 })
 
-test('whom to tell is kept with a template, and goes with it into what is reported, posted and scheduled', async () => {
+test('the notification choice is stored with a template, and applied to reports, updates and maintenance', async () => {
   const { prisma } = database
   const editor = await acme.signIn('EDITOR')
   const viewer = await acme.signIn('VIEWER')
@@ -144,7 +144,7 @@ test('whom to tell is kept with a template, and goes with it into what is report
   }
 })
 
-test('whom to tell is written and read by GraphQL, and changes alone', async () => {
+test('the notification choice can be read and written by GraphQL, and changed alone', async () => {
   const words = { kind: 'INCIDENT', name: 'By key', message: 'We look.' }
   const selection = 'id version tellSubscribers'
   type Made = { readonly id: string; readonly version: number; readonly tellSubscribers: boolean }

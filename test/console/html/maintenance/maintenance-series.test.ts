@@ -43,7 +43,7 @@ describe('repeating maintenance', () => {
     expect((await editor.get(`maintenance/${date?.id}`)).html).toContain('Skip this date')
   })
 
-  test('is said in several languages, which the form shows again', async () => {
+  test('has texts in several languages, which the form shows again', async () => {
     const german = {
       'translations.0.language': 'DE',
       'translations.0.title': 'Neustart',
@@ -64,7 +64,7 @@ describe('repeating maintenance', () => {
     await editor.post(`maintenance/series/${id}/delete`, {})
   })
 
-  test('is refused with what was typed', async () => {
+  test('is refused with its input', async () => {
     const refused = await editor.post('maintenance/series/new', {
       ...fields,
       repeat: 'CUSTOM',
@@ -77,7 +77,7 @@ describe('repeating maintenance', () => {
     expect((await viewer.post('maintenance/series/new', fields)).status).toBe(422)
   })
 
-  test('is edited, ended and deleted, by members of its organization alone', async () => {
+  test('is edited, ended and deleted by members of its organization only', async () => {
     const { id } = await latest()
     const form = await editor.get(`maintenance/series/${id}/edit`)
     expect(form.html).toContain('value="FREQ=WEEKLY;BYDAY=SU"')

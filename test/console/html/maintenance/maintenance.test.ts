@@ -35,7 +35,7 @@ const maintenanceOf = (id: string) =>
   })
 
 describe('a maintenance', () => {
-  test('is scheduled in the zone of the organization', async () => {
+  test('is scheduled in the organization’s time zone', async () => {
     const id = await schedule()
     const { startsAt, services } = await maintenanceOf(id)
     expect([startsAt.toISOString(), services[0]?.serviceId]).toEqual(['2999-01-01T07:00:00.000Z', service.id])
@@ -44,7 +44,7 @@ describe('a maintenance', () => {
     expect(html).not.toContain('id="update"')
   })
 
-  test('is previewed, and refused with what was typed', async () => {
+  test('is previewed, and refused with its input', async () => {
     const preview = await editor.post('maintenance/new', { ...fields, preview: 'true' })
     expect([preview.status, preview.html.includes('We <em>replace</em> disks.')]).toEqual([200, true])
     const refused = await editor.post('maintenance/new', {
@@ -58,7 +58,7 @@ describe('a maintenance', () => {
     expect((await viewer.post('maintenance/new', fields)).status).toBe(422)
   })
 
-  test('keeps whether subscribers are told', async () => {
+  test('keeps whether subscribers are notified', async () => {
     const id = await schedule({ 'tellSubscribers.shown': 'true' })
     expect((await maintenanceOf(id)).tellSubscribers).toBe(false)
     const { html } = await editor.get(`maintenance/${id}/cancel`)
@@ -68,7 +68,7 @@ describe('a maintenance', () => {
     expect((await maintenanceOf(id)).tellSubscribers).toBe(true)
   })
 
-  test('is started, told about and completed', async () => {
+  test('is started, updated and completed', async () => {
     const id = await schedule()
     const started = { status: 'SCHEDULED', nextStatus: 'IN_PROGRESS', message: '', version: '1' }
     expect((await editor.post(`maintenance/${id}/updates`, started)).status).toBe(303)
@@ -96,7 +96,7 @@ describe('a maintenance', () => {
     expect((await maintenanceOf(id)).title).toBe('Newer disks')
   })
 
-  test('is moved, without a word about what stays', async () => {
+  test('is moved, without mentioning what stays', async () => {
     const id = await schedule()
     const edit = { title: 'New disks', startsAt: fields.startsAt, endsAt: '2999-01-01T05:00', version: '1' }
     expect((await editor.post(`maintenance/${id}/edit`, edit)).status).toBe(303)
@@ -108,7 +108,7 @@ describe('a maintenance', () => {
     expect(refused.html).toContain('value="2999-01-01T06:00"')
   })
 
-  test('is cancelled, and deleted, on pages of their own', async () => {
+  test('is cancelled, and deleted, on separate pages', async () => {
     const id = await schedule()
     expect((await editor.get(`maintenance/${id}/cancel`)).html).toContain('Cancel the maintenance')
     const german = { 'translations.0.language': 'DE', 'translations.0.message': 'Nicht dieses Jahr.' }
@@ -125,7 +125,7 @@ describe('a maintenance', () => {
     expect((await editor.get(`maintenance/${id}`)).status).toBe(404)
   })
 
-  test('has updates that are edited and deleted', async () => {
+  test('has updates that can be edited and deleted', async () => {
     const id = await schedule()
     await editor.post(`maintenance/${id}/updates`, { status: 'SCHEDULED', message: 'Wrogn.', version: '1' })
     const [newest] = (await maintenanceOf(id)).updates
@@ -136,7 +136,7 @@ describe('a maintenance', () => {
     expect((await maintenanceOf(id)).updates).toHaveLength(1)
   })
 
-  test('of another organization is as one that does not exist', async () => {
+  test('of another organization is answered like one that does not exist', async () => {
     const id = await schedule()
     const stranger = await other.signIn('OWNER')
     for (const rest of ['', '/edit', '/cancel', '/delete']) {

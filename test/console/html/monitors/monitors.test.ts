@@ -36,7 +36,7 @@ async function create(more: Record<string, string> = {}) {
 }
 
 describe('a new monitor', () => {
-  test('of the target that a report names is filled in', async () => {
+  test('is prefilled with the target of a report', async () => {
     const editor = await signIn('EDITOR')
     const { location } = await editor.get('/console?watch=203.0.113.7')
     expect(location).toBe('/console/watchers/monitors/new?kind=BLACKLIST&target=203.0.113.7')
@@ -45,7 +45,7 @@ describe('a new monitor', () => {
     expect(html).toMatch(/name="intervalSeconds"[^>]*value="\d+"/)
   })
 
-  test('begins with its kind, and shows exactly the fields of it', async () => {
+  test('begins with its kind, and shows exactly the fields of that kind', async () => {
     const editor = await signIn('EDITOR')
     expect((await editor.get('monitors/new')).html).toContain('monitors/new?kind=BLACKLIST')
     const { html } = await editor.get('monitors/new?kind=PING')
@@ -53,7 +53,7 @@ describe('a new monitor', () => {
     expect(html).not.toMatch(/name="(http|tcp|dns|blacklist|heartbeat)\./)
   })
 
-  test('has rare fields in sections, of which those are open in which something is set or wrong', async () => {
+  test('has rare fields in sections, which are open if something in them is set or wrong', async () => {
     const editor = await signIn('EDITOR')
     const open = (html: string) => [...html.matchAll(/<details open[^>]*><summary>([^<]*)/g)].map(([, title]) => title)
     const all = (html: string) => [...html.matchAll(/<summary>([^<]*)/g)].map(([, title]) => title)
@@ -66,7 +66,7 @@ describe('a new monitor', () => {
     expect(open((await editor.get(`monitors/${idIn(location)}/edit`)).html)).toEqual(['Response'])
   })
 
-  test('is saved with what was typed', async () => {
+  test('is saved with its input', async () => {
     const headers = { 'http.headers.name': 'X-Token', 'http.headers.value': 's3cret' }
     const flags = { 'http.verifyCertificate.shown': 'true', 'http.keyword.absent.shown': 'true' }
     const { id } = await create({
@@ -119,7 +119,7 @@ describe('a new monitor', () => {
     expect(await stored(idIn(location))).toMatchObject({ kind, options })
   })
 
-  test('may be a group of others, whose page shows them', async () => {
+  test('may be a group of others, which its page shows', async () => {
     const { editor, id: memberId } = await create({ name: 'Member <1>' })
     const { html: form } = await editor.get('monitors/new?kind=GROUP')
     expect(form).toContain(`name="group.monitorIds" value="${memberId}"`)
@@ -151,7 +151,7 @@ describe('a new monitor', () => {
     expect([none.status, none.html.includes('id="group.monitorIds-problem"')]).toEqual([422, true])
   })
 
-  test('is refused beside its fields, with what was typed', async () => {
+  test('is refused beside its fields, with its input', async () => {
     const editor = await signIn('EDITOR')
     const typed = { ...blank, 'http.url': 'ftp://example.com', 'http.expectedStatus': 'okay', intervalSeconds: '1' }
     const { status, html } = await editor.post('monitors/new', typed)
@@ -172,7 +172,7 @@ describe('a new monitor', () => {
 })
 
 describe('the test of an editor', () => {
-  test('shows the real answer beside what was typed, and saves nothing', async () => {
+  test('shows the actual result beside the input, and saves nothing', async () => {
     const editor = await signIn('EDITOR')
     const before = await prisma.monitor.count()
     const typed = { ...blank, 'http.url': url, 'http.headers.name': 'X-Token', 'http.headers.value': 's3cret' }
@@ -185,7 +185,7 @@ describe('the test of an editor', () => {
     expect(await prisma.monitor.count()).toBe(before)
   })
 
-  test('uses the kept secrets of the monitor that is edited', async () => {
+  test('uses the stored secrets of the edited monitor', async () => {
     const { editor, id } = await create({ 'http.headers.name': 'X-Token', 'http.headers.value': 's3cret' })
     const kept = { ...blank, 'http.url': url, 'http.headers.name': 'X-Token', 'http.headers.value': '' }
     const fields = { ...kept, test: 'true', version: '1', 'http.keyword.text': 'token is s3cret' }
@@ -213,7 +213,7 @@ describe('an edit', () => {
     expect((await stored(id)).options).not.toHaveProperty('body')
   })
 
-  test('after another person’s shows both', async () => {
+  test('after another person’s edit shows both versions', async () => {
     const { editor, id } = await create()
     await editor.post(`monitors/${id}/edit`, { ...blank, 'http.url': url, name: 'Theirs', version: '1' })
     const late = { ...blank, 'http.url': url, name: 'Mine', version: '1' }
@@ -227,7 +227,7 @@ describe('an edit', () => {
     expect((await stored(id)).name).toBe('Mine')
   })
 
-  test('of another organization’s monitor is answered as of none', async () => {
+  test('of another organization’s monitor is answered like one that does not exist', async () => {
     const { id } = await create()
     const stranger = await signInElsewhere('OWNER')
     const none = await stranger.get(`monitors/${newId('Monitor')}`)
@@ -313,7 +313,7 @@ describe('the list', () => {
     expect(html).toContain('/console/beginners/monitors/new')
   })
 
-  test('finds by text, kind and state, and pages by cursor with few statements', async () => {
+  test('filters by text, kind and state, and has pages with few statements', async () => {
     const { signIn: enter, organization: many } = await organization('many')
     const editor = await enter('EDITOR')
     const at = (index: number) => new Date(Date.now() - DAY + index * MINUTE)
@@ -347,7 +347,7 @@ describe('the list', () => {
     expect((await editor.get('monitors?state=DOWN')).html).not.toContain('>Machine 0<')
   })
 
-  test('pauses, resumes and deletes the chosen ones', async () => {
+  test('pauses, resumes and deletes the selected ones', async () => {
     const [one, other] = [await create({ name: 'First of two' }), await create({ name: 'Second of two' })]
     const { editor } = one
     const ids = [one.id, other.id]
@@ -365,7 +365,7 @@ describe('the list', () => {
     expect(await prisma.monitor.count({ where: { id: { in: ids } } })).toBe(0)
   })
 
-  test('says that nothing was chosen, and why some stayed as they were', async () => {
+  test('reports an empty selection, and why some stayed unchanged', async () => {
     const { editor, id } = await create()
     const none = await editor.post('monitors/bulk', { do: 'pause' })
     expect([none.status, none.html.includes('choose at least one')]).toEqual([422, true])

@@ -31,7 +31,7 @@ test.each([
 describe('the operator', () => {
   const at = (form: string) => `/console/operator/organizations/${id}/${form}`
 
-  test('finds organizations by any part of their name, also one with a wildcard', async () => {
+  test('finds organizations by any part of their name, including wildcard characters', async () => {
     expect((await operator.get('/console/operator/organizations?text=ACM')).html).toContain(id)
     expect((await operator.get('/console/operator/organizations?text=%25')).html).not.toContain(id)
   })
@@ -48,7 +48,7 @@ describe('the operator', () => {
     expect(event).toMatchObject({ actorKind: 'OPERATOR', actorUserId: operator.userId })
   })
 
-  test('makes a key and an owner for an organization that lost its own', async () => {
+  test('creates a key and an owner for an organization without any', async () => {
     expect((await operator.post(at('key'), {})).html).toMatch(/ac_\w{40}/)
     const person = await acme.signIn(null)
     const { email } = await prisma.user.findUniqueOrThrow({ where: { id: person.userId } })
@@ -57,7 +57,7 @@ describe('the operator', () => {
     expect((await operator.post(at('owner'), { email: 'nobody@example.com' })).status).toBe(422)
   })
 
-  test('does the same over GraphQL, which no one else may', async () => {
+  test('can do the same over GraphQL, and nobody else can', async () => {
     const person = await acme.signIn(null)
     const { email } = await prisma.user.findUniqueOrThrow({ where: { id: person.userId } })
     const adds = `mutation ($id: ID!, $email: String!) { addOwner(input: { organizationId: $id, email: $email }) {
@@ -88,7 +88,7 @@ describe('the operator', () => {
     expect((await fetch(`${app.baseUrl}/status/acme`)).status).toBe(200)
   })
 
-  test('sees what became of mails, and sends a test, whose failure it sees', async () => {
+  test('sees the outcomes of emails, and sends a test, including its failure', async () => {
     const at = (seconds: number) => new Date(Date.now() - seconds * 1000)
     const subscriber = {
       ...{
@@ -150,7 +150,7 @@ describe('the operator', () => {
     expect(html).toMatch(/local<\/th><td>Running/)
   })
 
-  test('sees what an examination found, with the line that fixes it, and no secrets', async () => {
+  test('sees diagnostic findings, with their fixes, without secrets', async () => {
     const { html } = await operator.get('/console/operator/health')
     expect(html).toMatch(
       /id="MAIL_UNREACHABLE">.*127\.0\.0\.1:1 does not answer.*<code>Check the host and port in SMTP_URL/,
@@ -162,7 +162,7 @@ describe('the operator', () => {
     expect((await owner.graphql('{ diagnosis { code } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN')
   })
 
-  test('sees settings in effect, without secrets', async () => {
+  test('sees effective settings, without secrets', async () => {
     const { html } = await operator.get('/console/operator/settings')
     expect(html).toContain('Set BACKUP_DIR to make them.')
     expect(html).toMatch(/PostgreSQL [\d.]+, \d+ MB/)

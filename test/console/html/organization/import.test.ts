@@ -32,7 +32,7 @@ const outcomesIn = (html: string) =>
   [...html.matchAll(/<tr><td>([^<]*)<\/td><td>([^<]*)<\/td><td>([^<]*)<\/td>/g)].map(([, ...cells]) => cells.join(' '))
 
 describe('an import', () => {
-  test('shows what would be imported, and imports it after that, without a script', async () => {
+  test('previews what would be imported, and then imports it, without a script', async () => {
     const { signIn, organization: own } = await organization('movers')
     const admin = await signIn('ADMIN')
     expect((await admin.get('import')).html).toContain('import?from=uptime-kuma')
@@ -63,7 +63,7 @@ describe('an import', () => {
     expect(outcomesIn(renamed.html)).toEqual(['Changed service Shop', 'Changed monitor Shop'])
   })
 
-  test('takes the database of Uptime Kuma', async () => {
+  test('reads the database of Uptime Kuma', async () => {
     const { signIn, organization: own } = await organization('kuma')
     await prisma.organization.update({ where: { id: own.id }, data: { tier: 'TEAM' } })
     const admin = await signIn('ADMIN')
@@ -112,7 +112,7 @@ describe('an import', () => {
     expect((await readdir(tmpdir())).filter((name) => name.startsWith('allclear-import-'))).toEqual([])
   })
 
-  test('fetches a page of Statuspage by its address, and says why it cannot', async () => {
+  test('fetches a page of Statuspage by its address, and reports why it cannot', async () => {
     const { signIn } = await organization('fetchers')
     const admin = await signIn('ADMIN')
     const receiver = await startReceiver()
@@ -133,7 +133,7 @@ describe('an import', () => {
     expect(html).not.toContain('u-secret')
   })
 
-  test('asks for the values that a file of Gatus leaves to its environment', async () => {
+  test('asks for the values that a Gatus file takes from its environment', async () => {
     const { signIn, organization: own } = await organization('gatus')
     const admin = await signIn('ADMIN')
     const place = '$' + '{HOST}'
@@ -148,7 +148,7 @@ describe('an import', () => {
     expect(options).toMatchObject({ url: 'https://api.example.com/' })
   })
 
-  test('refuses what is no file of the tool, and a dry run of another time or organization', async () => {
+  test('refuses files that are not of the tool, and a dry run of another time or organization', async () => {
     const { signIn, organization: own } = await organization('refused')
     const admin = await signIn('ADMIN')
     for (const text of ['', '{', '[]', '{"monitorList":1}', '\u0000'.repeat(1000)]) {
@@ -171,7 +171,7 @@ describe('an import', () => {
     expect([late.status, late.html]).toEqual([422, expect.stringContaining('Something changed since')])
   })
 
-  test('is for admins, from our own pages, and within its size', async () => {
+  test('is for admins, from our own pages, and limited in size', async () => {
     const { signIn } = await organization('roles-of-import')
     const editor = await signIn('EDITOR')
     expect((await editor.get('import')).status).toBe(403)

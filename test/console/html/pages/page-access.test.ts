@@ -22,7 +22,7 @@ const access = (kind: string, fields: Record<string, string> = {}) => ({
   ...fields,
 })
 
-describe('who may read a page', () => {
+describe('the access of a page', () => {
   test('is changed, and shown again', async () => {
     const { admin, access: path, read } = await withPage('acme')
     expect((await read()).status).toBe(200)
@@ -36,7 +36,7 @@ describe('who may read a page', () => {
     await expect.poll(async () => (await read()).status).toBe(200)
   })
 
-  test('is refused beside the field, and what was typed is kept', async () => {
+  test('is refused beside the field, and the input is kept', async () => {
     const { admin, access: path, read } = await withPage('beta')
     const { status, html } = await admin.post(path, access('ADDRESSES', { 'access.ranges': 'everywhere' }))
     expect(status).toBe(422)
@@ -54,7 +54,7 @@ describe('who may read a page', () => {
 })
 
 describe('a read token', () => {
-  test('is shown once, opens the page, and is revoked after a question', async () => {
+  test('is shown once, opens the page, and is revoked after a confirmation', async () => {
     const { admin, access: path, tokens, read } = await withPage('delta')
     await admin.post(path, access('PASSWORD', { 'access.password': 'long enough' }))
     const { html } = await admin.post(tokens, { name: 'Wall display' })

@@ -56,7 +56,7 @@ const row = (path: string) => prisma.page.findUniqueOrThrow({ where: { id: path.
 const summary = (slug: string) => fetch(`${app.baseUrl}/status/${slug}/api/v2/summary.json`)
 
 describe('another page', () => {
-  test('is created with its services, and listed with what belongs to it', async () => {
+  test('is created with its services, and listed with its contents', async () => {
     const path = await create('acme-office', { shows: 'CHOSEN', serviceIds: [office ?? ''] })
     const { components } = await (await summary('acme-office')).json()
     expect(components.map(({ name }: { name: string }) => name)).toEqual(['Office'])
@@ -71,7 +71,7 @@ describe('another page', () => {
     expect((await summary('acme-private')).status).toBe(401)
   })
 
-  test('is refused beside the field, and what was typed stays', async () => {
+  test('is refused beside the field, and the input stays', async () => {
     const sent = { name: 'Kept', slug: 'acme', shows: 'ALL', ...open('PUBLIC') }
     const taken = await admin.post('pages/new', sent)
     expect([taken.status, taken.html]).toEqual([422, expect.stringContaining('The slug is taken.')])
@@ -99,7 +99,7 @@ describe('another page', () => {
     expect(await row(path)).toMatchObject({ accentColor: null, description: 'Only this one.' })
   })
 
-  test('has its own logo, which goes with it', async () => {
+  test('has its own logo, which is deleted with it', async () => {
     const path = await create('acme-logo')
     const form = new FormData()
     for (const [name, value] of Object.entries(await shown(path)))
@@ -114,7 +114,7 @@ describe('another page', () => {
     expect(await prisma.logo.count({ where: { pageId: id } })).toBe(0)
   })
 
-  test('shows both when another person has saved meanwhile, also the first page’s look', async () => {
+  test('shows both versions when another person has saved in between, also of the first page’s look', async () => {
     const path = await create('acme-both')
     const before = await shown(path)
     await other.post(path, { ...before, name: 'Theirs' })
@@ -138,7 +138,7 @@ describe('another page', () => {
     expect((await row(path)).name).toBe('Staff')
   })
 
-  test('keeps all or some services, and never opens itself to all', async () => {
+  test('keeps all or some services, and never becomes public by itself', async () => {
     const path = await create('acme-some', { shows: 'CHOSEN', serviceIds: [shop ?? '', office ?? ''] })
     await admin.post(path, await shown(path, { serviceIds: [] }))
     expect(await row(path)).toMatchObject({ allServices: false })
@@ -147,7 +147,7 @@ describe('another page', () => {
     expect(await row(path)).toMatchObject({ allServices: true })
   })
 
-  test('is deleted after a question that names what goes with it', async () => {
+  test('is deleted after a confirmation that lists what is deleted with it', async () => {
     const path = await create('acme-gone', { 'access.kind': 'PASSWORD', 'access.password': 'long enough' })
     const { id } = await row(path)
     await admin.post(`${path}/tokens`, { name: 'Wall' })
@@ -160,7 +160,7 @@ describe('another page', () => {
     expect((await summary('acme-gone')).status).toBe(404)
   })
 
-  test('is one too many on the free tier, whose list says so', async () => {
+  test('exceeds the free tier, which the list reports', async () => {
     const free = await (await organization('free')).signIn('ADMIN')
     const list = await free.get('pages')
     expect(list.html).toContain('1 of 1 page on this plan.')
@@ -169,7 +169,7 @@ describe('another page', () => {
     expect([status, html]).toEqual([422, expect.stringContaining('The FREE tier allows one page.')])
   })
 
-  test('is out of reach for editors, other organizations, and the first page’s deletion', async () => {
+  test('is not available to editors and other organizations, and the first page cannot be deleted', async () => {
     const path = await create('acme-reach')
     const editor = await acme.signIn('EDITOR')
     expect((await editor.get('pages')).status).toBe(403)
@@ -204,7 +204,7 @@ describe('subscribers', () => {
     expect((await admin.get('pages')).html).toContain('aria-label="2 subscribers of Staff"')
   })
 
-  test('follow no page of another organization', async () => {
+  test('cannot be added to a page of another organization', async () => {
     const { organization: theirs } = await organization('theirs')
     const sent = { csv: 'lost@a.example', email: 'lost@a.example', pageId: theirs.pageId }
     expect((await admin.post('subscribers/import', sent)).status).toBe(404)
@@ -223,7 +223,7 @@ test('the screens of pages take at most ten statements', async () => {
   }
 })
 
-test('the languages of pages are chosen, with the default one, and all of them are also later ones', async () => {
+test('the languages of a page can be selected, with a default, and all of them include later ones', async () => {
   const before = (await admin.get('page')).html
   expect(before.match(/name="languages" value="\w+" checked/g)).toHaveLength(languages.length)
   const choose = async (defaultLanguage: string, chosen: readonly string[]) => {
@@ -247,7 +247,7 @@ test('the languages of pages are chosen, with the default one, and all of them a
 })
 
 describe('the order of a page’s services', () => {
-  test('is set by buttons and by a list, within their groups, for each page alone', async () => {
+  test('is set by buttons and by a list, within groups, for each page separately', async () => {
     const third = await service('Warehouse')
     const [a = '', b = ''] = [shop, office]
     const path = await create('acme-order', { shows: 'CHOSEN', serviceIds: [a, b, third] })
@@ -274,7 +274,7 @@ describe('the order of a page’s services', () => {
     expect((await admin.get(`${path}/order`)).html).not.toContain('Warehouse')
   })
 
-  test('is that of all services where the page shows all, and says so', async () => {
+  test('is that of all services on a page that shows all, which the form states', async () => {
     const path = await create('acme-unordered')
     expect((await admin.get(`${path}/order`)).html).toContain('shows all services')
     const refused = await admin.post(`${path}/order`, { up: shop ?? '' })
@@ -282,7 +282,7 @@ describe('the order of a page’s services', () => {
   })
 })
 
-test('a page has no logo although its organization has one, and takes it back', async () => {
+test('a page can have no logo although its organization has one, and take it back', async () => {
   const logoOf = async (slug: string) => {
     const { data } = await admin.graphql('query ($slug: String!) { statusPage(slug: $slug) { logoUrl } }', { slug })
     return (data?.['statusPage'] as { logoUrl: string | null } | undefined)?.logoUrl
@@ -303,7 +303,7 @@ test('a page has no logo although its organization has one, and takes it back', 
   await admin.post('page', await firstPage({ logoUrl: '' }))
 })
 
-test('a page with more services than a form lists keeps those that are not', async () => {
+test('a page with more services than a form lists keeps those that are not listed', async () => {
   const many = await organization('many')
   const { id: ownerId } = many.organization
   await prisma.organization.update({ where: { id: ownerId }, data: { tier: 'TEAM' } })
@@ -348,7 +348,7 @@ test('a page with more services than a form lists keeps those that are not', asy
   expect(await chosen()).toBe(119)
 })
 
-test('the preview shows the services that are chosen and not saved yet', async () => {
+test('the preview shows selected services before they are saved', async () => {
   const path = await create('acme-draft', { shows: 'CHOSEN', serviceIds: [shop ?? ''] })
   const drawn = async (changes: Record<string, string | readonly string[]>) =>
     (await admin.post(`${path}/preview`, await shown(path, changes))).html
@@ -376,7 +376,7 @@ describe('the domain and the access of a page', () => {
     expect(domain.html).toContain('Another person has changed this in the meantime.')
   })
 
-  test('ask a person for a proof of presence before they open or close a page', async () => {
+  test('require a confirmation of identity before a page is opened or closed', async () => {
     const path = await create('acme-proof')
     const person = await acme.signIn('ADMIN')
     const confirmedAt = new Date(Date.now() - 11 * 60_000)

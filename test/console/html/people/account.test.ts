@@ -67,7 +67,7 @@ describe('the account screen', () => {
     expect((await stranger.post('account/passkeys/remove', { id: 'foreign' })).status).toBe(303)
   })
 
-  test('is also that of the operator in the organization of others', async () => {
+  test('is also for the operator in other organizations', async () => {
     const operator = await signIn(null, { isOperator: true })
     expect((await operator.get('account')).html).toContain('this browser')
     expect((await operator.post('account', { name: 'The operator' })).status).toBe(303)
@@ -81,7 +81,7 @@ describe('the account screen', () => {
 })
 
 describe('the password', () => {
-  test('is changed by the current one', async () => {
+  test('is changed with the current one', async () => {
     const editor = await signIn('EDITOR')
     await prisma.user.update({ where: { id: editor.userId }, data: { passwordHash } })
     const wrong = await editor.post('account/password', { currentPassword: 'wrong', password: 'a new long password' })
@@ -95,7 +95,7 @@ describe('the password', () => {
 })
 
 describe('two-factor authentication', () => {
-  test('is set up by a code of the app, and shows recovery codes once', async () => {
+  test('is set up with a code of the app, and shows recovery codes once', async () => {
     const editor = await signIn('EDITOR')
     expect((await editor.get('account/second-factor')).html).not.toContain('otpauth:')
     expect((await editor.post('account/second-factor/start', {})).location).toBe(
@@ -116,7 +116,7 @@ describe('two-factor authentication', () => {
     expect(after.html).not.toContain(secret)
   })
 
-  test('asks for a confirmation, and keeps the step', async () => {
+  test('asks for a confirmation, and resumes the step', async () => {
     const editor = await signIn('EDITOR')
     await expire(editor)
     const { status, html } = await editor.post('account/second-factor/start', {})

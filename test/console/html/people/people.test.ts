@@ -38,7 +38,7 @@ describe('an invitation', () => {
     expect((await visit(link, { name: 'Again', password: 'a long password' })).status).toBe(404)
   })
 
-  test('is of no use to someone with another address', async () => {
+  test('does not work for someone with another address', async () => {
     const { html } = await owner.post('people', { email: 'meant@example.com', role: 'ADMIN' })
     const other = await acme.signIn(null)
     const path = new URL(linkIn(html)).pathname
@@ -72,7 +72,7 @@ describe('members', () => {
     expect((await member.get('keys')).status).toBe(403)
   })
 
-  test('whose role another person has changed meanwhile show both roles', async () => {
+  test('whose role another person has changed in between show both roles', async () => {
     const member = await acme.signIn('VIEWER')
     const change = (role: string, previousRole: string) =>
       owner.post(`people/${member.userId}/role`, { role, previousRole })
@@ -99,7 +99,7 @@ describe('members', () => {
     expect((await member.get('now')).status).toBe(404)
   })
 
-  test.each(['VIEWER', 'EDITOR', 'ADMIN'] as const)('are no business of a %s', async (role) => {
+  test.each(['VIEWER', 'EDITOR', 'ADMIN'] as const)('cannot be managed by a %s', async (role) => {
     const member = await acme.signIn(role)
     const other = await acme.signIn('VIEWER')
     const answers = [
@@ -125,7 +125,7 @@ describe('members', () => {
     }
   })
 
-  test('two owners who demote each other at once leave one', async () => {
+  test('two owners who demote each other concurrently leave one', async () => {
     const pair = await organization('pair')
     const [one, two] = [await pair.signIn('OWNER'), await pair.signIn('OWNER')]
     await Promise.all([
@@ -138,7 +138,7 @@ describe('members', () => {
 })
 
 describe('the API', () => {
-  test('knows who is signed in', async () => {
+  test('returns the signed-in person', async () => {
     const { data } = await owner.graphql(`{
       viewer { user { id } memberships { role organization { slug } } sessions { isCurrent userAgent } }
       organization(slug: "acme") { slug members { role } }
@@ -188,7 +188,7 @@ describe('the API', () => {
     expect(value).toEqual({ data: { viewer } })
   })
 
-  test('lets no key manage people', async () => {
+  test('does not let keys manage people', async () => {
     const invite = 'mutation { invite(input: { email: "k@example.com", role: OWNER }) { __typename } }'
     const response = await fetch(`${app.baseUrl}/graphql`, {
       method: 'POST',

@@ -6,7 +6,7 @@ const { app, database, organization } = await testConsole()
 const { signIn } = await organization('forgetful')
 const other = await organization('elsewhere')
 
-test('the operator makes a link by which a member sets a new password', async () => {
+test('the operator creates a link with which a member sets a new password', async () => {
   const [operator, member] = [await signIn(null, { isOperator: true }), await signIn('EDITOR')]
   const path = `people/${member.userId}/reset`
   expect((await operator.get('people')).html).toContain(`/console/forgetful/${path}`)
@@ -20,7 +20,7 @@ test('the operator makes a link by which a member sets a new password', async ()
   await expect.poll(async () => (await member.get('now')).status).toBe(303)
 })
 
-test('the operator confirms to be present first', async () => {
+test('the operator confirms their identity first', async () => {
   const [operator, member] = [await signIn(null, { isOperator: true }), await signIn('EDITOR')]
   const where = { userId: operator.userId }
   await database.prisma.session.updateMany({ where, data: { confirmedAt: new Date(0) } })
@@ -30,7 +30,7 @@ test('the operator confirms to be present first', async () => {
   expect(await database.prisma.oneTimeToken.count({ where: { userId: member.userId } })).toBe(0)
 })
 
-test('no one else does, and no one of another organization is shown', async () => {
+test('nobody else can, and members of other organizations are not shown', async () => {
   const [owner, member] = [await signIn('OWNER'), await signIn('EDITOR')]
   const path = `people/${member.userId}/reset`
   expect((await owner.get('people')).html).not.toContain('/reset')

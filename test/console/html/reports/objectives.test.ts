@@ -17,7 +17,7 @@ async function shop() {
   return found ?? prisma.service.create({ data: made })
 }
 
-test('an objective is added, shown with what is left of its budget, corrected, changed and deleted', async () => {
+test('an objective is added, shown with its remaining budget, corrected, changed and deleted', async () => {
   const { id: serviceId, organizationId } = await shop()
   const now = Date.now()
   await writeMonitor(prisma, {
@@ -58,7 +58,7 @@ test('an objective is added, shown with what is left of its budget, corrected, c
   expect(await prisma.objective.count({ where: { serviceId } })).toBe(0)
 })
 
-test('a report is a page to print, CSV and JSON, which viewers may read', async () => {
+test('a report is available for print, as CSV and as JSON, and viewers may read it', async () => {
   await shop()
   const viewer = await acme.signIn('VIEWER')
   const { html } = await viewer.get('reports')

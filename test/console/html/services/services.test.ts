@@ -22,7 +22,7 @@ async function withServices() {
 }
 
 describe('services', () => {
-  test('are moved by one place with a button, and to any place by their order', async () => {
+  test('are moved one place with a button, and to any place by their order', async () => {
     const { editor, names, ids } = await withServices()
     expect((await editor.post('services/order', { up: ids.c })).location).toContain('/services?page=1')
     expect(await names()).toEqual(['A', 'C', 'B'])
@@ -43,7 +43,7 @@ describe('services', () => {
     expect(html.indexOf('>Group<')).toBeLessThan(html.indexOf('>B<'))
   })
 
-  test('have a status by hand until it is taken back', async () => {
+  test('have a manual status until it is cleared', async () => {
     const { editor, ids } = await withServices()
     const edit = { name: 'A', description: 'First.', groupId: '', statusOverride: 'PARTIAL_OUTAGE', version: '1' }
     await editor.post(`services/${ids.a}`, edit)
@@ -52,7 +52,7 @@ describe('services', () => {
     expect((await editor.get('services')).html).not.toContain('Partial outage')
   })
 
-  test('show what another editor saved beside what was typed', async () => {
+  test('show what another editor saved beside the input', async () => {
     const { editor, ids } = await withServices()
     const edit = { name: 'Alpha', description: '', statusOverride: '', version: '1' }
     await editor.post(`services/${ids.a}`, edit)
@@ -63,7 +63,7 @@ describe('services', () => {
     expect(html).toContain('name="version" value="2"')
   })
 
-  test('are deleted on a page that names what goes with them', async () => {
+  test('are deleted on a page that lists what is deleted with them', async () => {
     const { editor, ids } = await withServices()
     const incident = { title: 'Broken', status: 'INVESTIGATING', impact: 'MINOR', message: 'So it is.' }
     await editor.post('incidents/new', { ...incident, [`services.${ids.a}`]: 'MAJOR_OUTAGE' })
@@ -80,7 +80,7 @@ describe('services', () => {
     expect(await names()).toEqual(['A', 'B', 'C'])
   })
 
-  test('are ordered, changed and seen by members only, and changed by editors only', async () => {
+  test('are ordered, updated and seen by members only, and updated by editors only', async () => {
     const { acme, editor, names, ids, group } = await withServices()
     const viewer = await acme.signIn('VIEWER')
     expect((await viewer.get('services')).html).not.toContain('<button type="submit" class="quiet"')
@@ -98,7 +98,7 @@ describe('services', () => {
     expect([await names(), (await editor.get(`services/${ids.a}`)).status]).toEqual([['A', 'B', 'C'], 200])
   })
 
-  test('are shown and chosen by pages when there are a thousand', async () => {
+  test('are shown and can be selected for pages when there are a thousand', async () => {
     const { editor, where, names } = await withServices()
     const numbers = Array.from({ length: 997 }, (_, number) => number)
     await prisma.service.createMany({

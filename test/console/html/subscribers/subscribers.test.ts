@@ -16,7 +16,7 @@ const idOf = async (address: string) => (await found(address))?.id ?? ''
 const add = (browser: Browser, email: string) => browser.post('subscribers/new', { email })
 
 describe('subscribers', () => {
-  test('are no one at first, and the page says who comes', async () => {
+  test('show a hint while there are none', async () => {
     const { html } = await (await signIn('EDITOR')).get('subscribers')
     expect(html).toContain('No one has subscribed yet.')
     expect(html).toContain('subscribers/import')
@@ -57,7 +57,7 @@ describe('subscribers', () => {
     expect(await found('bot 123456, chat @acme_status')).toMatchObject({ channel: 'TELEGRAM' })
   })
 
-  test('are refused beside their field, with what was typed', async () => {
+  test('are refused beside their field, with the input', async () => {
     const editor = await signIn('EDITOR')
     const wrong = await editor.post('subscribers/new', { email: 'nobody' })
     expect([wrong.status, wrong.html]).toEqual([422, expect.stringContaining('id="email-problem"')])
@@ -68,7 +68,7 @@ describe('subscribers', () => {
     expect([viewer.status, await found('eve@a.example')]).toEqual([422, null])
   })
 
-  test('are not imported without the file that a sign-in took away, and the form says so beside the field', async () => {
+  test('are not imported without the file that was lost at sign-in, which the form reports beside the field', async () => {
     const editor = await signIn('EDITOR')
     const { status, html } = await editor.post('subscribers/import', { csv: 'late@a.example', 'csv.sent': 'true' })
     expect(status).toBe(422)
@@ -77,7 +77,7 @@ describe('subscribers', () => {
     expect(await found('late@a.example')).toBeNull()
   })
 
-  test('are imported from a file or from what was pasted, and the answer describes what was left out', async () => {
+  test('are imported from a file or from pasted text, and the answer describes what was left out', async () => {
     const editor = await signIn('EDITOR')
     const pasted = await editor.post('subscribers/import', { csv: 'email\nbob@a.example\nnobody\nbob@a.example\n' })
     expect(pasted.status).toBe(200)
@@ -93,7 +93,7 @@ describe('subscribers', () => {
     expect(await found('from-file@a.example')).not.toBeNull()
   })
 
-  test('are exported as they are filtered', async () => {
+  test('are exported as filtered', async () => {
     const editor = await signIn('EDITOR')
     await add(editor, 'exported@a.example')
     const { html, headers } = await editor.get('subscribers/export.csv?address=EXPORTED')
@@ -103,7 +103,7 @@ describe('subscribers', () => {
     expect((await (await signInElsewhere('OWNER')).get('/console/readers/subscribers/export.csv')).status).toBe(404)
   })
 
-  test('are removed on a page that names them', async () => {
+  test('are removed on a page that lists them', async () => {
     const editor = await signIn('EDITOR')
     await add(editor, 'gone@a.example')
     const id = await idOf('gone@a.example')
@@ -173,7 +173,7 @@ describe('deliveries', () => {
     expect(await fewestStatements(async () => void (await editor.get('deliveries')))).toBeLessThanOrEqual(10)
   })
 
-  test('show every attempt with the receiver’s answer, and are sent again', async () => {
+  test('show every attempt with the receiver’s answer, and can be sent again', async () => {
     const { editor, id } = await delivery('FAILED')
     const { html } = await editor.get(`deliveries/${id}`)
     expect(html).toContain('550 5.1.1 No such user')
@@ -184,7 +184,7 @@ describe('deliveries', () => {
     expect(now().getTime() - createdAt.getTime()).toBeLessThan(10 * MINUTE)
   })
 
-  test('that wait are not sent again, and strangers find none', async () => {
+  test('that are pending cannot be sent again, and strangers see none', async () => {
     const { editor, id } = await delivery('PENDING')
     const { status, html } = await editor.post(`deliveries/${id}/redeliver`, {})
     expect([status, html]).toEqual([422, expect.stringContaining('This delivery is still pending.')])
