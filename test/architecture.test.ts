@@ -126,7 +126,7 @@ describe('the architecture', () => {
     expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])
   })
 
-  test('finds a name from outside only among the own names of a table', () => {
+  test('looks up external names only among the own properties of a table', () => {
     const reads = files.flatMap((file) => {
       const source = readFileSync(file, 'utf8')
       const tables = source.matchAll(/\bconst (\w+): (?:Partial<)?(?:Readonly<)?Record<string,/g)
@@ -140,7 +140,7 @@ describe('the architecture', () => {
     expect(reads).toEqual([])
   })
 
-  test('runs in no circles', () => {
+  test('has no import cycles', () => {
     const next = new Map<string, string[]>()
     for (const { file, to, typeOnly } of imports) if (!typeOnly) next.set(file, [...(next.get(file) ?? []), to])
     const finished = new Set<string>()
@@ -156,7 +156,7 @@ describe('the architecture', () => {
     expect(files.map((file) => circleFrom(file, [])).filter((circle) => circle !== null)).toEqual([])
   })
 
-  test('reads the environment in one place, but for what loads before it, and the clock only at the start', () => {
+  test('reads the environment in one place, except what loads before it, and the clock only at the start', () => {
     const containing = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, 'utf8')))
     expect(containing(/process\.env/).sort()).toEqual(['src/allclear.ts', 'src/core/config.ts', 'src/main.ts'])
     const starts = ['src/allclear.ts', 'src/app/start.ts', 'src/database/migration/new-migration.ts', 'src/demo.ts']

@@ -94,7 +94,7 @@ describe('the service as a process', () => {
   })
 
   test.runIf(serverUrl)(
-    'counts exactly with another process on the same server, and a key revoked in one is worthless in the other',
+    'counts exactly with another process on the same server, and a key revoked in one is invalid in the other',
     async () => {
       const data = await ownData()
       const services = [start({ ...data, ADMIN_TOKEN: '' }), start({ ...data, ADMIN_TOKEN: '' })]

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts'
 import { serveUnder } from '../support/own-domain.ts'
 
 describe.skipIf(caddyMissing !== null)('Caddy, as the guide configures it', () => {
-  test('fetches a certificate for a proven domain and our own host, and for no other', async () => {
+  test('fetches a certificate for a verified domain and our own host, and for no other', async () => {
     const database = await testDatabase()
     const acme = await tenantsOf(database.prisma)()
     await serveUnder(acme.ctx, acme.id, 'status.acme.example')

@@ -39,7 +39,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     `${page}/history.atom`,
     `${page}/badge.svg`,
     query,
-  ])('many requests for %s at once are one request of the service', async (path) => {
+  ])('many requests for %s at once are one request to the service', async (path) => {
     const responses = await Promise.all(
       Array.from({ length: 200 }, () => get(path, { 'x-forwarded-for': '192.0.2.1' })),
     )
@@ -49,7 +49,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     expect(origin.paths).toEqual([path])
   })
 
-  test('what an event changed is asked for at its own address, and is there at once', async () => {
+  test('the change of an event has its own address, and is there at once', async () => {
     const before = await (await get(page)).text()
     const version = /data-version="([^"]+)"/.exec(before)?.[1] ?? ''
     const client = websocketClient(edge)
@@ -69,7 +69,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     await client.dispose()
   })
 
-  test('a caller with a key never gets a visitor’s answer, nor a visitor the answer to a key', async () => {
+  test('a caller with a key never gets a visitor’s answer, and vice versa', async () => {
     const kinds = { visitor: {}, key: { authorization: `Bearer ${acme.key}` }, other: { 'x-api-key': acme.key } }
     const who = `/graphql?${new URLSearchParams({ query: '{ organization { id } }' })}`
     for (const _turn of [1, 2]) {
@@ -94,12 +94,12 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     '/metrics',
     '/check/203.0.113.1',
     '/status/nobody',
-  ])('%s is never kept', async (path) => {
+  ])('%s is never cached', async (path) => {
     for (const _turn of [1, 2]) await (await get(path)).text()
     expect(origin.paths).toEqual([path, path])
   })
 
-  test('a page is answered while the service is gone, with its time', async () => {
+  test('a page is answered while the service is down, with its time', async () => {
     const fresh = await get(`${page}/history`)
     const [body, time] = [await fresh.text(), fresh.headers.get('last-modified')]
     origin.stop()

@@ -104,7 +104,7 @@ test.each([
   ['', 'GET', 404],
   ['/fail', 'POST', 404],
   ['/7', 'PATCH', 405],
-])('so it is of heartbeats, by %s %s', async (rest, method, status) => {
+])('heartbeat responses match the description, by %s %s', async (rest, method, status) => {
   const response = await fetch(`${url}/api/v1/heartbeats/nobody${rest}`, { method })
   expect(response.status).toBe(status)
   const described =

@@ -70,7 +70,7 @@ const all = [
 ]
 
 describe.each(all)('$path $headers', ({ path, headers }) => {
-  test('is compressed, and says who may keep it', async () => {
+  test('is compressed, and has a cache policy', async () => {
     const answer = await ask(path, headers)
     const type = answer.headers['content-type'] ?? ''
     const isText = /^text\/|json|xml|javascript|svg/.test(type)
@@ -90,7 +90,7 @@ describe.each(all)('$path $headers', ({ path, headers }) => {
   })
 })
 
-test('all of it is asked for', () => {
+test('all of them are requested', () => {
   expect(described.length).toBeGreaterThan(80)
   expect(files.length).toBeGreaterThan(12)
   expect(files.filter((file) => /graphiql|swagger-ui/.test(file)).length).toBeGreaterThanOrEqual(4)

@@ -56,7 +56,7 @@ test('a worker serves only health and metrics', async () => {
   expect(String(error)).toContain('404')
 })
 
-test('metrics move to a port of their own', async () => {
+test('metrics can be served on a separate port', async () => {
   const dns = await startDnsServer(scriptedLists())
   const port = await freePort()
   const { baseUrl } = await testApp({ dns, settings: { METRICS_PORT: String(port), METRICS_TOKEN: 'x'.repeat(16) } })

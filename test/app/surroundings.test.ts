@@ -20,7 +20,7 @@ const surroundings = (options: Partial<Parameters<typeof watchSurroundings>[0]>)
     ...options,
   })()
 
-test('no mail is off, and mail fails while its server is away', async () => {
+test('email is off without a server, and fails while its server is down', async () => {
   expect(await surroundings({})).toEqual({ mail: 'off', resolver: 'ok', lateness: 'ok' })
   const mailer = createMailer(
     { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
@@ -41,7 +41,7 @@ test.each<[HealthStatus[], string]>([
   expect(await surroundings({ checker: checkerWith(...states) })).toMatchObject({ resolver })
 })
 
-test('who makes no probes says nothing of their lateness', async () => {
+test('an instance without probes does not report their delay', async () => {
   expect(await surroundings({ region: null })).not.toHaveProperty('lateness')
 })
 
@@ -53,7 +53,7 @@ test('a probe that is due for over a minute is late', async () => {
   expect(await surroundings({ pool: pool as never })).toMatchObject({ lateness: 'late' })
 })
 
-test('a database that does not answer is waited for for two seconds, and not asked again meanwhile', async () => {
+test('a database that does not respond is awaited for two seconds, and not queried again meanwhile', async () => {
   vi.useFakeTimers()
   try {
     const query = vi.fn(() => new Promise<never>(() => {}))

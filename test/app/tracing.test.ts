@@ -31,7 +31,7 @@ const sent = () =>
 const attributesOf = ({ attributes }: SentSpan) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-test('sends a span per request, statement and probe, with routes and operations by name and without what callers send', async () => {
+test('sends a span per request, statement and probe, with routes and operations by name and without callers’ data', async () => {
   const app = await testApp({
     dns,
     settings: {
@@ -116,7 +116,7 @@ test('sends a span per request, statement and probe, with routes and operations 
 test.each([
   ['refuses', async () => collector.url],
   ['is silent', async () => `http://127.0.0.1:${await silentPort('127.0.0.1')}`],
-])('serves and stops as ever where the collector %s', async (_, urlOf) => {
+])('works normally when the collector %s', async (_, urlOf) => {
   collector.answer = () => ({ status: 400 })
   const app = await testApp({ dns, settings: { OTEL_EXPORTER_OTLP_ENDPOINT: await urlOf() } })
   expect((await fetch(`${app.baseUrl}/readyz`)).status).toBe(200)

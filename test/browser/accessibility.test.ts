@@ -130,7 +130,7 @@ async function closedPage(access: (typeof doors)[number]): Promise<string> {
 }
 
 test(
-  'no page that a visitor is led to breaks a rule of axe, in either theme',
+  'no page that visitors can reach violates a rule of axe, in either theme',
   async () => {
     await using tab = await openTab(() => true, { reducedMotion: 'reduce', bypassCSP: true })
     const page = `/status/${acme.slug}`
@@ -164,7 +164,7 @@ const unlinked = [
 ]
 
 test(
-  'no screen of the console breaks a rule of axe, in either theme',
+  'no screen of the console violates a rule of axe, in either theme',
   async () => {
     const owner = await signIn(acme, 'OWNER', { isOperator: true })
     await database.prisma.organization.update({ where: { id: acme.id }, data: { tier: 'TEAM' } })

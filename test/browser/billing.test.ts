@@ -52,7 +52,7 @@ async function settleAll(): Promise<void> {
 test.each([
   ['as soon as the webhook lands', true],
   ['after a moment without JavaScript', false],
-])('who has paid is shown the new tier %s', async (_, javaScriptEnabled) => {
+])('the new tier is shown after a payment %s', async (_, javaScriptEnabled) => {
   await using tab = await newTab(isOurs, { javaScriptEnabled })
   const { page } = tab
   const { id, key } = await newOrganization(url)
@@ -137,7 +137,7 @@ test('a reminder’s link leads to the payment of another thirty days', async ()
 })
 
 test.each(['light', 'dark'] as const)(
-  'the prices can be read in %s, on a phone as on a wide screen',
+  'the prices can be read in %s, on phones and wide screens',
   async (colorScheme) => {
     for (const width of [320, 1280]) {
       await using tab = await newTab(isOurs, { colorScheme, viewport: { width, height: 800 } })

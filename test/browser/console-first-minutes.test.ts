@@ -28,7 +28,7 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
 }
 
 describe.sequential('the first minutes', () => {
-  test('lead from the setup to a live page with a watched website and a mail, without a script', async () => {
+  test('lead from the setup to a live page with a monitored website and an email, without a script', async () => {
     await using tab = await open(ours, { javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
     const { page } = tab
     await page.goto(`${app.baseUrl}/setup`)
@@ -51,14 +51,14 @@ describe.sequential('the first minutes', () => {
     expect(mail?.subject).toContain('Example')
   })
 
-  test('are over once someone has an account', async () => {
+  test('are over once a person has an account', async () => {
     await using tab = await open(ours)
     await tab.page.goto(`${app.baseUrl}/setup`)
     expect(tab.page.url()).toBe(`${app.baseUrl}/sign-in`)
   })
 })
 
-test('someone signs in with the keyboard alone, and lands where the link led', async () => {
+test('a person signs in by keyboard only, and is redirected to where the link led', async () => {
   await using tab = await open(ours)
   const { page } = tab
   await page.goto(`${app.baseUrl}/console/example/log`)
@@ -103,7 +103,7 @@ test('shortcuts lead to sections, are listed, and can be turned off', async () =
   expect(page.url()).toContain('/plan')
 })
 
-test('a session that is revoked while a page is open ends its live connection, and what is typed is kept', async () => {
+test('revoking a session while a page is open ends its live connection, and keeps the input', async () => {
   const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
   const { token, userId } = await signIn(organization, 'EDITOR')
   await using tab = await open(ours)
@@ -149,7 +149,7 @@ test.each([
   },
 )
 
-test('what is shown only once stays, whatever happens meanwhile', async () => {
+test('what is shown only once stays, whatever happens in between', async () => {
   const organization = await prisma.organization.findUniqueOrThrow({ where: { slug: 'example' } })
   const owner = await signIn(organization, 'OWNER')
   await using tab = await open(ours)

@@ -51,7 +51,7 @@ describe('an incident is reported', () => {
     expect([await statusOf('By touch'), tab.complaints]).toEqual(['RESOLVED', []])
   })
 
-  test('and what breaks a rule is said beside its field before it is sent', async () => {
+  test('and an invalid field is reported beside it before it is sent', async () => {
     await using tab = await openTab('incidents/new')
     const { page } = tab
     const title = page.getByLabel('Title', { exact: true })
@@ -116,7 +116,7 @@ describe('an incident is reported', () => {
   })
 })
 
-test('a post-mortem is drafted from the timeline and published, and anyone who has the incident open sees it', async () => {
+test('a post-mortem is drafted from the timeline and published, and open pages of the incident show it', async () => {
   const id = await report('The disk was full')
   await owner.post(`incidents/${id}/updates`, { status: 'RESOLVED', message: 'There is room again.' })
   await using visitor = await newTab((url) => url.startsWith(app.baseUrl), { reducedMotion: 'reduce' })
@@ -140,7 +140,7 @@ test('a post-mortem is drafted from the timeline and published, and anyone who h
 })
 
 describe('two people in one organization', () => {
-  test('see each other’s updates, and lose nothing that they type', async () => {
+  test('see each other’s updates, and lose no input', async () => {
     const id = await report('Shared')
     await using ada = await openTab(`incidents/${id}`)
     await using ben = await openTab(`incidents/${id}`)
@@ -161,7 +161,7 @@ describe('two people in one organization', () => {
     expect([ada.complaints, ben.complaints.filter((each) => !each.includes('422'))]).toEqual([[], []])
   })
 
-  test('keep what they type into a form that another made superfluous', async () => {
+  test('keep their input in a form that another person made superfluous', async () => {
     const id = await report('Resolved twice')
     await using ada = await openTab(`incidents/${id}`)
     await using ben = await openTab(`incidents/${id}`)
@@ -174,7 +174,7 @@ describe('two people in one organization', () => {
     expect(await message.inputValue()).toBe('Ben turned it off and on again.')
   })
 
-  test('keep a preview and what was typed when something else changes', async () => {
+  test('keep a preview and input when something else changes', async () => {
     await using ada = await openTab('incidents/new')
     const { page } = ada
     await page.getByLabel('Title', { exact: true }).fill('A draft')
@@ -189,7 +189,7 @@ describe('two people in one organization', () => {
     expect(await page.locator('#preview em').count()).toBe(1)
   })
 
-  test('see a new incident on Now, and who is on it', async () => {
+  test('see a new incident on Now, and who is working on it', async () => {
     await using ada = await openTab('now')
     await live(ada.page)
     const id = await report('Seen at once')
@@ -230,7 +230,7 @@ describe('services', () => {
   })
 })
 
-test('a form that is refused breaks no rule of axe', async () => {
+test('a refused form violates no rule of axe', async () => {
   await using tab = await openTab('incidents/new')
   const { page } = tab
   await page.locator('#new-incident').evaluate((form: HTMLFormElement) => form.toggleAttribute('novalidate', true))
@@ -239,7 +239,7 @@ test('a form that is refused breaks no rule of axe', async () => {
   expect(await axeViolations(page)).toEqual([])
 })
 
-test('axe reports what breaks a rule', async () => {
+test('axe reports a violation', async () => {
   await using tab = await openTab('now')
   await tab.page.evaluate(() => document.querySelector('main')?.append(document.createElement('input')))
   expect((await axeViolations(tab.page)).join()).toMatch(/^label: <input>/)

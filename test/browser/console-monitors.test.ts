@@ -70,7 +70,7 @@ async function openTab(options: BrowserContextOptions = {}) {
 }
 
 test.each(['light', 'dark'] as const)(
-  'a monitor with a past breaks no rule of axe in the %s theme',
+  'a monitor with a history violates no rule of axe in the %s theme',
   async (colorScheme) => {
     await using tab = await openTab({ colorScheme, bypassCSP: true })
     await tab.open(`monitors/${monitorId}`)
@@ -78,7 +78,7 @@ test.each(['light', 'dark'] as const)(
   },
 )
 
-test('the table of a check of several targets breaks no rule of axe, on a phone either', async () => {
+test('the table of a check of several targets violates no rule of axe, nor on a phone', async () => {
   await using tab = await openTab({ bypassCSP: true })
   const { page, open } = tab
   await open('blacklists')
@@ -91,7 +91,7 @@ test('the table of a check of several targets breaks no rule of axe, on a phone 
 })
 
 describe('a monitor', () => {
-  test('is made, tested and paused by keyboard alone', async () => {
+  test('is created, tested and paused by keyboard only', async () => {
     await using tab = await openTab()
     const { page, open, complaints } = tab
     await open('monitors/new?kind=HTTP')
@@ -122,7 +122,7 @@ describe('a monitor', () => {
     }
   })
 
-  test('fits on a phone, and its page shows new results by itself', async () => {
+  test('fits on a phone, and its page shows new results automatically', async () => {
     await using tab = await openTab({ viewport: { width: 390, height: 844 } })
     const { page, open, complaints } = tab
     await open(`monitors/${monitorId}`)
@@ -137,7 +137,7 @@ describe('a monitor', () => {
     expect(complaints).toEqual([])
   })
 
-  test('is chosen with all others on its page', async () => {
+  test('is selected with all others on its page', async () => {
     await using tab = await openTab()
     const { page, open } = tab
     await open('monitors')
@@ -148,7 +148,7 @@ describe('a monitor', () => {
   })
 })
 
-test('an import from a file describes what was left out, and still does when the log has moved', async () => {
+test('an import from a file lists what was left out, and still does after the log has moved', async () => {
   await using tab = await openTab()
   const { page, open, complaints } = tab
   await open('subscribers/import')

@@ -31,7 +31,7 @@ async function openPage(tab: Awaited<ReturnType<typeof open>>, { token }: Pick<B
 const logo = svg('<rect width="9" height="9" fill="teal"/>')
 
 describe('the preview of the page', () => {
-  test('follows what is typed and chosen, in the colour and without a script', async () => {
+  test('follows typed and selected values, in the colour and without a script', async () => {
     await using tab = await open(ours)
     const { page, preview } = await openPage(tab)
     await preview.getByRole('heading', { name: 'Services', exact: true }).waitFor()
@@ -57,7 +57,7 @@ describe('the preview of the page', () => {
     expect(await fetch(`${app.baseUrl}/status/acme`).then((answer) => answer.text())).not.toContain('Corp')
   })
 
-  test('is there without a script, at the press of a button, with what was typed', async () => {
+  test('works without a script, by a button, with the input', async () => {
     await using tab = await open(ours, { javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
     const { page } = await openPage(tab)
     await page.fill('[name=name]', 'Acme Two')

@@ -66,7 +66,7 @@ test('maintenance is repeated without a script', async () => {
   expect(await page.locator('main').textContent()).toContain('Backup')
 })
 
-test('the services of a page are ordered by keyboard, and another browser sees it at once', async () => {
+test('the services of a page are ordered by keyboard, and another browser shows it at once', async () => {
   const names = ['First', 'Second', 'Third']
   for (const name of names) await admin.post('services/new', { name })
   const services = await prisma.service.findMany({ where: { organizationId: id, name: { in: names } } })
@@ -92,7 +92,7 @@ test('the services of a page are ordered by keyboard, and another browser sees i
   expect([one.complaints, two.complaints]).toEqual([[], []])
 })
 
-test('an alert channel is added without a script, and two who edit it see both', async () => {
+test('an alert channel is added without a script, and two people who edit it see both versions', async () => {
   await using plain = await tab({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } })
   await plain.at('alerts')
   await plain.page.getByRole('link', { name: 'Add a channel' }).click()

@@ -73,7 +73,7 @@ function workerOf(page: Page) {
   return worker
 }
 
-test('a person turns notifications on, and the worker has the browser show what arrives', async () => {
+test('a person turns notifications on, and the worker makes the browser show them', async () => {
   await using tab = await open(ours)
   const { page } = tab
   await stubSubscription(page)
@@ -104,7 +104,7 @@ test('a person turns notifications on, and the worker has the browser show what 
   expect(tab.complaints).toEqual([])
 })
 
-test('a browser that refuses describes what to do', async () => {
+test('a browser that refuses gets instructions', async () => {
   await using tab = await open(ours)
   const { page } = tab
   await page.addInitScript(() => {

@@ -20,7 +20,7 @@ async function openForm(options: BrowserContextOptions) {
 test.each([
   ['on a phone', { viewport: { width: 390, height: 844 }, javaScriptEnabled: true }],
   ['without scripts', { viewport: { width: 390, height: 844 }, javaScriptEnabled: false }],
-])('maintenance is made to repeat by keyboard, %s', async (name, options) => {
+])('repeating maintenance is scheduled by keyboard, %s', async (name, options) => {
   await using tab = await openForm(options)
   const { page } = tab
   await page.getByLabel('Title', { exact: true }).focus()

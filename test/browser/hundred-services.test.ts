@@ -100,7 +100,7 @@ const shot = async (page: Page, name: string) => {
   if (process.env['SHOTS']) await page.screenshot({ path: `/tmp/hundred-${name}.png`, fullPage: true, clip })
 }
 
-test('weighs at most 250 kB, and 15 kB over the wire', async () => {
+test('weighs at most 250 kB, and 15 kB as transmitted', async () => {
   const { body, headers } = await rawGet(url, { 'accept-encoding': 'gzip, br' })
   expect(headers['content-encoding']).toBe('gzip')
   const html = gunzipSync(body)
@@ -116,7 +116,7 @@ const looks = [
 ] as const
 
 describe.each(looks)('$name', ({ name, ...look }) => {
-  test('has one line a service, which all fit in a few screens, and folds groups in which all is well', async () => {
+  test('has one line per service, which all fit in a few screens, and collapses operational groups', async () => {
     const still = { reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', deviceScaleFactor: 1 } as const
     await using tab = await openTab(() => true, { ...look, ...still, bypassCSP: true })
     const { page } = tab
@@ -146,7 +146,7 @@ describe.each(looks)('$name', ({ name, ...look }) => {
   })
 })
 
-test('shows each state, and says nothing is operational on no one’s word', async () => {
+test('shows each state, and shows nothing as operational without data', async () => {
   await using tab = await openTab(() => true)
   await tab.page.goto(url)
   const labels = await tab.page
@@ -165,7 +165,7 @@ test('shows each state, and says nothing is operational on no one’s word', asy
   expect(labels[65]).toBe('Service 65: Under maintenance.')
 })
 
-test('is printed with all that is folded open, and every time as a date', async () => {
+test('is printed with everything expanded, and with dates instead of relative times', async () => {
   await using tab = await openTab(() => true)
   const { page } = tab
   await page.goto(url)

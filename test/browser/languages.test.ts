@@ -63,7 +63,7 @@ describe('an incident in several languages', () => {
   })
 })
 
-describe('a language that is written from right to left', () => {
+describe('a right-to-left language', () => {
   const before = { ...wordsOf('FR') }
   beforeAll(() => void Object.assign(wordsOf('FR'), pseudoLanguage(wordsOf('EN'), 'fr')))
   afterAll(() => void Object.assign(wordsOf('FR'), before))

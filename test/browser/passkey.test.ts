@@ -68,7 +68,7 @@ test('a passkey is registered, signs in, and confirms presence', async () => {
   expect(complaints.filter((text) => !text.includes('401'))).toEqual([])
 })
 
-test('a passkey that the browser fills in signs in, without the button', async () => {
+test('a passkey that the browser autofills signs in, without the button', async () => {
   const { token, userId } = await signIn('OWNER')
   const tab = await openTab(ours)
   await using _ = tab
@@ -97,7 +97,7 @@ test('a browser without passkeys is not offered any', async () => {
   expect(await tab.page.isVisible('[data-passkey=sign-in]')).toBe(false)
 })
 
-test('a passkey that no one chooses is said beside its button', async () => {
+test('a cancelled passkey prompt is reported beside the button', async () => {
   const tab = await openTab(ours)
   await using _ = tab
   await addAuthenticator(tab.page)

@@ -105,7 +105,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('are reached from the line of the service with the keyboard, and follow changes', async () => {
+  test('are reachable by keyboard from the service’s line, and follow changes', async () => {
     await using tab = await openTab()
     await tab.page.goto(overview())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -129,7 +129,7 @@ describe('the days of a service', () => {
   /** The UTC day, as in addresses. */
   const dayKey = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10)
 
-  test('open with the keyboard: one stop for the tab key, arrows between days, Enter', async () => {
+  test('open by keyboard: one tab stop, arrows between days, Enter', async () => {
     await using tab = await openTab()
     await tab.page.goto(page())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -153,7 +153,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('open from a line of the overview, by keys and by the place of a click', async () => {
+  test('open from a line of the overview, by keyboard and by click position', async () => {
     await using tab = await openTab()
     await tab.page.goto(overview())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -174,7 +174,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('follow changes while they are open', async () => {
+  test('update while they are open', async () => {
     await using tab = await openTab()
     await tab.page.goto(overview())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -192,7 +192,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test.each(['light', 'dark'] as const)('open by a finger on a telephone, in the %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('open by touch on a phone, in the %s', async (colorScheme) => {
     await using tab = await openTab({ colorScheme, viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.page.goto(page())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -220,7 +220,7 @@ describe('the days of a service', () => {
     await shot(tab.page, `range-${range}`)
   })
 
-  test('open from a telephone’s overview, which shows the newest thirty and scrolls to the others', async () => {
+  test('open on a phone’s overview, which shows the newest thirty and scrolls to the others', async () => {
     await using tab = await openTab({ viewport: { width: 390, height: 844 }, hasTouch: true })
     await tab.page.goto(overview())
     await tab.page.locator('#live[data-state=live]').waitFor()
@@ -304,7 +304,7 @@ describe('the days of a service', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('are reached without JavaScript', async () => {
+  test('are reachable without JavaScript', async () => {
     await using tab = await openTab({ javaScriptEnabled: false })
     await tab.page.goto(overview())
     await tab.page.locator(`#${api} summary`).click()
@@ -318,18 +318,15 @@ describe('the days of a service', () => {
     await tab.page.getByText('Nothing to report.').waitFor()
   })
 
-  test.each(['light', 'dark'] as const)(
-    'are read with enough contrast in the %s, on any width',
-    async (colorScheme) => {
-      await using tab = await openTab({ colorScheme, viewport: { width: 320, height: 640 } })
-      await tab.page.goto(page())
-      expect(await faintTexts(tab.page)).toEqual([])
-      const sideways = await tab.page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement
-        return scrollWidth > clientWidth
-      })
-      expect(sideways).toBe(false)
-      expect(tab.complaints).toEqual([])
-    },
-  )
+  test.each(['light', 'dark'] as const)('have enough contrast in the %s, on any width', async (colorScheme) => {
+    await using tab = await openTab({ colorScheme, viewport: { width: 320, height: 640 } })
+    await tab.page.goto(page())
+    expect(await faintTexts(tab.page)).toEqual([])
+    const sideways = await tab.page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return scrollWidth > clientWidth
+    })
+    expect(sideways).toBe(false)
+    expect(tab.complaints).toEqual([])
+  })
 })

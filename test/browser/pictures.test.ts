@@ -129,7 +129,7 @@ test.each([
   expect(await differenceFrom(tab.page, `services-${state}-${size}-${scheme}`)).toBeNull()
 })
 
-test('the status page looks as it should in German, whose words are long', async () => {
+test('the status page looks as it should in German, which has long words', async () => {
   await using tab = await stillTab('narrow', 'light')
   await tab.page.goto(`${busy.page}/de`)
   await live(tab.page)
@@ -167,7 +167,7 @@ test.each([
   expect(await differenceFrom(page, `report-${size}-${scheme}`)).toBeNull()
 })
 
-test('a colour that changes is noticed', async () => {
+test('a changed colour is noticed', async () => {
   await using tab = await stillTab('wide', 'light')
   await tab.page.goto(quiet.page)
   await live(tab.page)

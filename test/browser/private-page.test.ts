@@ -191,7 +191,7 @@ async function eventsOf(headers: Record<string, string>, query: string) {
 }
 
 describe.each(Object.entries(readers))('a page that opens by %s', (_, { access, open, end, asks, reason = CLOSED }) => {
-  test('is cut for everybody who reads it that way, by socket, events and in a browser', async () => {
+  test('is closed for everyone who reads it that way, over sockets, events and in a browser', async () => {
     const of = await privatePage(access)
     await using tab = await openTab((asked) => asked.startsWith(url))
     const { page } = tab

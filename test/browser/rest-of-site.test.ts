@@ -20,7 +20,7 @@ const [acme] = [await newOrganization(baseUrl), await newOrganization(baseUrl)]
 const openTab = useChromium()
 const isOurs = (url: string) => url.startsWith(baseUrl)
 
-test('from the home page a check leads to the next target, and to watching this one', async () => {
+test('a check from the home page leads to the next target, and to monitoring this one', async () => {
   await using tab = await openTab(isOurs)
   const { page } = tab
   await page.goto(baseUrl)
@@ -38,7 +38,7 @@ test('from the home page a check leads to the next target, and to watching this 
   expect(tab.complaints).toEqual([])
 })
 
-test('a mistyped name leads to the page, whatever was typed of it', async () => {
+test('a mistyped name leads to the page, whatever part was typed', async () => {
   await using tab = await openTab(isOurs, { javaScriptEnabled: false })
   const { page } = tab
   const answer = await page.goto(`${baseUrl}/status/no-such-page`)
@@ -69,7 +69,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   })
 })
 
-test('the guides say every document of a status page that is served', () => {
+test('the guides mention every document of a status page', () => {
   const guide = readFileSync('docs/feeds.md', 'utf8')
   const documents = Object.keys(servedPaths).filter(
     (path) => path.startsWith('/status/') && /\.(?:json|atom|rss|ics|svg|png)$|\/embed$/.test(path),

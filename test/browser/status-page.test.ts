@@ -124,7 +124,7 @@ describe('an open page', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Incident history')
   })
 
-  test('moves nothing on a telephone when its script comes late', async () => {
+  test('does not shift on a phone when its script loads late', async () => {
     await using tab = await openTab({ viewport: { width: 390, height: 844 } })
     const { page } = tab
     const acme = await owner()
@@ -148,7 +148,7 @@ describe('an open page', () => {
     expect(await top()).toBe(before)
   })
 
-  test('filters services by their names and by problems, and remembers which groups are folded', async () => {
+  test('filters services by name and by problems, and remembers collapsed groups', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
@@ -199,7 +199,7 @@ describe('an open page', () => {
     expect(await plain.page.getByRole('searchbox').count()).toBe(0)
   })
 
-  test('gets what an event changed through its socket, in less than 1.5 kB, and fetches nothing', async () => {
+  test('receives the change of an event through its socket, in less than 1.5 kB, and fetches nothing', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
@@ -232,7 +232,7 @@ describe('an open page', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('fetches what an event changed when its socket brings it for another version', async () => {
+  test('fetches a change when its socket sends it for another version', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
@@ -308,7 +308,7 @@ describe('on a bad connection', () => {
     }
   })
 
-  test('a page without websockets polls and gets nothing while nothing changes', async () => {
+  test('a page without websockets polls and downloads nothing while nothing changes', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -325,7 +325,7 @@ describe('on a bad connection', () => {
     await page.getByRole('link', { name: 'Payments fail' }).waitFor()
   })
 
-  test('a page that is offline says at once when it was last updated, and goes on where it stopped', async () => {
+  test('a page that is offline shows at once when it was last updated, and continues where it stopped', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -344,7 +344,7 @@ describe('on a bad connection', () => {
     expect(await loss.count()).toBe(0)
   })
 
-  test('a page whose server falls silent says so within five seconds', async () => {
+  test('a page whose server stops responding shows that within five seconds', async () => {
     await using tab = await openTab()
     const { page } = tab
     await page.clock.install()
@@ -432,7 +432,7 @@ describe('the reader', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'in the %s reads every word with enough contrast (WCAG 2.2 AA, 1.4.3)',
+    'in the %s can read every word with enough contrast (WCAG 2.2 AA, 1.4.3)',
     async (colorScheme) => {
       await using tab = await openTab({ colorScheme })
       for (const path of await fullPage()) {
@@ -509,7 +509,7 @@ describe('the reader', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('times say how long ago they are, and on demand when, here and there', async () => {
+  test('times are relative, and on demand absolute, in both time zones', async () => {
     await using tab = await openTab({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
     const { page } = tab
     const acme = await owner()
@@ -549,7 +549,7 @@ describe('the reader', () => {
     expect(tab.complaints).toEqual([])
   })
 
-  test('a page that lost its connection says only how long something was known to last', async () => {
+  test('a page that lost its connection only shows how long something lasted as far as known', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()

@@ -3,6 +3,6 @@ import { longCases } from './cases.ts'
 import { runChaos } from './chaos.ts'
 import { clusterMissing } from './cluster.ts'
 
-describe.skipIf(clusterMissing !== null)('chaos, the rest of it', () => {
+describe.skipIf(clusterMissing !== null)('chaos, remaining cases', () => {
   test('three instances lose nothing and recover within 30 s', () => runChaos(longCases))
 })

@@ -14,12 +14,12 @@ test.skipIf(process.env['CI'] === undefined)('all required programs are installe
   expect(leftOut).toEqual([])
 })
 
-describe.skipIf(clusterMissing !== null)('chaos, in short', () => {
+describe.skipIf(clusterMissing !== null)('chaos, short cases', () => {
   const cases = [...shortCases, ...(clockMissing === null ? clockCases : [])]
   const without = clockMissing === null ? '' : ` (without clocks: ${clockMissing})`
-  test(`three instances lose nothing, and all is well again within 30 s${without}`, () => runChaos(cases))
+  test(`three instances lose nothing and recover within 30 s${without}`, () => runChaos(cases))
 })
 
 describe.skipIf(diskMissing !== null)(`a full disk${diskMissing === null ? '' : ` (left out: ${diskMissing})`}`, () => {
-  test('under the embedded database and the log loses nothing, and is survived', () => runFullDisk())
+  test('under the embedded database and the log loses nothing, and the service recovers', () => runFullDisk())
 })

@@ -54,12 +54,12 @@ function cut(): void {
 const createService = (key: string, name: string) => mutate(app.baseUrl, key, 'createService', 'Service', { name })
 
 describe('the client library', () => {
-  test('asks for what the schema has', async () => {
+  test('only selects what the schema has', async () => {
     const schema = buildSchema(await readFile('schema.graphql', 'utf8'))
     for (const query of [PAGE_EVENTS, ORGANIZATION_EVENTS, POSITION]) expect(validate(schema, parse(query))).toEqual([])
   })
 
-  test('gives each event once, also when the connection is lost and things happen meanwhile', async () => {
+  test('yields each event once, also when the connection is lost while events occur', async () => {
     const { slug, key } = await newOrganization(app.baseUrl)
     const ending = new AbortController()
     const losses: string[] = []
@@ -106,7 +106,7 @@ describe('the client library', () => {
     ending.abort()
   })
 
-  test('gives a request up that is not answered in time', async () => {
+  test('aborts a request that is not answered in time', async () => {
     const silent = createServer(() => {})
     await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
     const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
@@ -117,7 +117,7 @@ describe('the client library', () => {
     silent.close()
   })
 
-  test('continues after a cursor that it is given', async () => {
+  test('continues after a given cursor', async () => {
     const { slug, key } = await newOrganization(app.baseUrl)
     const client = createClient({ url, key })
     type Page = { statusPage: { cursor: string } }
@@ -131,7 +131,7 @@ describe('the client library', () => {
     ending.abort()
   })
 
-  test('ends with an error that waiting does not mend', async () => {
+  test('ends with an error that retrying cannot fix', async () => {
     const unknown = createClient({ url }).statusPageEvents('no-such-page').next()
     await expect(unknown).rejects.toMatchObject({ name: 'RequestError', code: 'NOT_FOUND' })
     const wrongKey = createClient({ url, key: 'ac_wrong' })
@@ -139,7 +139,7 @@ describe('the client library', () => {
     await expect(wrongKey.request('{ organization { name } }')).rejects.toBeInstanceOf(RequestError)
   })
 
-  test('says when an address is not of a service', async () => {
+  test('reports when an address is not of a service', async () => {
     const nobody = createClient({ url: 'http://127.0.0.1:9' }).request('{ __typename }')
     await expect(nobody).rejects.toMatchObject({ code: 'UNREACHABLE', isTemporary: true })
     isDown = true

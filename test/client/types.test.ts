@@ -57,6 +57,6 @@ function typeDeclared(name: string): string {
 test.each([
   ['PageEvent', PAGE_EVENTS],
   ['OrganizationEvent', ORGANIZATION_EVENTS],
-])('%s is what the schema gives for its subscription', (name, query) => {
+])('%s is what the schema returns for its subscription', (name, query) => {
   expect(typeDeclared(name)).toBe(typeSelected(query))
 })

@@ -6,7 +6,7 @@ import { themeStylesheet } from '../../src/http/assets/theme.ts'
 const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`)
 
 describe('the colour of an organization', () => {
-  test('stays unchanged where it is readable', () => {
+  test('stays unchanged if it is readable', () => {
     expect(readableAccents('#0b6e5a').light).toBe('#0b6e5a')
     expect(readableAccents('#74cfb9').dark).toBe('#74cfb9')
   })

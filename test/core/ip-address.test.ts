@@ -34,7 +34,7 @@ describe('parseAddress', () => {
     ['::127.0.0.1', '::7f00:1'],
     ['::ffff:0:127.0.0.1', '::ffff:0:7f00:1'],
     ['::ffff:1', '::ffff:1'],
-  ])('does not take %s for a mapped address', (text, address) => {
+  ])('does not treat %s as a mapped address', (text, address) => {
     expect(parseAddress(text)).toBe(address)
   })
 

@@ -112,7 +112,7 @@ describe('a local time', () => {
     expect(parseLocalTime('Europe/Berlin', text)).toBeNull()
   })
 
-  test('is read as it was written, but for the second of two equal ones', () => {
+  test('is read as it was written, except for the second of two equal ones', () => {
     const times = fc.date({ min: new Date('1990-01-01'), max: new Date('2037-01-01'), noInvalidDate: true })
     const check = fc.property(fc.constantFrom(...zones), times, (zone, at) => {
       const text = formatLocalTime(zone, at)

@@ -13,19 +13,19 @@ test.each([
   expect(parseUrl(text)?.href).toBe(href)
 })
 
-test('a base completes what is relative', () => {
+test('a base completes relative URLs', () => {
   expect(parseUrl('/a', 'https://own.example/b')?.href).toBe('https://own.example/a')
   expect(parseUrl('/a')).toBeNull()
 })
 
 // On Node 20 URL.canParse refuses such a host after about 7,500 calls.
-test('letters beyond ASCII are read however often URLs are parsed', () => {
+test('letters beyond ASCII are accepted however often URLs are parsed', () => {
   for (let count = 0; count < 50_000; count++) {
     if (parseUrl('https://bücher.example') === null) throw new Error(`Refused after ${count} calls.`)
   }
 })
 
-test('no other code asks URL.canParse', () => {
+test('no other code calls URL.canParse', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const asking = files.filter((file) => readFileSync(join('src', file), 'utf8').includes('URL.canParse('))
   expect(asking).toEqual([])

@@ -73,7 +73,7 @@ test.each([
   expect(breaksOf(sql)).toEqual(expected)
 })
 
-test('migrations since the last release leave that version running; otherwise say why in the exceptions', async () => {
+test('migrations since the last release keep that version working; otherwise explain why in the exceptions', async () => {
   const [last] = releases.slice(-1)
   // Before the first release, no two versions run at once.
   const applied = last === undefined ? migrations.map(({ name }) => name) : await migrationsOf(last)
@@ -83,7 +83,7 @@ test('migrations since the last release leave that version running; otherwise sa
   expect(known).toEqual(expect.arrayContaining(Object.keys(exceptions)))
 })
 
-test('the rules find what earlier migrations broke', () => {
+test('the rules detect incompatible earlier migrations', () => {
   const breaks = migrations.flatMap(({ sql }) => breaksOf(sql))
   for (const name of ['drops a column', 'renames a table or a column', 'makes a column required'] as const) {
     expect(breaks).toContain(name)

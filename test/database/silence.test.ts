@@ -58,7 +58,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     expect(lines).toEqual([])
   })
 
-  test('long work has its own deadline', async () => {
+  test('long statements have their own deadline', async () => {
     const ctx = { db: prisma } as unknown as Context
     const slow = (tx: Pick<Context, 'db'>) => tx.db.$queryRaw`SELECT pg_sleep(1.2)::text`
     await expect(slow(ctx)).rejects.toThrow()

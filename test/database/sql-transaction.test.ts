@@ -16,13 +16,13 @@ const insert = (id: string) => Prisma.sql`
 const isKept = async (id: string) => (await prisma.idempotencyKey.count({ where: { id } })) === 1
 const send = (db: SqlContext['db'], statement: Prisma.Sql) => db.$sendRaw?.(statement)
 
-test('a statement that no one waits for is part of the transaction', async () => {
+test('a statement that is not awaited is part of the transaction', async () => {
   const id = newId('Incident')
   await sqlTransaction(ctx, async ({ db }) => send(db, insert(id)))
   expect(await isKept(id)).toBe(true)
 })
 
-test('a statement that no one waits for fails the transaction with its error', async () => {
+test('a statement that is not awaited fails the transaction with its error', async () => {
   const [id, other] = [newId('Incident'), newId('Incident')]
   const failing = sqlTransaction(ctx, async ({ db }) => {
     await db.$queryRaw(insert(id))
@@ -48,7 +48,7 @@ test('a transaction that does not begin writes nothing', async () => {
   expect(await isKept(id)).toBe(false)
 })
 
-test('prepared statements give the columns that a table has now', async () => {
+test('prepared statements return the current columns of a table', async () => {
   const all = Prisma.sql`SELECT * FROM "IdempotencyKey" LIMIT 1`
   const names = async () => Object.keys((await plainRows<object>(prisma, all))[0] ?? {})
   const inTransaction = () => sqlTransaction(ctx, ({ db }) => db.$queryRaw<object[]>(all))

@@ -72,7 +72,7 @@ class VersionBefore {
 }
 
 describe.skipIf(serverUrl === undefined)('an instance of the version before', () => {
-  test('reads and writes every table while this version migrates, and after it', async () => {
+  test('reads and writes every table during and after the migration by this version', async () => {
     const { url, remove } = await serverDatabase(serverUrl ?? '')
     atTheEnd(remove)
     const last = fixtures.at(-1) ?? ''
@@ -107,7 +107,7 @@ describe.skipIf(serverUrl === undefined)('an instance of the version before', ()
     expect(rows).toEqual([{ count: migrations.length }])
   })
 
-  test('does not start again on what this version has migrated, and says which migration it does not know', async () => {
+  test('does not start again after the migration by this version, and names the migration it does not know', async () => {
     const { url, remove } = await serverDatabase(serverUrl ?? '')
     atTheEnd(remove)
     const database = await openDatabase({ dataDir: '', databaseUrl: url, log: silent })

@@ -69,7 +69,7 @@ describe('prepareDemo', () => {
     demo = again
   })
 
-  test('has a group of monitors, whose past is the worst of its members’', async () => {
+  test('has a group of monitors, whose history is the worst of its members’', async () => {
     const { id: organizationId } = await prisma.organization.findUniqueOrThrow(bySlug)
     const [group, ...others] = await prisma.monitor.findMany({
       where: { organizationId, kind: 'GROUP' },

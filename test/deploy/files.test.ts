@@ -29,7 +29,7 @@ describe('the compose files', () => {
   const values = { SITE: 'status.example.com', POSTGRES_PASSWORD: 'p', SECRET_KEY: 'k'.repeat(64) }
 
   test.each(['compose.yaml', 'compose.postgres.yaml'])(
-    '%s starts a confined service with settings it takes',
+    '%s starts a confined service with settings that it accepts',
     async (file) => {
       const { services } = parse(interpolate(await read(file), values), { merge: true }) as Compose
       const instances = Object.entries(services).filter(([name]) => name.startsWith('allclear'))
@@ -63,7 +63,7 @@ describe('the compose files', () => {
 })
 
 describe('the image', () => {
-  test('runs as a user of no rights, keeps data in /data, and asks itself whether it runs', async () => {
+  test('runs as an unprivileged user, keeps data in /data, and has a health check', async () => {
     const lines = (await read('Dockerfile')).split('\n')
     expect(lines).toContain('USER 10001:10001')
     expect(lines).toContain('VOLUME /data')
@@ -76,10 +76,10 @@ describe('the image', () => {
   })
 })
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   const missing = isInstalled('systemd-analyze') ? null : 'systemd is not installed'
 
-  test('sets what the service takes', async () => {
+  test('sets settings that the service accepts', async () => {
     const assignments = [...(await read('allclear.service')).matchAll(/^Environment=(.*)$/gm)].flatMap(
       ([, line = '']) => line.split(' ').map((each) => each.split('=')[0] ?? ''),
     )
@@ -132,7 +132,7 @@ describe('the Helm chart', () => {
   test.runIf(process.env['CI'])('Go and Sprig are installed', () => expect(goMissing).toBeNull())
 
   describe.skipIf(goMissing !== null)('rendered', () => {
-    test('as it is, is one confined instance with a volume that survives it', () => {
+    test('by default is one confined instance with a persistent volume', () => {
       const { objects, notes } = renderChart({})
       expect(objects.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'PersistentVolumeClaim', 'Service'])
       const { spec } = object(objects, 'Deployment') ?? { spec: null }
@@ -158,7 +158,7 @@ describe('the Helm chart', () => {
       expect(() => renderChart({ baseUrl: 'status.example.com' })).toThrow('must match pattern')
     })
 
-    test('with a database server, replaces instances one by one, unless all are to stop', () => {
+    test('with a database server, replaces instances one by one, unless all have to stop first', () => {
       const { objects } = renderChart({ ...server, replicas: 3 })
       expect(objects.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'PodDisruptionBudget', 'Service'])
       const { spec } = object(objects, 'Deployment') ?? { spec: null }
@@ -172,7 +172,7 @@ describe('the Helm chart', () => {
       expect(object(stopped, 'Deployment')?.spec.strategy).toEqual({ type: 'Recreate' })
     })
 
-    test('gives the instance settings that it takes', () => {
+    test('passes settings that the instance accepts', () => {
       const given = { TRUST_PROXY: '10.0.0.0/8', EVENT_RETENTION_DAYS: 1_000_000, ALLOW_PRIVATE_NETWORKS: true }
       const { objects } = renderChart({ baseUrl: 'https://status.example.com', settings: given })
       const [container] = object(objects, 'Deployment')?.spec.template.spec.containers ?? []
@@ -184,7 +184,7 @@ describe('the Helm chart', () => {
       expect(env.filter(({ name }) => !settings.includes(name))).toEqual([])
     })
 
-    test('publishes it where an ingress is wanted', () => {
+    test('publishes it if an ingress is enabled', () => {
       const values = { 'ingress.enabled': true, 'ingress.host': 'a.example', 'ingress.tlsSecret': 'a-tls' }
       const ingress = object(renderChart(values).objects, 'Ingress')
       expect(ingress?.spec.tls).toEqual([{ hosts: ['a.example'], secretName: 'a-tls' }])

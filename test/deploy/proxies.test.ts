@@ -45,7 +45,7 @@ describe.each(proxies)('behind $name', ({ missing, start }) => {
       }
     })
 
-    test('a websocket and server-sent events carry what happens', async () => {
+    test('websockets and server-sent events deliver events', async () => {
       const { slug, key } = await newOrganization(app.baseUrl)
       const page = `statusPage(slug: "${slug}") { cursor }`
       const { data } = await post(app.baseUrl, { query: `{ ${page} }` })

@@ -27,7 +27,7 @@ test.each([
   ['[x](/openapi.json)', '<a href="/openapi.json">'],
   ['[x](https://a.example)', '<a href="https://a.example" rel="noopener noreferrer">'],
   ['![x](images/report.png)', '<img src="/docs/images/report.png" alt="x" />'],
-])('%s leads to where it is served', (markdown, html) => {
+])('%s links to where it is served', (markdown, html) => {
   expect(guide(markdown).html).toContain(html)
 })
 

@@ -43,7 +43,7 @@ test('examples use the address of this service', async () => {
 })
 
 test.each(['br', 'gzip', 'identity'])(
-  'a page comes in the encoding %s, and 304 while it is the same',
+  'a page is sent with the encoding %s, and 304 while it is unchanged',
   async (encoding) => {
     const headers = { 'accept-encoding': encoding }
     const response = await app.request('/docs/uptime', { headers })

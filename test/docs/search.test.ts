@@ -43,6 +43,6 @@ test.each([
   'ä'.repeat(10_000),
   'a '.repeat(5000),
   'ab cd ef gh ij kl mn op qr st',
-])('takes any query (%#)', (query) => {
+])('accepts any query (%#)', (query) => {
   expect(search(query).length).toBeLessThanOrEqual(20)
 })

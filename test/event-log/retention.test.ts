@@ -59,7 +59,7 @@ async function run(days: number): Promise<number> {
 
 const many = (count: number, event: Given): Given[] => Array.from({ length: count }, () => event)
 
-test('old events go, in batches; those that pages and authors are read from stay', async () => {
+test('old events are deleted in batches, except those that pages and authors need', async () => {
   const organizationId = await logOf([
     { kind: 'SERVICE_UPDATED', subjectId: 'svc_a', days: 900 },
     { kind: 'SERVICE_UPDATED', subjectId: 'svc_a', days: 800 },
@@ -77,7 +77,7 @@ test('old events go, in batches; those that pages and authors are read from stay
   expect(await run(730)).toBe(0)
 })
 
-test('the newest events stay at any age, and those that are not dispatched yet', async () => {
+test('the newest events stay at any age, and so do undispatched ones', async () => {
   const quiet = await logOf([{ kind: 'API_KEY_CREATED', subjectId: 'key_a', days: 10 }])
   await prisma.event.updateMany({ where: { organizationId: quiet }, data: { at: before(900) } })
   const behind = await logOf(many(3, { kind: 'API_KEY_CREATED', subjectId: 'key_a', days: 900 }))
@@ -87,7 +87,7 @@ test('the newest events stay at any age, and those that are not dispatched yet',
   expect(await keptOf(behind)).toEqual([3])
 })
 
-test('a reader whose position is older than what is kept meets a gap, and goes on after it', async () => {
+test('a reader with a position before the retained log gets a gap, and continues after it', async () => {
   const organizationId = await logOf([
     { kind: 'SERVICE_UPDATED', subjectId: 'svc_a', days: 800 },
     ...many(3, { kind: 'API_KEY_CREATED', subjectId: 'key_a', days: 799 }),

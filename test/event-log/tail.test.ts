@@ -153,7 +153,7 @@ describe('following a log', () => {
     expect(readings).toBeLessThanOrEqual(3)
   })
 
-  test('takes events from their announcement as the log has them', async () => {
+  test('takes announced events as the log has them', async () => {
     const id = await tenantWith(0)
     const follower = await eventLog.follow(id, 0)
     const before = readings

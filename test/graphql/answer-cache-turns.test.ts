@@ -8,7 +8,7 @@ import { createAnswerCache } from '../../src/graphql/execution/answer-cache.ts'
 import type { GraphqlServer } from '../../src/graphql/server.ts'
 import { silent } from '../support/scratch.ts'
 
-test('requests that arrive at once are executed in turns, so that one address delays another by one time slice', async () => {
+test('simultaneous requests are executed in turns, so that one address delays another by one time slice', async () => {
   const served: string[] = []
   const total = 21
   let finish: () => void = () => {}

@@ -85,7 +85,7 @@ describe.each(transports)('over $name', ({ run }) => {
     expect(await used()).toEqual(before)
   })
 
-  test('allows for a small organization what would be too much for a large one', async () => {
+  test('allows a small organization what would be too much for a large one', async () => {
     const { slug } = await newOrganization(url)
     const days = 'services { days(n: 90) { date percentage } }'
     const named = `query ($slug: String!) { statusPage(slug: $slug) { ${days} } }`
@@ -467,7 +467,7 @@ describe('bodies that any site can send without a preflight', () => {
   })
 
   test.each(['application/json', 'application/graphql+json', 'application/json; charset=utf-8'])(
-    '%s is taken',
+    '%s is accepted',
     async (type) => {
       const response = await send(type, JSON.stringify({ query: '{ __typename }' }))
       expect([response.status, await response.json()]).toEqual([200, { data: { __typename: 'Query' } }])

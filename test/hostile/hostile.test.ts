@@ -69,7 +69,7 @@ function grouped(cases: readonly HostileCase[]): ReadonlyMap<HostileCase, Group>
   )
 }
 
-describe('hostile requests of one caller delay nobody', () => {
+describe('hostile requests of one caller do not delay others', () => {
   const sent = sample(corpus.filter(({ awaits }) => awaits === undefined))
   const groups = grouped(sent.filter(({ waits }) => waits))
   test.each(sent.map((hostile) => [hostile.name, hostile] as const))('%s', async (_, hostile) => {

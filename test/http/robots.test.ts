@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { robotsRoutes } from '../../src/http/robots.ts'
 
-test('robots.txt excludes checks and APIs, but no page that may be indexed', async () => {
+test('robots.txt excludes checks and APIs, but no indexable page', async () => {
   const response = await robotsRoutes().request('/robots.txt')
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   const [agent, ...rules] = (await response.text()).trim().split('\n')

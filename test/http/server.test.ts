@@ -100,7 +100,7 @@ describe('malformed requests', () => {
   ]
 
   test.each(['evil.example', 'a b', '[', '@', 'x:99999', 'x:y', '..', '\u0080', 'x\tx', '', 'x/../..', '%00'])(
-    'the Host %j ends nothing and is repeated nowhere',
+    'the Host %j is harmless and not echoed',
     async (host) => {
       for (const path of paths) {
         const answer = await sendRaw(
@@ -178,7 +178,7 @@ describe('malformed requests', () => {
     'GET /api/blacklist-monitor/ip?target=%0d%0aSet-Cookie:a=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'GET /check?target=%0d%0aSet-Cookie:a=b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     '\u0016\u0003\u0001',
-  ])('%j ends nothing', async (request) => {
+  ])('%j is harmless', async (request) => {
     const answer = await sendRaw(url, request)
     expect(answer).not.toMatch(/^HTTP\/1.1 5/)
     expect(answer).not.toMatch(/^set-cookie/im)
@@ -298,7 +298,7 @@ describe('stopping', () => {
   })
 
   test.runIf(serverUrl)(
-    'a database that is gone makes the service unready, and its errors say nothing of it',
+    'an unavailable database makes the service unready, and its errors are not revealed',
     async () => {
       const { app, data } = await ownApp()
       await data.remove()

@@ -10,7 +10,7 @@ const stepsOf = (css: string) =>
   Array.from(css.matchAll(/^\s*(--text[\w-]*): ([^;]+);/gm), ([, name, size]) => [name, size])
 const scale = new Map(stepsOf(sheets.find(({ path }) => path.endsWith('style.css'))?.css ?? '').map(([a, b]) => [a, b]))
 
-test.each(sheets)('all text of $path has a size of the one scale', ({ css }) => {
+test.each(sheets)('all text of $path has a size of the common scale', ({ css }) => {
   const sizes = Array.from(
     css.matchAll(/font-size:\s*([^;]+);|font:\s*(?:\d+\s+)?([^\s;]+)/g),
     ([, size, short]) => size ?? short ?? '',
@@ -20,7 +20,7 @@ test.each(sheets)('all text of $path has a size of the one scale', ({ css }) => 
   expect(sizes.filter((size) => !free.test(size) && !scale.has(/^var\((--[\w-]+)\)$/.exec(size)?.[1]))).toEqual([])
 })
 
-test('sheets that stand alone repeat the steps that they use as they are', () => {
+test('standalone sheets repeat the steps that they use unchanged', () => {
   expect(scale.size).toBeGreaterThan(5)
   for (const { path, css } of sheets) {
     for (const [name, size] of stepsOf(css)) expect([path, name, size]).toEqual([path, name, scale.get(name)])

@@ -28,7 +28,7 @@ const counted = ({ overview, uptime, incident, headline, page }: Catalogue) =>
 describe.each(languages)('%s', (language) => {
   const words = wordsOf(language)
 
-  test('has words everywhere', () => {
+  test('has all texts', () => {
     const texts = textsOf(words).filter(([path]) => !/^(tag|locale|name|dir)$/.test(path))
     expect(texts.filter(([, text]) => text.trim() === '' || text !== text.trim())).toEqual([])
     for (const text of counted(words)) expect(text).not.toMatch(/undefined|#|NaN|\$\{/)
@@ -41,7 +41,7 @@ describe.each(languages)('%s', (language) => {
     expect(same).toEqual([])
   })
 
-  test('says how a maintenance repeats', () => {
+  test('describes how a maintenance repeats', () => {
     const { repeats } = words
     const on = new Date('2026-01-01T02:00:00Z')
     for (const count of [1, 2, 5]) {

@@ -41,7 +41,7 @@ describe('the language of a reader', () => {
     ['ja-JP', 'JA'],
     ['nl-BE', 'NL'],
     ['it-CH', 'IT'],
-  ])('who reads %s gets it', (header, language) => {
+  ])('a reader of %s gets it', (header, language) => {
     expect(preferredLanguage(header, page(languages))).toBe(language)
   })
 
@@ -54,7 +54,7 @@ describe('the language of a reader', () => {
 })
 
 describe('the languages of a page', () => {
-  test('are all unless it chooses some, and its default is among them', () => {
+  test('are all unless it selects some, and include its default', () => {
     expect(offeredLanguages([], 'DE')).toEqual({ offered: languages, byDefault: 'DE' })
     expect(offeredLanguages(['FR'], 'EN')).toEqual({ offered: ['EN', 'FR'], byDefault: 'EN' })
     expect(offeredLanguages(['FR', 'XX'], 'YY')).toEqual({ offered: ['EN', 'FR'], byDefault: 'EN' })

@@ -25,7 +25,7 @@ describe('formats', () => {
     expect(polish.plural(count, forms)).toBe(said)
   })
 
-  test('a language whose forms are fewer than its plural categories takes the general form', () => {
+  test('a language with fewer forms than plural categories uses the general form', () => {
     expect(formatsOf('fr').plural(1_000_000, { one: '# jour', other: '# jours' })).toMatch(/ jours$/)
     expect(formatsOf('fr').plural(0, { one: '# jour', other: '# jours' })).toBe('0 jour')
   })
@@ -107,7 +107,7 @@ describe('formats', () => {
     ['de', '20. Nov. 2026, 07:00 EST'],
     ['en-GB', '20 Nov 2026, 07:00 EST'],
     ['fr', '20 nov. 2026, 07:00 EST'],
-  ])('%s writes dates its own way, with the name of the time zone', (locale, written) => {
+  ])('%s formats dates in its own way, with the name of the time zone', (locale, written) => {
     const time = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const
     const format = formatsOf(locale).date('America/New_York', { ...time, timeZoneName: 'short' })
     expect(format(new Date('2026-11-20T12:00:00Z'))).toBe(written)

@@ -117,7 +117,7 @@ describe('fifty names of one address', () => {
     expect(new Set(findings.map(({ outcome }) => outcome))).toEqual(new Set(['UP']))
   })
 
-  test.each(['TCP', 'PING', 'DNS'] as const)('is so for %s', async (kind) => {
+  test.each(['TCP', 'PING', 'DNS'] as const)('is equally limited for %s', async (kind) => {
     const port = await freePort()
     const receiver = await receiverOf()
     const given = {
@@ -140,7 +140,7 @@ describe('fifty names of one address', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/0', '/1', '/2'])
   })
 
-  test('so does a redirect from one public address to another', async () => {
+  test('a redirect from one public address to another counts too', async () => {
     const receiver = await receiverOf()
     receiver.answer = () => ({ status: 302, headers: { location: `http://127.0.0.2:${receiver.port}/` } })
     const only = granting(0, (address) => (address === '127.0.0.2' ? address : null))
@@ -150,7 +150,7 @@ describe('fifty names of one address', () => {
 })
 
 describe('an address at its limit', () => {
-  test('is waited for without using up the timeout', async () => {
+  test('is awaited without using up the timeout', async () => {
     const receiver = await receiverOf()
     const patient: AddressRateLimiter = { tryAcquire: () => false, acquire: () => sleep(1100, true) }
     const tools = await toolsWith(patient)
@@ -197,7 +197,7 @@ describe('an address at its limit', () => {
     expect(await free.connect({ host: 'a.example.com', port }, limits)).toMatchObject({ reason: 'refused' })
   })
 
-  test('is no longer waited for when the caller aborts', async () => {
+  test('is no longer awaited when the caller aborts', async () => {
     const { client } = await startOutbound(zone({}))
     const caller = new AbortController()
     const rate = createAddressRateLimiter(6, (address) => address)

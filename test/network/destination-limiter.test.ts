@@ -84,7 +84,7 @@ describe('the destination limiter', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1300)
   })
 
-  test('says when the limit per minute admits work again', async () => {
+  test('reports when the limit per minute admits work again', async () => {
     const turns = createDestinationLimiter({ atOnce: 10, perMinute: 6 })
     expect(turns.msUntilFree('a')).toBe(0)
     turns.tryAcquire('a')?.()

@@ -59,7 +59,7 @@ async function start(answer: (domain: string) => Answer, list?: (base: string) =
 const known = { kind: 'registered', expiresAt: new Date('2027-08-13T04:00:00Z') }
 
 describe('a registration', () => {
-  test('is asked for once in six hours, and the list of registries once a day', async () => {
+  test('is requested once in six hours, and the list of registries once a day', async () => {
     const { asked, of, pass } = await start((domain) => [200, registration(domain.toUpperCase())])
     const both = await Promise.all([of('shop.example'), of('shop.example')])
     expect(both).toEqual([1, 2].map(() => expect.objectContaining(known)))
@@ -75,7 +75,7 @@ describe('a registration', () => {
     expect(asked.slice(4)).toEqual(['/dns.json', '/rdap/domain/shop.example'])
   })
 
-  test('of a registry that is asked too often is unknown until it may be asked again', async () => {
+  test('of an overloaded registry is unknown until it may be requested again', async () => {
     let isBusy = true
     const { asked, of, pass } = await start((domain) =>
       isBusy ? [429, '', { 'retry-after': '7200' }] : [200, registration(domain)],
@@ -91,7 +91,7 @@ describe('a registration', () => {
     expect(await of('a.example')).toMatchObject(known)
   })
 
-  test('outlives a failure of the registry, until it has expired', async () => {
+  test('survives a failure of the registry, until it has expired', async () => {
     let isBroken = false
     const { of, pass } = await start((domain) => (isBroken ? [503, ''] : [200, registration(domain)]))
     await of('a.example')
@@ -120,7 +120,7 @@ describe('a registration', () => {
     ['brackets', [200, '['.repeat(200_000)], { kind: 'unknown' }],
     ['more than 256 KiB', [200, registration('a.example', { remarks: 'x'.repeat(300_000) })], { kind: 'unknown' }],
     ['redirects without end', [302, '', { location: '/rdap/domain/a.example' }], { kind: 'unknown' }],
-  ])('with %s for an answer is what it is', async (_, answer, expected) => {
+  ])('is as expected when the answer is %s', async (_, answer, expected) => {
     const { of } = await start(() => answer)
     expect(await of('a.example')).toMatchObject(expected)
   })

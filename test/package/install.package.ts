@@ -45,7 +45,7 @@ const get = async (path: string) => {
 const asset = (html: string, name: RegExp) => new RegExp(`/assets/[^"]*${name.source}`).exec(html)?.[0] ?? ''
 
 describe('the package, installed without scripts in an empty folder', () => {
-  test('is the service, the embedded database and geo data, together at most 265 MB', () => {
+  test('consists of the service, the embedded database and geo data, together at most 265 MB', () => {
     expect(installed.packages).toEqual([
       '@electric-sql/pglite',
       '@ip-location-db/asn',
@@ -60,7 +60,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(await nativeParts(installed)).toEqual([])
   })
 
-  test('serves without a command, and prints the link of the setup', async () => {
+  test('serves without a command, and prints the setup link', async () => {
     const link = await service.wrote(/http:\/\/localhost:\d+(\/setup\?token=\S+)/)
     const { status, text } = await get(link)
     expect(status).toBe(200)
@@ -69,7 +69,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     }
   })
 
-  test('has the guides with their pictures, GraphiQL and the reference of the API', async () => {
+  test('contains the guides with their pictures, GraphiQL and the API reference', async () => {
     const guide = await get('/docs/getting-started')
     expect(guide.text).toContain('npx allclear')
     expect(await get('/docs/images/status-page.png')).toMatchObject({ status: 200, type: 'image/png' })
@@ -104,7 +104,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect((await run(process.execPath, ['built/use.mjs'], { cwd: directory })).stdout).toBe('the page: none\n')
   })
 
-  test('backs up while it runs, and restores into an empty place', async () => {
+  test('backs up while it runs, and restores into an empty directory', async () => {
     const env = { ALLCLEAR_BACKUP_PASSPHRASE: 'correct' }
     const backup = startInstalled(installed, ['backup', 'one.backup'], env)
     await backup.wrote(/Wrote one\.backup/)
@@ -117,7 +117,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(await restore.ended).toBe(0)
   })
 
-  test('stops on a signal, and starts again on the same data', async () => {
+  test('stops on a signal, and starts again with the same data', async () => {
     const settings = { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' }
     service.child.kill('SIGTERM')
     expect(await service.ended).toBe(0)
@@ -143,17 +143,17 @@ describe('the package, installed without scripts in an empty folder', () => {
     return link
   }
 
-  test('npx in an empty folder, without scripts, ends in the printed link', async () => {
+  test('npx in an empty folder, without scripts, prints the setup link', async () => {
     await expectLink('npx in an empty folder', () => startByNpx(installed, free))
   })
 
-  test('the unit of systemd ends in the printed link', async () => {
+  test('the systemd unit prints the setup link', async () => {
     const DATA_DIR = join(installed.directory, 'data-of-unit')
     await expectLink('the unit of systemd', () => startByUnit(installed, { ...free, DATA_DIR }))
   })
 
   test.runIf(process.getuid?.() === 0)(
-    'the settings of Compose end in the printed link, at the port that it publishes',
+    'the Compose settings print the setup link, with the port that they publish',
     async () => {
       const PORT = String(await freePort())
       const { environment } = parse(interpolate(await readFile('deploy/compose.yaml', 'utf8'), { PORT })).services
@@ -165,17 +165,14 @@ describe('the package, installed without scripts in an empty folder', () => {
     },
   )
 
-  test.runIf(process.getuid?.() === 0)(
-    'runs as a user without rights, where it can write to its data alone',
-    async () => {
-      const confined = startConfined(installed, { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' })
-      const port = await confined.wrote(/listening on \S+ port (\d+)/)
-      await confined.wrote(/\/setup\?token=/)
-      const health = startInstalled(installed, ['health'], { PORT: port })
-      expect(await health.ended).toBe(0)
-      confined.child.kill('SIGTERM')
-      expect(await confined.ended).toBe(0)
-      expect(await startInstalled(installed, ['health'], { PORT: port }).ended).toBe(1)
-    },
-  )
+  test.runIf(process.getuid?.() === 0)('runs as an unprivileged user that can only write to its data', async () => {
+    const confined = startConfined(installed, { PORT: '0', HOST: '127.0.0.1', DNS_SERVERS: '127.0.0.1:9' })
+    const port = await confined.wrote(/listening on \S+ port (\d+)/)
+    await confined.wrote(/\/setup\?token=/)
+    const health = startInstalled(installed, ['health'], { PORT: port })
+    expect(await health.ended).toBe(0)
+    confined.child.kill('SIGTERM')
+    expect(await confined.ended).toBe(0)
+    expect(await startInstalled(installed, ['health'], { PORT: port }).ended).toBe(1)
+  })
 })

@@ -24,7 +24,7 @@ const relations = async ({ database: { pool } }: BorrowedDatabase) =>
   (await pool.query(`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1`)).rows
 
 describe('a borrowed database', () => {
-  test('is given on without the rows of its borrower', async () => {
+  test('is released without the rows of its borrower', async () => {
     const first = await borrowDatabase()
     const { prisma, pool } = first.database
     const { id: organizationId } = await prisma.organization.create({ data: organization() })
@@ -42,7 +42,7 @@ describe('a borrowed database', () => {
     ['a table', 'CREATE TABLE left_behind ()'],
     ['a rule', 'ALTER TABLE "Organization" ADD CONSTRAINT left_behind CHECK (name <> $$left$$)'],
     ['a function', 'CREATE FUNCTION left_behind() RETURNS int LANGUAGE sql AS $$SELECT 1$$'],
-  ])('is not given on with %s that its borrower has made', async (_, sql) => {
+  ])('is not reused with %s that its borrower has created', async (_, sql) => {
     const first = await borrowDatabase()
     const before = await relations(first)
     await first.database.pool.query(sql)
@@ -54,7 +54,7 @@ describe('a borrowed database', () => {
     await second.release()
   })
 
-  test('is not given on closed, nor while its borrower listens', async () => {
+  test('is not reused when closed, nor while its borrower listens', async () => {
     const closed = await borrowDatabase()
     await closed.database.close()
     await closed.release()
@@ -68,7 +68,7 @@ describe('a borrowed database', () => {
     await third.release()
   })
 
-  test('is no one else’s until it is released', async () => {
+  test('has one user until it is released', async () => {
     const [one, other] = await Promise.all([borrowDatabase(), borrowDatabase()])
     await one.database.prisma.organization.create({ data: organization() })
     expect(await other.database.prisma.organization.count()).toBe(0)

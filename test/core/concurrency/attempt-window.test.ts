@@ -4,7 +4,7 @@ import { createAttemptWindow } from '../../../src/core/concurrency/attempt-windo
 const at = (ms: number) => new Date(1_000_000 + ms)
 
 describe('an attempt window', () => {
-  test('admits so many attempts per key until it ends', () => {
+  test('admits a number of attempts per key until it ends', () => {
     const window = createAttemptWindow({ max: 2, windowMs: 100 })
     expect(window.left('a', at(0))).toBe(2)
     window.count('a', at(0))

@@ -32,7 +32,7 @@ const settled = async () => {
 }
 
 describe('a batch', () => {
-  test('has the items of one turn of the event loop, and those that come meanwhile wait', async () => {
+  test('has the items of one turn of the event loop, and later ones wait for the next batch', async () => {
     const { batches, add, end } = setUp()
     add(1, 2)
     await settled()
@@ -47,7 +47,7 @@ describe('a batch', () => {
     ])
   })
 
-  test('leaves when it is full, and not before', async () => {
+  test('is written when it is full, and not before', async () => {
     const { batches, add, end } = setUp({ firstGatherMs: NEVER_MS })
     add(1, 2)
     await settled()
@@ -63,7 +63,7 @@ describe('a batch', () => {
     expect(batches[1]).toEqual([4, 5, 6])
   })
 
-  test('leaves when its time is over', async () => {
+  test('is written when its time is over', async () => {
     const { writer, batches, add, end } = setUp({ firstGatherMs: 1 })
     add(1)
     while (batches.length === 0) await turn()
@@ -72,7 +72,7 @@ describe('a batch', () => {
     expect(batches).toEqual([[1]])
   })
 
-  test('with an urgent item leaves at once', async () => {
+  test('with an urgent item is written at once', async () => {
     const { batches, add, end } = setUp({ firstGatherMs: NEVER_MS, isUrgent: (item) => item === 2 })
     add(1)
     await settled()
@@ -86,7 +86,7 @@ describe('a batch', () => {
     expect(batches).toHaveLength(1)
   })
 
-  test('leaves at once when someone waits for the writer to be idle', async () => {
+  test('is written at once when a caller waits for the writer to be idle', async () => {
     const { writer, batches, add, end } = setUp({ firstGatherMs: NEVER_MS })
     await writer.idle()
     add(1)
@@ -103,7 +103,7 @@ describe('a batch', () => {
     expect(writer.writingSince).toBe(null)
   })
 
-  test('can be chosen', async () => {
+  test('can be selected from the items', async () => {
     const { batches, add } = setUp({ take: (waiting) => waiting.splice(1, 1) })
     add(1, 2, 3)
     await settled()
@@ -111,7 +111,7 @@ describe('a batch', () => {
   })
 })
 
-test('what is to be written again goes first', async () => {
+test('retries are written first', async () => {
   const { batches, add, end } = setUp()
   add(1, 2, 3)
   await settled()
@@ -131,7 +131,7 @@ test('waiting items can be removed', async () => {
   expect(batches).toEqual([[3]])
 })
 
-test('that lost all its items writes nothing', async () => {
+test('a batch that lost all its items is not written', async () => {
   const { writer, batches, add } = setUp()
   add(1)
   expect(writer.removeOldest()).toEqual([1])

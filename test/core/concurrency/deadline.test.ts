@@ -12,7 +12,7 @@ test('withDeadline returns the result, or the error, of work that ends in time',
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('withDeadline rejects after the deadline, and ignores what the work does later', async () => {
+test('withDeadline rejects after the deadline, and ignores a later result', async () => {
   let fail = (_: Error) => {}
   const work = new Promise<never>((_, reject) => {
     fail = reject

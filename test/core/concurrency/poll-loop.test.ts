@@ -117,7 +117,7 @@ test('worseState orders the states by severity', () => {
   expect(worseState('busy', 'failing')).toBe('failing')
 })
 
-test('that is checked runs at once, and not again within a second', async () => {
+test('a health check runs the loop at once, and not again within a second', async () => {
   const work = workFor(FOREVER)
   const loop = startPollLoop(work, { retryMs: FOREVER, ...messages() })
   await loop.check()
@@ -130,7 +130,7 @@ test('that is checked runs at once, and not again within a second', async () => 
   await loop.stop()
 })
 
-test('that is checked counts as busy when the run does not end', async () => {
+test('a health check reports busy if the run does not end', async () => {
   let finish = (_wait: number) => {}
   const work = () =>
     new Promise<number>((resolve) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTokenBucket } from '../../../src/core/concurrency/token-bucket.ts'
 
-test('gives its burst at once, and the rest over the window', () => {
+test('grants its burst at once, and the rest over the window', () => {
   let time = 0
   const bucket = createTokenBucket({ limit: 60, windowMs: 1000, burst: 10 }, () => time)
   const takeAll = () => {
@@ -24,7 +24,7 @@ test('gives its burst at once, and the rest over the window', () => {
   expect(takeAll()).toBe(10)
 })
 
-test('never gives more than its limit within a window, whatever the clock does', () => {
+test('never grants more than its limit within a window, whatever the clock does', () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: -50, max: 400 }), fc.integer({ min: 0, max: 20 })), {
     maxLength: 60,
   })

@@ -52,7 +52,7 @@ describe('a message', () => {
     '&lt;script&gt;alert(1)&lt;/script&gt;',
     '<h1>not ours</h1> <a href="">nor this</a> <a href=',
     '`<a href="">` and `<h1>`',
-  ])('of hostile HTML is only text: %s', (message) => {
+  ])('with hostile HTML is only text: %s', (message) => {
     const html = renderMarkdown(message)
     expect(tagsIn(html).filter((tag) => !ownTags.test(tag))).toEqual([])
     expect(nestingFaults(html)).toEqual([])
@@ -69,7 +69,7 @@ describe('a message', () => {
     '[a](file:///etc/passwd)',
     '<javascript:alert(1)>',
     '[a][b]\n\n[b]: javascript:alert(1)',
-  ])('leads to no address that could do harm: %s', (message) => {
+  ])('contains no link that could do harm: %s', (message) => {
     const html = renderMarkdown(message)
     for (const address of addressesIn(html)) {
       expect(new URL(address, 'https://page.example/').protocol).toMatch(/^(https?|mailto):$/)
@@ -112,7 +112,7 @@ describe('a message', () => {
     )
   })
 
-  test('is shown as typed while it is not rendered', () => {
+  test('is shown as typed until it is rendered', () => {
     expect(textAsHtml('# Hi\n\n\n**We** look:\n- <b>\n')).toBe('<p># Hi</p>\n<p>**We** look:<br />\n- &lt;b&gt;</p>')
     expect(textAsHtml(' \n')).toBe('')
     fc.assert(
@@ -141,7 +141,7 @@ describe('a message', () => {
     expect(plainLines('')).toBe('')
   })
 
-  test('grows little as plain text, however deep it is', () => {
+  test('grows little as plain text, however deeply nested', () => {
     const html = '<blockquote><p>a</p>\n<ul><li>b'.repeat(2000)
     expect(plainLines(html).length).toBeLessThan(2 * html.length)
   })

@@ -16,7 +16,7 @@ function started(options: Partial<Parameters<typeof setMemorySettings>[0]>) {
   return calls
 }
 
-test('starts the program again as it was, with the settings of npm start, the image and the unit', () => {
+test('restarts the program unchanged, with the settings of npm start, the image and the unit', () => {
   const [call, ...more] = started({})
   expect(more).toEqual([])
   expect(call).toMatchObject({ file: '/node', args: ['/node', '--inspect', '/allclear', 'serve'], env: { PORT: '1' } })
@@ -38,6 +38,6 @@ test.each([
   expect(started(options)).toEqual([])
 })
 
-test('does nothing where Node.js cannot', () => {
+test('does nothing if Node.js cannot', () => {
   expect(() => setMemorySettings({ ...node, env: {} })).not.toThrow()
 })

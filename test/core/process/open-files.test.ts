@@ -19,7 +19,7 @@ test.each([
   expect(openFileLimit(text)).toBe(limit)
 })
 
-test.runIf(process.platform === 'linux')('what the kernel says of this process', () => {
+test.runIf(process.platform === 'linux')('the kernel’s data about this process', () => {
   expect(readFileSync('/proc/self/limits', 'utf8')).toContain('Max open files')
   expect(openFileLimit()).toBeGreaterThan(100)
 })

@@ -36,7 +36,7 @@ test('serves counters, list health and process metrics in Prometheus format', as
   expect(await createMetrics().text()).not.toContain('spamhaus-zen')
 })
 
-test('says when the last backup was made, if any are', async () => {
+test('shows when the last backup was made, if any', async () => {
   let lastAt: Date | null = null
   const metrics = createMetrics(
     () => [],
@@ -49,7 +49,7 @@ test('says when the last backup was made, if any are', async () => {
   expect(await createMetrics().text()).not.toContain('backup')
 })
 
-test('asks for its token where one is set', async () => {
+test('requires its token if one is set', async () => {
   const token = 'token-of-the-metrics'
   const app = healthRoutes(async () => ({ isReady: true, checks: {} }), createMetrics(), token)
   for (const authorization of ['', 'Bearer ', `Bearer ${token}s`]) {
@@ -73,7 +73,7 @@ describe('names', () => {
     'nodejs_active_resources_total',
   ])
 
-  test('follow the conventions, with a help text each', async () => {
+  test('follow the conventions, each with a help text', async () => {
     const all = await described()
     expect(all.length).toBeGreaterThan(20)
     for (const { name, type, help } of all.filter((each) => !known.has(each.name))) {
@@ -86,7 +86,7 @@ describe('names', () => {
     }
   })
 
-  test('are in the guide, with their type, and the dashboard asks for no others', async () => {
+  test('are in the guide, with their types, and the dashboard uses no others', async () => {
     const own = (await described()).filter(({ name }) => name.startsWith('allclear'))
     const guide = readFileSync('docs/health.md', 'utf8')
     const rows = [...guide.matchAll(/^\| `(allclear_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 // The other tests, and the service, start theirs from bundles.
-test('a thread starts from its source where the program runs from sources', async () => {
+test('a thread starts from its source if the program runs from sources', async () => {
   const script = `
     import { createTaskThread } from ${JSON.stringify(new URL('../../../src/core/thread/task-thread.ts', import.meta.url).href)}
     const limits = { timeoutMs: 60_000, maxWaiting: 1, maxWaitingPerOwner: 1 }

@@ -7,7 +7,7 @@ import { startChild } from '../../support/child.ts'
 import { serverDatabase, serverUrl } from '../../support/database.ts'
 import { silent } from '../../support/scratch.ts'
 
-test('an unreachable server is named without its password', async () => {
+test('errors about an unreachable server do not contain its password', async () => {
   const open = openDatabase({ dataDir: '', databaseUrl: 'postgresql://me:secret@127.0.0.1:1/shop', log: silent })
   const { message } = await open.then(
     () => new Error('opened'),
@@ -34,7 +34,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await client.end()
   }
 
-  test('that ends a connection between two statements of a transaction fails the next one only', async () => {
+  test('that ends a connection between two statements of a transaction fails only the next one', async () => {
     const { prisma, pool, close } = await open()
     const client = await pool.connect()
     await client.query('BEGIN')

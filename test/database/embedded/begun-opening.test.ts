@@ -25,7 +25,7 @@ describe.skipIf(serverUrl !== undefined)('an embedded database whose opening has
     return beginOpening(dataDir)
   }
 
-  test('is locked at once, taken over, and unlocked when it closes', async () => {
+  test('is locked at once, taken over, and unlocked on close', async () => {
     provideOpening(await begin())
     await expect(lockDirectory(dataDir)).rejects.toThrow('is in use by process')
     const database = await open()
@@ -42,7 +42,7 @@ describe.skipIf(serverUrl !== undefined)('an embedded database whose opening has
     await again.close()
   })
 
-  test('does not exist yet: nothing is created, and the thread opens what is created later', async () => {
+  test('does not exist yet: nothing is created, and the thread opens it after its creation', async () => {
     const opening = await beginOpening(dataDir)
     expect(opening.database).toBeNull()
     await expect(readdir(dataDir)).rejects.toThrow('ENOENT')
@@ -53,7 +53,7 @@ describe.skipIf(serverUrl !== undefined)('an embedded database whose opening has
     await database.close()
   })
 
-  test('is damaged: the opening that follows says so, and the directory is not locked', async () => {
+  test('is damaged: the regular opening reports it, and the directory is not locked', async () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     await rm(join(dataDir, 'database', 'PG_VERSION'))
     const opening = await beginOpening(dataDir)
@@ -64,7 +64,7 @@ describe.skipIf(serverUrl !== undefined)('an embedded database whose opening has
     await opening.thread.terminate()
   })
 
-  test('is in use by another: the opening that follows says so', async () => {
+  test('is in use by another process: the regular opening reports it', async () => {
     copyDataDir(inject('databaseTemplate'), dataDir)
     const lock = await lockDirectory(dataDir)
     const opening = await beginOpening(dataDir)

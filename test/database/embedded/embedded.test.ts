@@ -44,7 +44,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await second.close()
   })
 
-  test('lets the event loop go on between quick statements whose results take work', async () => {
+  test('yields to the event loop between quick statements with large results', async () => {
     const database = await openCopy()
     let inTurn = 0
     let most = 0
@@ -77,7 +77,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await third.close()
   })
 
-  test('reports a directory of another version and releases it', async () => {
+  test('refuses a directory of another version and releases it', async () => {
     await mkdir(join(dataDir, 'database'), { recursive: true })
     await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9')
     await expect(open()).rejects.toThrow(`The embedded database in ${dataDir} does not open: `)

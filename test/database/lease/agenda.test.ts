@@ -26,7 +26,7 @@ afterEach(async () => {
   vi.restoreAllMocks()
 })
 
-test('asks for everything with one statement, and wakes only what is due before it asks again', async () => {
+test('polls with one statement, and wakes only what is due before the next poll', async () => {
   await pool.query('INSERT INTO "Due" VALUES ($1), ($2)', [inMs(0), inMs(1e9)])
   const query = vi.spyOn(pool, 'query')
   const agenda = newAgenda(1e6)
@@ -40,7 +40,7 @@ test('asks for everything with one statement, and wakes only what is due before 
   expect(query).toHaveBeenCalledTimes(1)
 })
 
-test('finds what becomes due without a notification', async () => {
+test('finds work that becomes due without a notification', async () => {
   const agenda = newAgenda(20)
   let wakes = 0
   const forget = agenda.add(earliestOf('Due'), () => wakes++)

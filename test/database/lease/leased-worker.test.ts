@@ -69,7 +69,7 @@ function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}
 
 const idsOf = (claims: readonly Claim<Work>[]) => claims.map(({ row }) => row.id)
 
-test('claims what is due, the longest due first, and as much as there is room for', async () => {
+test('claims due rows, the longest due first, up to its capacity', async () => {
   await due({ a: minutes(-1), b: minutes(-3), c: minutes(-2), later: minutes(1) })
   const { worker, accepted, begin } = setUp({ maxClaimed: 2, batch: 1 })
   expect(await worker.poll()).toBe(2)
@@ -90,7 +90,7 @@ test('pauses until the next row is due', async () => {
   expect(await setUp().worker.poll()).toBe(300)
 })
 
-test('leaves alone what was changed after the claim', async () => {
+test('does not process rows that changed after the claim', async () => {
   await due({ a: minutes(-1), b: minutes(-1) })
   const { worker, accepted } = setUp({
     beforeRead: async () => void (await pool.query(`UPDATE "Work" SET "dueAt" = now() WHERE id = 'a'`)),
@@ -99,7 +99,7 @@ test('leaves alone what was changed after the claim', async () => {
   expect(idsOf(accepted)).toEqual(['b'])
 })
 
-test('does not accept again what still runs when its lease has expired', async () => {
+test('does not accept running work again when its lease has expired', async () => {
   await due({ a: minutes(-1) })
   const { worker, accepted, clock, begin } = setUp()
   await worker.poll()
@@ -111,7 +111,7 @@ test('does not accept again what still runs when its lease has expired', async (
   await worker.idle()
 })
 
-test('work that fails ends, and leaves its lease to expire', async () => {
+test('work that fails ends, and its lease expires', async () => {
   await due({ a: minutes(-1) })
   const { worker, accepted, ended } = setUp()
   await worker.poll()
@@ -123,7 +123,7 @@ test('work that fails ends, and leaves its lease to expire', async () => {
   expect(await dueTimes()).toEqual({ a: new Date(noon.getTime() + LEASE_MS) })
 })
 
-test('releases what has not begun or was not finished when it is closed, and waits for the rest', async () => {
+test('releases unstarted and unfinished work on close, and waits for the rest', async () => {
   await due({ finished: minutes(-1), stopped: minutes(-1), waiting: minutes(-1) })
   const { worker, begin } = setUp()
   await worker.poll()

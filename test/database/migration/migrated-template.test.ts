@@ -36,7 +36,7 @@ async function templateWith(changes: Partial<TemplateManifest>): Promise<string>
 }
 
 describe('the template', () => {
-  test('is of this PGlite and begins with our migrations; otherwise run npm run template', async () => {
+  test('is of this PGlite and starts with our migrations; otherwise run npm run template', async () => {
     expect(manifest.pglite).toBe(await pgliteVersion())
     expect(await readTemplate()).not.toBe(null)
   })
@@ -92,7 +92,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     await database.close()
   }, 300_000)
 
-  test('whose template is damaged is not created', async () => {
+  test('is not created from a damaged template', async () => {
     const damaged = await templateWith({})
     await writeFile(join(damaged, templateFiles.archive), 'no archive')
     await expect(openEmbedded(join(scratch, 'database'), () => readTemplate(damaged))).rejects.toThrow(
@@ -101,7 +101,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     expect(await readdir(scratch)).toEqual(['template'])
   })
 
-  test('whose process is killed while it is unpacked is created anew', async () => {
+  test('is created again after a crash while its template was unpacked', async () => {
     const names = async () => (await readdir(scratch)).filter((name) => name.startsWith('database'))
     const child = startChild('database-child', ['hold', scratch])
     while ((await names()).length === 0);

@@ -115,7 +115,7 @@ test.each([
     1 + 2 + 2 * (MUTATION + 2),
   ],
   ['a part of the schema', '{ __type(name: "Query") { name kind } }', 3 * INTROSPECTION_FIELD_COST],
-])('%s costs what it may take', (_, source, expected) => {
+])('%s costs as expected', (_, source, expected) => {
   expect(cost(source)).toBe(expected)
 })
 
@@ -216,7 +216,7 @@ test.each([
     'operations that share a fragment',
     `${times(400, (n) => `query A${n} { ...F }`)} fragment F on Query { ${times(300, (n) => `a${n}: __typename`)} }`,
   ],
-])('%s are refused before they are validated', (_, source) => {
+])('%s are rejected before validation', (_, source) => {
   const errors = validateWithinLimits(schema, parse(source), specifiedRules)
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(['OPERATION_TOO_LARGE'])
 })

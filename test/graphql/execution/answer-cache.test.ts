@@ -169,7 +169,7 @@ describe('a persisted query', () => {
     fetch(address(...parts), { headers: { accept: 'application/json' } })
   const hashOf = (query: string) => createHash('sha256').update(query).digest('hex')
 
-  test('is asked for once, and then known by its hash and answered from memory', async () => {
+  test('is requested in full once, and then known by its hash and answered from memory', async () => {
     const hash = hashOf(PAGE)
     const unknown = await get(null, hash)
     expect(await unknown.json()).toMatchObject({
@@ -185,7 +185,7 @@ describe('a persisted query', () => {
     ).toBe(0)
   })
 
-  test('is refused under a hash that is not its own', async () => {
+  test('is rejected under another hash', async () => {
     const answer = await (await get(PAGE, hashOf('{ __typename }'))).json()
     expect(answer).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] })
     expect(await (await get(null, hashOf('{ __typename }'))).json()).toMatchObject({

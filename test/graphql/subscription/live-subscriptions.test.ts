@@ -491,7 +491,7 @@ describe('a client that does not read', () => {
 })
 
 describe('connections', () => {
-  test('are limited to what the process has room for', async () => {
+  test('are limited by the capacity of the process', async () => {
     const small = await startLiveService(database, {}, 2)
     const open = () => new WebSocket(small.url.replace('http', 'ws').concat('/graphql'), ['graphql-transport-ws'])
     const sockets = [open(), open()]

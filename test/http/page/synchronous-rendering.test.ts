@@ -21,7 +21,7 @@ async function printed(prepare: string): Promise<string> {
   return stdout.trim()
 }
 
-test('a rendered page leaves the promises of the process untracked', async () => {
+test('rendering a page leaves the promises of the process untracked', async () => {
   expect(await printed('renderSynchronously()')).toBe('<p>text</p> 0')
 })
 

@@ -43,13 +43,13 @@ test.each([
 test.each([
   ['by its Content-Length', 'Content-Length: 9\r\n\r\n'],
   ['without a Content-Length', 'Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n'],
-])('a larger one, %s, is refused before it has ended', async (_, sent) => {
+])('a larger one, %s, is rejected before its end', async (_, sent) => {
   const refused = (await reading(sent)).body
   await expect(refused).rejects.toThrow(HTTPException)
   await expect(refused).rejects.toMatchObject({ status: 413 })
 })
 
-test('a larger one on a connection that closes is refused at its end, so that the answer is not lost', async () => {
+test('a larger one on a connection that closes is rejected at its end, so that the answer is not lost', async () => {
   const { socket, body } = await reading('Connection: close\r\nContent-Length: 9\r\n\r\n')
   const state = Promise.race([body.then(String, () => 'refused'), setImmediate('waits')])
   expect(await state).toBe('waits')

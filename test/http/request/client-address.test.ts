@@ -74,7 +74,7 @@ describe('with trusted proxies', () => {
     expect(clientAddress('10.0.0.1', '9'.repeat(1_000_000), proxies)).toBe('10.0.0.1')
   })
 
-  test('the entry of our own proxy always decides, whatever the entries left of it say', () => {
+  test('the entry of our own proxy always decides, whatever precedes it', () => {
     fc.assert(
       fc.property(fc.string(), (claim) => {
         expect(clientAddress('10.0.0.1', `${claim}, 192.0.2.7`, proxies)).toBe('192.0.2.7')

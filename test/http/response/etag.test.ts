@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { hasCurrent, weakEtag } from '../../../src/http/response/etag.ts'
 
-test('a body has the same weak ETag each time, and another body another', () => {
+test('a body has the same weak ETag each time, and a different body has another', () => {
   expect(weakEtag('a page')).toMatch(/^W\/"[\w-]{22}"$/)
   expect(weakEtag('a page')).toBe(weakEtag(Buffer.from('a page')))
   expect(weakEtag('a page')).not.toBe(weakEtag('another page'))

@@ -38,7 +38,7 @@ test.each([
   ['timeout', 5],
   ['unreachable', 5],
   ['malformed', 5],
-] as const)('The failure %s is kept for %i s.', (reason, seconds) => {
+] as const)('The failure %s is cached for %i s.', (reason, seconds) => {
   const { cache, clock } = startCache()
   cache.set('a', { kind: 'failed', reason })
   clock.advance(seconds * 1000 - 1)

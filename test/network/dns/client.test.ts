@@ -12,7 +12,7 @@ const aborted = { kind: 'failed', reason: 'aborted' }
 const timeout = { kind: 'failed', reason: 'timeout' }
 
 describe('the cache', () => {
-  test('answers without a query until the TTL has passed, in either case', async () => {
+  test('answers without a query until the TTL has passed, in upper or lower case', async () => {
     const { client, server, clock } = await startClient([listed])
     expect(client.peek('bl.test', 'A')).toBeUndefined()
     await client.query('bl.test', 'A')
@@ -78,7 +78,7 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('keeps an answer for less when its caller says so, and never for more', async () => {
+  test('keeps an answer for a shorter time if its caller says so, and never for longer', async () => {
     const { client, clock } = await startClient([listed])
     const ttlOf = (values: readonly string[]) => (values.includes('127.0.0.2') ? 20 : undefined)
     expect(await client.query('short.test', 'A', { ttlOf })).toEqual({ ...found, ttl: 20 })
@@ -128,7 +128,7 @@ describe('concurrent callers with the same question', () => {
     expect(server.queries.length).toBe(1)
   })
 
-  test('are admitted once, for what is sent', async () => {
+  test('are admitted once, when the query is sent', async () => {
     const { client, server } = await startClient([listed])
     let left = 1
     const admit = () => left-- > 0
@@ -140,7 +140,7 @@ describe('concurrent callers with the same question', () => {
     expect(server.queries.map(({ name }) => name)).toEqual(['bl.test'])
   })
 
-  test('can be dismissed at once', async () => {
+  test('can be dismissed together', async () => {
     const { client, server } = await startClient([silence])
     const signal = { aborted: false }
     const left = client.query('bl.test', 'A', { signal })

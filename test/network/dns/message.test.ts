@@ -145,7 +145,7 @@ describe('a reply with records', () => {
       { mname: 'ns.test', rname: 'host.test', serial: 1, refresh: 600, retry: 300, expire: 86_400, minimum: 30 },
       'ns.test host.test 1 600 300 86400 30',
     ],
-  ] as const)('gives %s as a zone file has it', (type, data, value) => {
+  ] as const)('returns %s in zone file format', (type, data, value) => {
     const asked = { name: 'example.net', type }
     const result = readReply(reply({ answers: [record(type, 'example.net', data)] }, asked), asked)
     expect(result).toEqual({ kind: 'answer', values: [value], ttl: 300 })
@@ -177,7 +177,7 @@ describe('a reply without records', () => {
     ['the MINIMUM of its SOA', 200, 100, 100],
     ['at least 15 s', 1, 1, 15],
     ['at most 900 s', 86_400, 86_400, 900],
-  ])('may be kept for %s', (_, ttl, minimum, kept) => {
+  ])('may be cached for %s', (_, ttl, minimum, kept) => {
     const authorities = [soa('bl.test', ttl, minimum)]
     expect(readReply(reply({ authorities }), question)).toEqual({ kind: 'none', nxdomain: false, ttl: kept })
     const missing = reply({ authorities, rcode: rcodes.nxdomain })

@@ -51,7 +51,7 @@ function filled(type: RecordType, first: readonly Uint8Array[], record: Uint8Arr
 }
 
 describe('the records of a message', () => {
-  test('are what was sent', () => {
+  test('are read as sent', () => {
     const ttl = fc.integer({ min: 30, max: 3600 })
     const record = fc.record({ ttl, data: fc.ipV4() })
     fc.assert(

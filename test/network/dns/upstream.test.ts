@@ -29,7 +29,7 @@ function askInHaste(client: DnsClient, name = 'bl.test'): Promise<DnsResult> {
   return client.query(name, 'A', { timeoutMs: 10_000 })
 }
 
-describe('what is not an answer', () => {
+describe('a message that is not an answer', () => {
   test('is counted and ignored, and the answer that follows counts', async () => {
     const { client } = await startClient([
       (query) => [
@@ -252,7 +252,7 @@ describe('the capacity of an upstream', () => {
 })
 
 describe('forging', () => {
-  test('is made hard by several ports, which change, and by random ids', async () => {
+  test('is prevented by several changing ports and random ids', async () => {
     const { client, server } = await startClient([listed])
     for (let batch = 0; batch < 40; batch++) {
       await Promise.all(Array.from({ length: 50 }, (_, index) => client.query(`n${batch}-${index}.test`, 'A')))
@@ -288,7 +288,7 @@ describe('a truncated answer', () => {
     ['to another question', (query) => ({ ...answer(query, ['6.6.6.6']), id: query.id ^ 1 })],
     ['garbage', () => ({ bytes: Buffer.from('garbage') })],
     ['empty', () => ({ bytes: Buffer.alloc(0) })],
-  ])('is malformed when the whole is %s', async (_, whole) => {
+  ])('is malformed when the full answer is %s', async (_, whole) => {
     const { client } = await startClient([(query) => (query.transport === 'udp' ? truncated : whole(query))])
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'malformed' })
   })

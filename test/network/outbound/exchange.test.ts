@@ -230,7 +230,7 @@ describe('a response', () => {
   })
 
   test.each(['constructor', '__proto__', 'zip'])(
-    'in an encoding that nobody knows, such as %s, is returned as it is',
+    'in an unknown encoding, such as %s, is returned unchanged',
     async (name) => {
       const { port } = await startScript(reply('hello', [`Content-Encoding: ${name}`]))
       expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
@@ -247,7 +247,7 @@ describe('a response', () => {
     ['gzip', (bytes: Buffer) => gzipSync(bytes)],
     ['br', (bytes: Buffer) => brotliCompressSync(bytes)],
     ['deflate', (bytes: Buffer) => deflateRawSync(bytes)],
-  ])('that decodes to very much, by %s, is decoded up to the limit', async (encoding, pack) => {
+  ])('that decodes to a huge body, by %s, is decoded up to the limit', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(16 * MIB))
     expect(bomb.length).toBeLessThan(100 * KIB)
     const { port } = await startScript(reply(bomb, [`Content-Encoding: ${encoding}`]))

@@ -48,7 +48,7 @@ describe('an HTTP proxy', () => {
     expect(proxy.asked).toEqual([`GET http://only.proxy.knows:${port}/home?a=b`])
   })
 
-  test('connects to an https:// URL, and sees nothing of the request', async () => {
+  test('connects to an https:// URL, and cannot read the request', async () => {
     const port = await website(true)
     const proxy = await startHttpProxy()
     expect(await ask(`https://www.example.com:${port}/away`, proxy)).toMatchObject({ url: '/home', isSecure: true })
@@ -56,7 +56,7 @@ describe('an HTTP proxy', () => {
     expect(proxy.asked).toEqual([connected, connected])
   })
 
-  test('connects to the address that was checked where it may not resolve names', async () => {
+  test('connects to the checked address if it may not resolve names', async () => {
     const plain = await website()
     const secure = await website(true)
     const proxy = await startHttpProxy()
@@ -120,7 +120,7 @@ describe('an HTTP proxy', () => {
     ['that hangs up', '', 'The proxy closed the connection without an HTTP response'],
     ['that does not speak HTTP', 'SSH-2.0-OpenSSH\r\n', 'The proxy closed the connection without an HTTP response'],
     ['with an endless head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`, 'The proxy closed the connection'],
-  ])('%s says nothing about the website', async (_name, sent, message) => {
+  ])('%s reveals nothing about the website', async (_name, sent, message) => {
     const { port } = sent === null ? { port: await freePort() } : await startTcpServer((socket) => socket.end(sent))
     expect(await ask('https://www.example.com/', { url: `http://127.0.0.1:${port}` })).toMatchObject({
       ...{ reason: 'proxy', fault: 'ours' },
@@ -149,7 +149,7 @@ describe('an HTTP proxy', () => {
 })
 
 describe('a SOCKS proxy', () => {
-  test('connects to a name that it resolves, or to the address that was checked', async () => {
+  test('connects to a name that it resolves, or to the checked address', async () => {
     const port = await website()
     const proxy = await startSocksProxy()
     const url = `http://www.example.com:${port}/home`
@@ -194,7 +194,7 @@ describe('a SOCKS proxy', () => {
     ['HTTP/1.1 400 Bad Request\r\n\r\n', 'The proxy does not use SOCKS 5'],
     ['\x05\x01', 'The proxy accepts none of our ways to sign in'],
     ['\x05\x00\x05\x00\x00\x03\xff', 'The proxy closed the connection'],
-  ])('that sends %j says nothing about the website', async (sent, message) => {
+  ])('that sends %j reveals nothing about the website', async (sent, message) => {
     const { port } = await startTcpServer((socket: Socket) => socket.end(Buffer.from(sent, 'latin1')))
     const proxy = { url: `socks5://127.0.0.1:${port}` }
     expect(await ask('http://www.example.com/', proxy)).toEqual({ reason: 'proxy', fault: 'ours', message })

@@ -43,7 +43,7 @@ describe('a redirect', () => {
     [301, 'PUT', 'PUT'],
     [307, 'POST', 'POST'],
     [308, 'POST', 'POST'],
-  ])('with status %i makes %s a %s, whose body goes along only when it stays', (status, method, expected) => {
+  ])('with status %i makes %s a %s, whose body is kept only with the method', (status, method, expected) => {
     const next = nextHop(hop('https://a.example/', method, method === 'HEAD' ? undefined : 'b'), status, '/z')
     expect(next?.method).toBe(expected)
     expect(next?.body?.toString()).toBe(expected === method && method !== 'HEAD' ? 'b' : undefined)

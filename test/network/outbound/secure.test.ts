@@ -63,7 +63,7 @@ describe('a TLS certificate', () => {
   }
 
   test.each(Object.entries(bad))(
-    'that %s is not trusted, unless no one asks',
+    'that %s is not trusted, unless trust is not required',
     async (_, { certified, problem, message }) => {
       expect(await askOver(certified)).toMatchObject({
         reason: 'certificate',
@@ -113,7 +113,7 @@ describe('a TLS handshake', () => {
     expect(await outbound.connect(target, ample)).toMatchObject({ reason: 'tls', fault: 'theirs', message })
   })
 
-  test('with a server that supports only old TLS says so', async () => {
+  test('with a server that supports only old TLS is reported as such', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const
     const server = createServer({ ...selfSigned(name), ...old }).listen(0, '127.0.0.1')
     await once(server, 'listening')

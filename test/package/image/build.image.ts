@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => image?.remove())
 
 describe('the image, built in a clean Debian', () => {
-  test('has the package, its code cache and ping, and neither npm nor the sources', async () => {
+  test('contains the package, its code cache and ping, and neither npm nor the sources', async () => {
     const inside = (path: string) => join(image.root, path)
     const { uid, gid, mode } = statSync(inside('data'))
     expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 10001, gid: 10001, mode: 0o700 })
@@ -29,7 +29,7 @@ describe('the image, built in a clean Debian', () => {
     expect(existsSync(inside('usr/local/bin/ping'))).toBe(true)
   })
 
-  test('starts as a user of no rights on a read-only root, is healthy, and stops on SIGTERM', async () => {
+  test('starts as an unprivileged user on a read-only root, is healthy, and stops on SIGTERM', async () => {
     const PORT = String(await freePort())
     const settings = { PORT, BASE_URL: `http://localhost:${PORT}`, DNS_SERVERS: '127.0.0.1:9' }
     const begun = performance.now()
