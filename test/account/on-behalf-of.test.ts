@@ -20,7 +20,7 @@ const makeService = `mutation { createService(input: { name: "API" }) { ... on S
 
 describe('the operator', () => {
   test.each(['id', 'slug'] as const)(
-    'acts for the organization that a header names by its %s, and the log says so',
+    'acts for the organization that a header names by its %s, which is logged',
     async (by) => {
       const made = await asOperator(makeService, mine[by])
       expect(made.data?.['createService']?.['id']).toMatch(/^svc_/)

@@ -41,7 +41,7 @@ test.each([
   ['TLS and the login', `smtps://ana:p%40ss%2Fword@${tls}${UNCHECKED}`, 'MAIL_OK', 'encrypted, with the login'],
   ['a server on this machine without either', `smtp://${plain}`, 'MAIL_OK', 'on this machine, without a login'],
   ['a wrong password', `smtp://ana:wrong@${starttls}${UNCHECKED}`, 'MAIL_LOGIN_REFUSED', 'Wrong password'],
-  ['a certificate that nobody signed', `smtp://ana:x@${starttls}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
+  ['a self-signed certificate', `smtp://ana:x@${starttls}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
   ['the same with TLS', `smtps://ana:x@${tls}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
   ['TLS where the server speaks none', `smtps://${plain}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
   ['a login where none is offered', `smtp://ana:x@${plain}`, 'MAIL_LOGIN_REFUSED', plain],

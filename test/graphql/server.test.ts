@@ -352,7 +352,7 @@ describe('over websocket', () => {
       4403,
     ],
     ['an unknown spelling of a key', { type: 'connection_init', payload: { authToken: 'ac_any' } }, 4400],
-    ['a member that no one knows', { type: 'connection_init', payload: { foo: 1 } }, 4400],
+    ['an unknown member', { type: 'connection_init', payload: { foo: 1 } }, 4400],
     ['parameters that are a list', { type: 'connection_init', payload: ['ac_any'] }, 4400],
     ['a header that does not hold', { type: 'connection_init', payload: { authorization: 'Bearer ac_wrong' } }, 4403],
   ])('%s closes the connection', async (_, message, code) => {

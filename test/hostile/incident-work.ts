@@ -62,7 +62,7 @@ export const incidentWork: readonly HostileCase[] = [
     },
   },
   asMember(
-    'a service moved as of a time that is none',
+    'a service moved at an invalid time',
     [404, 422],
     async ({ incidentIds }) => `incidents/${incidentIds[0]}/move`,
     form(`serviceId=${'x'.repeat(50_000)}&intoId=%00&at=${'9'.repeat(50_000)}&message=${'%2A'.repeat(9000)}`),
@@ -94,7 +94,7 @@ export const incidentWork: readonly HostileCase[] = [
   ),
   ...['approve', 'request-review', 'cancel-review'].map((name) =>
     asMember(
-      `a review of a post-mortem that is none: ${name}`,
+      `a review of a post-mortem that does not exist: ${name}`,
       [303, 404, 422],
       async ({ incidentIds }) => `incidents/${incidentIds[2]}/postmortem/${name}`,
       form(`version=${'9'.repeat(100_000)}`),

@@ -101,7 +101,7 @@ export const pages: readonly HostileCase[] = [
     },
   },
   requesting(
-    '500 updates: a page of them that is none',
+    '500 updates: an invalid page of them',
     [404],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}?before=${'x'.repeat(5000)}`,
   ),

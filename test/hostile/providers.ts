@@ -130,11 +130,7 @@ const answers: readonly Answer[] = [
   flooding('trailers without end', `${chunked}1\r\nx\r\n0\r\n`, 'x: y\r\n'.repeat(10_000)),
   flooding('100 Continue without end', '', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2000)),
   flooding('early hints without end', '', `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(10_000)}\r\n\r\n`.repeat(5)),
-  flooding(
-    'a protocol that nobody asked for',
-    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
-    'x'.repeat(60_000),
-  ),
+  flooding('an unrequested protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n', 'x'.repeat(60_000)),
   flooding('a status line without end', 'HTTP/1.1 200 ', 'x'.repeat(60_000)),
   flooding('no HTTP', '', '\0\x01\xff'.repeat(20_000)),
   { name: '60 headers of 1,000 letters', talk: answer('200 OK', `x: ${'x'.repeat(1000)}\r\n`.repeat(60)) },

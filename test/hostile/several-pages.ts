@@ -48,7 +48,7 @@ const ids = Array.from({ length: 1500 }, (_, index) => `serviceIds=svc_${String(
 /** Forms for pages, their access and their tokens, for repeating maintenance, and the question for a certificate. */
 export const severalPages: readonly HostileCase[] = [
   asMember(
-    'a page with 1,500 services that are none',
+    'a page with 1,500 services that do not exist',
     [404, 422],
     'pages/new',
     form(`name=a&slug=b2&shows=CHOSEN&${ids}`),
@@ -69,7 +69,7 @@ export const severalPages: readonly HostileCase[] = [
     form(`access.kind=MAIL_DOMAIN&access.mailDomains=${'a.'.repeat(500_000)}example`),
   ),
   asMember(
-    'access from networks that are none',
+    'access from invalid networks',
     [422],
     ofFirstPage('access'),
     form(`access.kind=ADDRESSES&access.ranges=${'::ffff:1.2.3.4/129+'.repeat(50_000)}`),

@@ -127,7 +127,7 @@ describe('malformed requests', () => {
     ['with a user', 'Host: user@a.example\r\n'],
     ['with a path', 'Host: a.example/path\r\n'],
     ['with a query', 'Host: a.example?x\r\n'],
-    ['with a port that is none', 'Host: a.example:99999\r\n'],
+    ['with an invalid port', 'Host: a.example:99999\r\n'],
   ])('a Host given %s is a 400 on every path', async (_name, host) => {
     for (const path of doors) {
       expect(await sendRaw(url, `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`), path).toMatch(

@@ -150,11 +150,8 @@ test('targets of HetrixTools become blacklist monitors without services', () => 
   expect(plainOf(read(translateHetrixTools, monitors))).toEqual(expected)
 })
 
-test.each([[translateCachet], [translateInstatus], [translateHetrixTools]])(
-  '%o refuses what is something else',
-  (translate) => {
-    for (const text of ['', '[]', '{}', '{"data":[]}', '{"components":1}', '[{}]', 'null']) {
-      expect(() => translate(text)).toThrow(Unreadable)
-    }
-  },
-)
+test.each([[translateCachet], [translateInstatus], [translateHetrixTools]])('%o refuses anything else', (translate) => {
+  for (const text of ['', '[]', '{}', '{"data":[]}', '{"components":1}', '[{}]', 'null']) {
+    expect(() => translate(text)).toThrow(Unreadable)
+  }
+})

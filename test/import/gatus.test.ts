@@ -126,7 +126,7 @@ external-endpoints:
   })
 
   test.each(['len([BODY].users) > many', '[IP] == 127.0.0.1', '[STATUS] == pat(2*)', 'nonsense'])(
-    '%s is said to be dropped',
+    '%s is reported as dropped',
     (condition) => {
       expect(conditionsOf('http', [condition])).toEqual({ known: { expectedStatus: any }, dropped: [condition] })
     },

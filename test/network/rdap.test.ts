@@ -110,11 +110,7 @@ describe('a registration', () => {
       [200, registration('a.example', { events: [{ eventAction: 'expiration', eventDate: 'soon' }] })],
       { expiresAt: null },
     ],
-    [
-      'events that are none',
-      [200, registration('a.example', { events: 'x', status: 7 })],
-      { expiresAt: null, statuses: [] },
-    ],
+    ['invalid events', [200, registration('a.example', { events: 'x', status: 7 })], { expiresAt: null, statuses: [] }],
     ['another domain', [200, registration('b.example')], { kind: 'unknown' }],
     ['no JSON', [200, '<html>'], { kind: 'unknown' }],
     ['brackets', [200, '['.repeat(200_000)], { kind: 'unknown' }],
@@ -132,7 +128,7 @@ describe('a registration', () => {
       /^No registry of \.example answers RDAP$/,
     ],
     ['without an address', { services: [[['example'], ['ftp://192.0.2.1/']]] }, /^The list of registries/],
-    ['that is none', 'x', /^The list of registries cannot be had$/],
+    ['that is invalid', 'x', /^The list of registries cannot be had$/],
   ])('is unknown with a list of registries %s', async (_, list, why) => {
     const { asked, of, pass } = await start(
       (domain) => [200, registration(domain)],

@@ -254,28 +254,23 @@ describe.each(accesses)('a page for $kind', (access) => {
     expect(status).toBe(401)
   })
 
-  test.each(doors.filter(({ method }) => method === 'get'))(
-    '$path opens with the right, to no one else',
-    async ({ path }) => {
-      const at = pathOf(path)
-      const rights: { at: string; headers: Record<string, string> }[] = [
-        { at: `${at}?token=${token.secret}`, headers: {} },
-        { at, headers: { authorization: `Bearer ${token.secret}` } },
-        { at, headers: { authorization: `Bearer ${key}` } },
-        ...(credential ? [{ at, headers: credential }] : []),
-      ]
-      for (const right of rights) {
-        const answer = await ask(right.at, { ...browser, ...right.headers })
-        expect(answer.status).toBe(200)
-        expect(answer.headers.get('cache-control')).toBe('private, no-store')
-        expect(answer.headers.get('x-robots-tag')).toContain('noindex')
-        expect(answer.headers.get('referrer-policy')).toMatch(
-          right.at.includes('token') ? 'no-referrer' : 'same-origin',
-        )
-        expect(await answer.text()).not.toContain(token.secret)
-      }
-    },
-  )
+  test.each(doors.filter(({ method }) => method === 'get'))('$path is open with access only', async ({ path }) => {
+    const at = pathOf(path)
+    const rights: { at: string; headers: Record<string, string> }[] = [
+      { at: `${at}?token=${token.secret}`, headers: {} },
+      { at, headers: { authorization: `Bearer ${token.secret}` } },
+      { at, headers: { authorization: `Bearer ${key}` } },
+      ...(credential ? [{ at, headers: credential }] : []),
+    ]
+    for (const right of rights) {
+      const answer = await ask(right.at, { ...browser, ...right.headers })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('cache-control')).toBe('private, no-store')
+      expect(answer.headers.get('x-robots-tag')).toContain('noindex')
+      expect(answer.headers.get('referrer-policy')).toMatch(right.at.includes('token') ? 'no-referrer' : 'same-origin')
+      expect(await answer.text()).not.toContain(token.secret)
+    }
+  })
 
   test('GraphQL refuses strangers on every transport', async () => {
     const refused = { text: 'null', codes: ['UNAUTHENTICATED'] }

@@ -66,7 +66,7 @@ const notDays = [
 ]
 
 test.each([...notDays.map((day) => [day, '1']), ...['2', '07', ''].map((days) => ['2026-11-20', days])])(
-  '%j for %j days is none',
+  '%j for %j days is invalid',
   (day = '', days) => {
     expect(parseDay(day, days)).toBeNull()
   },

@@ -74,7 +74,7 @@ async function find(key: string, list: string, given: string): Promise<Found> {
   return found
 }
 
-test.each(cases)('%s(%s) finds what is its own, and nothing for a stranger', async (list, given) => {
+test.each(cases)('%s(%s) finds the organization’s own objects, and nothing for a stranger', async (list, given) => {
   const own = await find(mine.key, list, given)
   expect(own.totalCount).toBeGreaterThan(0)
   const nothing = { totalCount: 0, nodes: [], pageInfo: { endCursor: null, hasNextPage: false } }
@@ -88,14 +88,14 @@ test.each([
   ['pastIncidents', range('started')],
   ['pastMaintenances', 'text: "disks"'],
   ['pastMaintenances', range('starts')],
-])('%s(filter: { %s }) of a page holds nothing of another page', async (list, filter) => {
+])('%s(filter: { %s }) of a page contains nothing of another page', async (list, filter) => {
   const query = `{ statusPage(slug: "${stranger.slug}") { ${list}(filter: { ${filter} }) { totalCount nodes { id } } } }`
   const { data, errors } = await post(url, { query })
   expect(errors).toBeUndefined()
   expect(data).toEqual({ statusPage: { [list]: { totalCount: 0, nodes: [] } } })
 })
 
-test.each([mine.key, undefined])('only the operator looks for organizations', async (key) => {
+test.each([mine.key, undefined])('only the operator can search for organizations', async (key) => {
   const query = '{ organizations(filter: { text: "acme" }) { totalCount } }'
   const { data, errors } = await post(url, { key, query })
   expect(data).toBeNull()

@@ -555,7 +555,7 @@ describe.each(strangers)('$who', (stranger) => {
     expect(JSON.stringify(events)).not.toMatch(hidden)
   })
 
-  test('gets what changes on an open page, and nothing more than the page shows', async () => {
+  test('gets changes of an open page, and nothing more than the page shows', async () => {
     const page = await (await fetch(`${url}/status/${mine.slug}`)).text()
     const client = websocketClient(url, key === undefined ? undefined : { apiKey: key })
     const query =

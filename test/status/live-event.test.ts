@@ -12,7 +12,7 @@ import { tenantsOf } from './setup.ts'
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
-test('rows are those that Prisma reads, and the status is that of the page', async () => {
+test('rows equal those that Prisma reads, and the status equals that of the page', async () => {
   const { ctx, id: organizationId } = await tenant()
   const { id: api } = await createService(ctx, { name: 'API' })
   const text = { title: 'Payments fail', impact: 'MAJOR', message: 'We look.' }

@@ -17,7 +17,7 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
 describe('placeholders', () => {
-  test('are filled in; what is not known stays', () => {
+  test('are filled in; unknown ones stay', () => {
     const values = { service: 'API', page: 'Acme' }
     expect(fillPlaceholders('{{service}} of {{ page }} since {{started}}. {{x}}', values)).toBe(
       'API of Acme since {{started}}. {{x}}',
@@ -44,7 +44,7 @@ describe('a template', () => {
     message: 'Since {{started}}.',
   } as const
 
-  test('is written, changed, listed by name and deleted, and the log tells each', async () => {
+  test('is created, changed, listed by name and deleted, each with an event', async () => {
     const acme = await tenant()
     const [api = '', web = ''] = await acme.services('API', 'Web')
     const services = [{ serviceId: api, status: 'MAJOR_OUTAGE' }]
@@ -74,7 +74,7 @@ describe('a template', () => {
     ])
   })
 
-  test('is refused with a name that is taken, what its kind does not have, and services of others', async () => {
+  test('is refused with a taken name, fields of another kind, and services of others', async () => {
     const acme = await tenant()
     const other = await tenant()
     const [theirs = ''] = await other.services('API')

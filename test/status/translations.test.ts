@@ -33,14 +33,14 @@ const updateOf = (incidentId: string) =>
   prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId }, orderBy: { createdAt: 'desc' } })
 
 describe('an incident in several languages', () => {
-  test('keeps what is written in each, rendered', async () => {
+  test('stores the texts of each, rendered', async () => {
     const acme = await tenant()
     const incident = await createIncident(acme.ctx, slow)
     expect(incident.titles).toEqual({ DE: 'Langsame Antworten' })
     expect(await updateOf(incident.id)).toMatchObject({ translations: { DE: german, FR: french } })
   })
 
-  test('has languages set, changed and removed, each alone, by an update', async () => {
+  test('can have languages set, changed and removed individually by an update', async () => {
     const acme = await tenant()
     const { id: incidentId } = await createIncident(acme.ctx, slow)
     const update = await postIncidentUpdate(acme.ctx, {
@@ -61,7 +61,7 @@ describe('an incident in several languages', () => {
     expect(await prisma.incident.findUnique({ where: { id: incidentId } })).toMatchObject({ titles: after })
   })
 
-  test('is edited with its version, and an edit that changes nothing is none', async () => {
+  test('is edited with its version; an edit without changes is no edit', async () => {
     const acme = await tenant()
     const { id } = await createIncident(acme.ctx, slow)
     const edited = await updateIncident(acme.ctx, {
@@ -115,7 +115,7 @@ describe('an incident in several languages', () => {
     await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT', issues: [{ path }] })
   })
 
-  test('stays within the limit when one language after another is added', async () => {
+  test('stays within the limit when languages are added one by one', async () => {
     const acme = await tenant()
     const { id } = await createIncident(acme.ctx, { ...slow, translations: [] })
     const update = await updateOf(id)
@@ -127,7 +127,7 @@ describe('an incident in several languages', () => {
     await add('NL', 1)
   })
 
-  test('refuses what does not belong to an edit', async () => {
+  test('refuses fields that an edit cannot change', async () => {
     const acme = await tenant()
     const { id } = await createIncident(acme.ctx, slow)
     const update = await updateOf(id)
@@ -210,7 +210,7 @@ describe('a maintenance in several languages', () => {
     expect(edited).toMatchObject({ html: '<p>Very soon.</p>', translations: { DE: { message: 'Sehr bald.' } } })
   })
 
-  test('that repeats gives them to each date, and later changes as well', async () => {
+  test('that repeats passes them on to each date, and later changes too', async () => {
     const acme = await tenant()
     const series = await createMaintenanceSeries(acme.ctx, {
       ...{ title: 'Updates', message: 'Weekly.', startsAt: times.startsAt, durationMinutes: 60, rule: 'FREQ=WEEKLY' },

@@ -108,7 +108,7 @@ const resting = (at: number, periodEnd: number, isResting = true) =>
 describe('the paid tier after a reversal or a pause', () => {
   test.each<[string, SubscriptionFact[], PaidTier | null]>([
     ['a refund in full ends what it paid', [period(1, 30), reversed(2, 30)], null],
-    ['also where the provider says that it is active', [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)], null],
+    ['also if the provider reports it as active', [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)], null],
     ['the next period that is paid gives it again', [period(1, 30), reversed(2, 30), period(31, 60)], 'PRO'],
     [
       'a refund of an earlier period takes nothing of this one',
@@ -124,7 +124,7 @@ describe('the paid tier after a reversal or a pause', () => {
     ['a dispute that was won', [period(1, 30), reversed(9, 30, 'dp_1'), retained(12, 30)], 'PRO'],
     ['a dispute that was won in its first second', [period(1, 30), reversed(9, 30, 'dp_1'), retained(9, 30)], 'PRO'],
     [
-      'a dispute that was won, of what was refunded',
+      'a won dispute about a refunded payment',
       [period(1, 30), reversed(9, 30), reversed(9, 30, 'dp_1'), retained(12, 30)],
       null,
     ],

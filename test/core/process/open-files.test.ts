@@ -14,7 +14,7 @@ Max locked memory         67108864             67108864             bytes
 test.each([
   ['the hard limit', limits('1024', '524288'), 524_288],
   ['unlimited', limits('1024', 'unlimited'), Number.POSITIVE_INFINITY],
-  ['a system that does not say', '', Number.POSITIVE_INFINITY],
+  ['a system without the figure', '', Number.POSITIVE_INFINITY],
 ])('%s', (_, text, limit) => {
   expect(openFileLimit(text)).toBe(limit)
 })

@@ -93,7 +93,7 @@ test.each([
     2 * STATEMENT_COST + ROW + 1000 + 1,
   ],
   [
-    'an order by what is stored nowhere',
+    'an order by a computed value',
     '{ organization { services(orderBy: { field: STATUS, direction: ASC }, first: 1) { totalCount } } }',
     2 * STATEMENT_COST + ROW + 1500 + 1,
   ],
@@ -103,7 +103,7 @@ test.each([
     2 * STATEMENT_COST + ROW + 3,
   ],
   ['a description', page('description'), STATEMENT_COST + 5],
-  ['what is asked for by ids', '{ nodes(ids: ["a", "b"]) { id } }', STATEMENT_COST + 2 + 2 * (STATEMENT_COST + 1)],
+  ['objects by id', '{ nodes(ids: ["a", "b"]) { id } }', STATEMENT_COST + 2 + 2 * (STATEMENT_COST + 1)],
   [
     'a mutation and its input',
     'mutation { reorderServices(input: { ids: ["a", "b"] }) { __typename } }',

@@ -30,7 +30,7 @@ test('a long answer to a key is compressed where gzip is accepted', async () => 
 test.each([
   ['a short answer', '{ organization { name } }', { authorization, 'accept-encoding': 'gzip' }],
   ['an answer to a visitor', long, { 'accept-encoding': 'gzip' }],
-  ['what is not accepted', long, { authorization, 'accept-encoding': 'br, gzip;q=0' }],
+  ['an answer to a caller without gzip', long, { authorization, 'accept-encoding': 'br, gzip;q=0' }],
 ])('%s is not', async (_, query, headers) => {
   const { headers: got, body } = await ask(query, headers)
   expect(got['content-encoding']).toBeUndefined()

@@ -33,7 +33,7 @@ test('a chunked body is read as one text', async () => {
 
 test.each([
   ['of no bytes', 'Content-Length: 0\r\n\r\n', ''],
-  ['that is none', '\r\n', ''],
+  ['that is missing', '\r\n', ''],
   ['of as many bytes as may be', 'Content-Length: 8\r\n\r\n12345678', '12345678'],
   ['of as many, without a Content-Length', 'Transfer-Encoding: chunked\r\n\r\n8\r\n12345678\r\n0\r\n\r\n', '12345678'],
 ])('a body %s is read', async (_, sent, text) => {

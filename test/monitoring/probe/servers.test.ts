@@ -370,7 +370,7 @@ describe('an MQTT broker', () => {
   test.each<[string, Buffer[], object, string, RegExp]>([
     ['a message of a topic', [subscribed, message('a/b', 'on')], {}, 'UP', /^Received a message in/],
     [
-      'what is expected',
+      'the expected answer',
       [subscribed, message('a/b', 'on'), message('a/b', 'x'.repeat(300))],
       { expect: 'xx' },
       'UP',

@@ -67,7 +67,7 @@ describe('the periods of a service by its incidents', () => {
       ['0-2 up', '2-3 degraded', '3-4 down', '4-5 degraded', '5-10 up'],
     ],
     [
-      'maintenance meanwhile',
+      'maintenance during the outage',
       said([2, 5, 'MAJOR_OUTAGE']),
       0,
       [[3, 4]],

@@ -456,7 +456,7 @@ describe('the public page', () => {
   const read = (slug: string, fields = page) =>
     post(url, { query: `query ($slug: String!) { statusPage(slug: $slug) { ${fields} } }`, variables: { slug } })
 
-  test('shows the current state to anybody', async () => {
+  test('shows everyone the current state', async () => {
     const { key, slug, ids } = await filledOrganization(url, planned)
     const old = await mutate(url, key, 'createIncident', 'Incident', {
       title: 'Old',

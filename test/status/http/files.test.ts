@@ -31,7 +31,7 @@ async function upload(body: BodyInit, key = acme.key, at = path) {
 
 const get = (at: string, headers: Record<string, string> = {}) => fetch(app.baseUrl + at, { headers })
 
-test('the file of an update is on its page at once, and no longer once it is deleted', async () => {
+test('the file of an update is on its page at once, until it is deleted', async () => {
   const alt = 'Errors rise at noon.'
   const { status, file } = await upload(formOf(png(40, 20), 'C:\\Graph ü.png', { alt, update_id: updateId }))
   expect(status).toBe(201)
@@ -69,7 +69,7 @@ test('the file of an update is on its page at once, and no longer once it is del
   expect(await (await get(`/status/acme/incidents/${id}`)).text()).not.toContain(shown)
 })
 
-test('what only members see needs a key of the organization', async () => {
+test('files for members require a key of the organization', async () => {
   const { file } = await upload(formOf(textFile('<script>alert(1)</script>'), 'page.html'))
   const at = `${path}/${file?.['id']}`
   expect((await get(`/status/acme/files/${file?.['id']}`)).status).toBe(404)
@@ -110,7 +110,7 @@ test('a private page guards its files', async () => {
   expect((await get(at)).status).toBe(200)
 })
 
-test('what is no file of a member’s incident is refused', async () => {
+test('a file of no incident of the organization is refused', async () => {
   const { key: reader } = await (async () => {
     const made = await mutate<{ secret: string }>(
       app.baseUrl,

@@ -138,7 +138,7 @@ describe('the times of an incident', () => {
 })
 
 describe('the timeline of an incident', () => {
-  test('accepts an earlier update, which changes only what no newer one sets', async () => {
+  test('accepts an earlier update, which only changes what no newer one sets', async () => {
     const { post, ctx, id, site, state, timeline, news, resolved } = await withPast()
     const before = await state()
     const backfilled = await post(0, 'MONITORING', { createdAt: at(-30) })

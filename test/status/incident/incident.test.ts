@@ -51,7 +51,7 @@ describe('a draft', () => {
     await expect(dismissIncident(ctx, id)).rejects.toThrow(Conflict)
   })
 
-  test('that is over is published as a past incident', async () => {
+  test('that is resolved is published as a past incident', async () => {
     const { ctx, events } = await tenant()
     const { id } = await createIncident(ctx, { ...given, visibility: 'DRAFT' })
     await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Over.' })

@@ -225,7 +225,7 @@ describe('the timeline of a maintenance', () => {
   })
 })
 
-describe('a maintenance that is over', () => {
+describe('a past maintenance', () => {
   test.each(['COMPLETED', 'CANCELLED'] as const)(
     'and %s keeps the services for which uptime was computed',
     async (end) => {

@@ -138,7 +138,7 @@ describe('clock changes', () => {
 })
 
 describe('the next dates', () => {
-  test('are those that are not over, without skipped dates and dates after the end; the anchor includes skipped dates', async () => {
+  test('are those that have not ended, without skipped dates and dates after the end; the anchor includes skipped dates', async () => {
     const of = {
       ...series('FREQ=DAILY', '2026-01-01T02:00', 'UTC'),
       skipped: ['2026-01-03T02:00', '2026-01-05T02:00'],

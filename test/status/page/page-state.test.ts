@@ -133,7 +133,7 @@ describe('the state of a page', () => {
     expect(recentIncidents.map(({ title }) => title)).toEqual(['2', '14'])
   })
 
-  test('has running and scheduled maintenance by start time, and none that is over', async () => {
+  test('has running and scheduled maintenance by start time, and no past maintenance', async () => {
     const acme = await tenant()
     const plan = (title: string, from: number, to: number) =>
       scheduleMaintenance(acme.ctx, { ...work, title, startsAt: at(from), endsAt: at(to) })
@@ -196,8 +196,8 @@ test('the cursor agrees with all parts under concurrent writes', async () => {
   expect((await read(acme)).services).toHaveLength(40)
 })
 
-describe('what incidents said, read after an earlier state', () => {
-  test('is what a fresh reading gives after any change, and the same list where nothing changed', async () => {
+describe('the effects of incidents, read after an earlier state', () => {
+  test('equal a fresh read after any change, and are the same list if nothing changed', async () => {
     const acme = await tenant('PRO')
     const { ctx } = acme
     const [api = '', web = ''] = await acme.services('API', 'Web')

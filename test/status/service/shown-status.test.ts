@@ -146,7 +146,7 @@ describe('an unknown status', () => {
     expect(maintained.shown).toBe('UNDER_MAINTENANCE')
   })
 
-  test('is never operational on no one’s word', () => {
+  test('is never operational without data', () => {
     fc.assert(
       fc.property(fc.array(anyMonitor), fc.array(anyStatus), (monitors, incidents) => {
         const service = {
@@ -173,7 +173,7 @@ describe('an unknown status', () => {
     for (const status of statuses) expect(toServiceStatus(status)).toBe(status)
   })
 
-  test('of a page says since when and for how many services', () => {
+  test('of a page names the time and the number of services', () => {
     const silent = (minute: number) => ({ shown: 'UNKNOWN', unknownSince: since(minute), watched: true }) as const
     const known = { shown: 'OPERATIONAL', unknownSince: null, watched: true } as const
     const unwatched = { ...known, watched: false }
