@@ -50,6 +50,7 @@ import { deleteExpired as deleteExpiredTokens } from '../people/sign-in/one-time
 import { runDueMaintenance } from '../status/maintenance/maintenance-job.ts'
 import { runDueSeries } from '../status/maintenance/maintenance-series.ts'
 import { offerReports } from '../status-page/report-job.ts'
+import type { Closers } from './stop.ts'
 
 /** The pause after work that failed. */
 const RETRY_INTERVAL = 5 * SECOND
@@ -116,8 +117,6 @@ interface Dependencies {
   /** How many days things are kept. */
   readonly retention: Pick<Config, 'EVENT_RETENTION_DAYS' | 'PAYMENT_PAYLOAD_DAYS'>
 }
-
-type Closers = (() => Promise<void> | void)[]
 
 /**
  * Starts the background jobs other than probing: maintenance, notifications, billing, clean-up. Only workers run them.

@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql'
 import { assertValidSchema } from 'graphql'
 import type { Logger } from 'pino'
 import { createKnownKeys } from '../account/api-key/known-keys.ts'
+import type { RevokedKeys } from '../account/api-key/revoked-keys.ts'
 import { watchRevokedKeys } from '../account/api-key/revoked-keys.ts'
 import { createWrongKeys } from '../account/api-key/wrong-keys.ts'
 import { createLogoCache } from '../account/http/logo.ts'
@@ -35,6 +36,7 @@ import type { Dependencies } from './request-context.ts'
 import { contextOf, visitorContext } from './request-context.ts'
 import type { RouterOptions } from './router.ts'
 import { createRouter, pageAssets } from './router.ts'
+import type { Closers } from './stop.ts'
 
 /** The parts of the web server that need no database. */
 export interface LoadedWeb {
@@ -79,62 +81,30 @@ export interface Web {
  * @param closers receives functions that close its parts, to be called after the server has closed.
  * @throws when `LISTEN` fails.
  */
-export async function openWeb(options: WebOptions, closers: (() => Promise<void> | void)[]): Promise<Web> {
+export async function openWeb(options: WebOptions, closers: Closers): Promise<Web> {
   const { loaded, database, metrics, heartbeats, readiness, tracer } = options
-  const { assets, schema } = loaded
-  const { config, now, log } = options.dependencies
+  const { config, db, now, log } = options.dependencies
   // Not a copy: its address may become known only when the server listens.
-  const site: Site = Object.assign(options.site, { assets })
-  const pageCache = createPageCache(now)
-  // Answers exist once GraphQL does, which needs the event log.
-  const caches: { invalidate(organizationId: string | null): void }[] = [pageCache]
-  const invalidate = (organizationId: string | null) => {
-    for (const cache of caches) cache.invalidate(organizationId)
-  }
-  const revokedKeys = await watchRevokedKeys({ database, log })
-  closers.push(() => revokedKeys.close())
-  const { db, seal } = options.dependencies
-  const pageGuard = createPageGuard({ db, now, log, seal, hold: revokedKeys.hold })
-  const onMissed = (organizationId: string) => {
-    invalidate(organizationId)
-    pageGuard.invalidate(organizationId)
-  }
-  const eventLog = await openEventLog({ database, now, log, onMissed })
-  closers.push(function events() {
-    return eventLog.close()
-  })
-  const logos = createLogoCache(now)
-  caches.push(logos)
+  const site: Site = Object.assign(options.site, { assets: loaded.assets })
+  const opened = await openCaches(options, closers)
+  const { pageCache, logos, pageGuard, eventLog, invalidate } = opened
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
   closers.push(() => knownSessions.close())
-  const unlisten = await listenToLogs(database, (organizationId, announcement) => {
-    invalidate(organizationId)
-    pageGuard.invalidate(organizationId, announcedEvents(announcement))
-  })
-  closers.push(unlisten)
   const pngRenderer = createPngRenderer()
   closers.push(() => pngRenderer.close())
-
   const dependencies: Dependencies = {
     ...options.dependencies,
     site,
-    pages: { site, db: options.dependencies.db, cache: pageCache, now },
+    pages: { site, db, cache: pageCache, now },
     eventLog,
     knownKeys,
     knownSessions,
     pageGuard,
     onChanged: pageGuard.invalidate,
-    wrongKeys: createWrongKeys(options.dependencies.now),
+    wrongKeys: createWrongKeys(now),
   }
-  closers.push(closeIntrospection)
-  const graphqlCallerOf = (request: IncomingMessage) => {
-    const { cookies: pageCookies, isCrossSite } = pageKeysOfGraphql(request, site)
-    return { ...callerOf(request, dependencies), session: sessionOfRequest(request, site), pageCookies, isCrossSite }
-  }
-  // Not of websockets, which would keep it as long as they are open.
-  const withRequest = (request: IncomingMessage) => Object.assign(graphqlCallerOf(request), { request })
   const closing = new AbortController()
   const stripe = createStripeVerifier(log)
   const router = createRouter({
@@ -152,6 +122,72 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     onChange: invalidate,
     closing: closing.signal,
   })
+  closers.push(closeIntrospection)
+  const graphql = createGraphql({ schema: loaded.schema, dependencies, site, tracer, ...opened })
+  return {
+    handlers: { router, ...graphql.handlers },
+    preload() {
+      if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
+    },
+    end() {
+      closing.abort()
+      graphql.endStreams()
+    },
+  }
+}
+
+/** Forgets what it has rendered of an organization; null: of all. */
+interface Cache {
+  invalidate(organizationId: string | null): void
+}
+
+/** Opens the event log, and the caches that it invalidates. */
+async function openCaches({ dependencies, database }: WebOptions, closers: Closers) {
+  const { db, now, log, seal } = dependencies
+  const pageCache = createPageCache(now)
+  const logos = createLogoCache(now)
+  const caches: Cache[] = [pageCache, logos]
+  const invalidate = (organizationId: string | null) => {
+    for (const cache of caches) cache.invalidate(organizationId)
+  }
+  const revokedKeys = await watchRevokedKeys({ database, log })
+  closers.push(() => revokedKeys.close())
+  const pageGuard = createPageGuard({ db, now, log, seal, hold: revokedKeys.hold })
+  const onMissed = (organizationId: string) => {
+    invalidate(organizationId)
+    pageGuard.invalidate(organizationId)
+  }
+  const eventLog = await openEventLog({ database, now, log, onMissed })
+  closers.push(function events() {
+    return eventLog.close()
+  })
+  const unlisten = await listenToLogs(database, (organizationId, announcement) => {
+    invalidate(organizationId)
+    pageGuard.invalidate(organizationId, announcedEvents(announcement))
+  })
+  closers.push(unlisten)
+  return { pageCache, logos, caches, invalidate, revokedKeys, pageGuard, eventLog }
+}
+
+/** Creates what serves GraphQL: over HTTP, as event streams, and over websockets. */
+function createGraphql(options: {
+  readonly schema: GraphQLSchema
+  readonly dependencies: Dependencies
+  readonly site: Site
+  readonly tracer: WebOptions['tracer']
+  /** Receives the cache of answers. */
+  readonly caches: Cache[]
+  readonly invalidate: (organizationId: string | null) => void
+  readonly revokedKeys: RevokedKeys
+}): { readonly handlers: Omit<Web['handlers'], 'router'>; endStreams(): void } {
+  const { schema, dependencies, site, tracer, caches, invalidate, revokedKeys } = options
+  const { now, log } = dependencies
+  const graphqlCallerOf = (request: IncomingMessage) => {
+    const { cookies: pageCookies, isCrossSite } = pageKeysOfGraphql(request, site)
+    return { ...callerOf(request, dependencies), session: sessionOfRequest(request, site), pageCookies, isCrossSite }
+  }
+  // Not of websockets, which would keep it as long as they are open.
+  const withRequest = (request: IncomingMessage) => Object.assign(graphqlCallerOf(request), { request })
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(dependencies, null), log, now })
   const live = createLiveSubscriptions({
     contextOf: (caller) => contextOf(dependencies, caller),
@@ -188,16 +224,7 @@ export async function openWeb(options: WebOptions, closers: (() => Promise<void>
     tracer,
     maxConnections: roomForWebsockets(log),
   })
-  return {
-    handlers: { router, graphql: answers.handle, websocket, callerOf: withRequest },
-    preload() {
-      if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
-    },
-    end() {
-      closing.abort()
-      live.close()
-    },
-  }
+  return { handlers: { graphql: answers.handle, websocket, callerOf: withRequest }, endStreams: live.close }
 }
 
 /** Returns how many websockets may be open beside the files, connections and requests that the process needs as well. */

@@ -1,0 +1,72 @@
+import type { ScheduledBackups } from '../backup/schedule.ts'
+import type { MountedFile } from '../configuration/mounted-file.ts'
+import type { LoopState } from '../core/concurrency/poll-loop.ts'
+import type { DatabaseHandle } from '../database/client.ts'
+import type { Readiness } from '../http/health-routes.ts'
+import type { Monitoring } from '../monitoring/schedule/worker.ts'
+import type { Background } from './background.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What changes while the process runs. */
+export interface Progress {
+  /** Null: not started, or a process that only serves. */
+  background: Background | null
+  isStopping: boolean
+}
+
+/**
+ * Returns a function that reads whether the process can work (`/readyz`).
+ * @param parts.backups null: this process makes none. @param parts.configurationFile null: it applies none.
+ */
+export function createReadiness(parts: {
+  readonly progress: Readonly<Progress>
+  readonly database: Pick<DatabaseHandle, 'trouble' | 'isLocked'>
+  readonly monitoring: Pick<Monitoring, 'check' | 'schedulerState'>
+  readonly surroundings: Surroundings
+  readonly backups: Pick<ScheduledBackups, 'state'> | null
+  readonly configurationFile: Pick<MountedFile, 'state'> | null
+}): () => Promise<Readiness> {
+  const { progress, database, monitoring, surroundings, backups, configurationFile } = parts
+  return async () => {
+    const { background } = progress
+    const trouble = await database.trouble()
+    // Loops that sleep notice nothing.
+    if (trouble === null) await Promise.all([monitoring.check(), background?.check()])
+    const [probing, delivering] = await Promise.all([
+      loopHealth(monitoring.schedulerState(), database),
+      loopHealth(background?.deliveryState(), database),
+    ])
+    const works = { database: trouble, probing, delivering, process: progress.isStopping ? 'stopping' : undefined }
+    const upkeep = { backup: backups?.state(), configuration: configurationFile?.state() }
+    const { isReady, checks } = readinessOf(works, upkeep)
+    return { isReady, checks: { ...checks, ...(trouble === null && (await surroundings())) } }
+  }
+}
+
+/** Returns the state of a loop for `/readyz`. A busy loop is ok unless it waits for a locked table. */
+async function loopHealth(
+  state: LoopState | undefined,
+  { isLocked }: Pick<DatabaseHandle, 'isLocked'>,
+): Promise<string | undefined> {
+  if (state !== 'busy' && state !== 'stopped') return state
+  if (await isLocked()) return 'locked'
+  return state === 'busy' ? 'ok' : state
+}
+
+/**
+ * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. Upkeep that fails, such as backups,
+ * is said, and is no reason to send visitors elsewhere.
+ */
+function readinessOf(
+  states: Readonly<Record<string, string | null | undefined>>,
+  upkeep: Readonly<Record<string, { readonly failure: object | null } | undefined>>,
+): Readiness {
+  const checks = Object.fromEntries(
+    Object.entries(states).flatMap(([part, state]) => (state === undefined ? [] : [[part, state ?? 'ok']])),
+  )
+  const isReady = Object.values(checks).every((state) => state === 'ok')
+  const kept = Object.entries(upkeep).flatMap(([part, state]) =>
+    state ? [[part, state.failure ? 'failing' : 'ok'] as const] : [],
+  )
+  return { isReady, checks: { ...checks, ...Object.fromEntries(kept) } }
+}
