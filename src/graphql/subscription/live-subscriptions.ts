@@ -9,8 +9,10 @@ import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../../http/request/caller.ts'
 import type { GraphContext } from '../builder.ts'
 import { maskError } from '../errors.ts'
-import type { Receiver, SharedExecution } from './shared-execution.ts'
-import { isCut, isFollower, isRefusal } from './shared-execution.ts'
+import type { Receiver } from './broadcast.ts'
+import { isCut, isFollower } from './event-source.ts'
+import type { SharedExecution } from './shared-execution.ts'
+import { isRefusal } from './shared-execution.ts'
 import { isEndless } from './subscribe.ts'
 
 /** A result, or one that is already text, for which Yoga calls `stringify`. */

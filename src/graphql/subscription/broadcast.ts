@@ -1,0 +1,177 @@
+import { setImmediate as nextLoopIteration } from 'node:timers/promises'
+import type { ExecutionArgs, ExecutionResult } from 'graphql'
+import type { Logger } from 'pino'
+import type { Follower } from '../../event-log/tail.ts'
+import { isCut, isFollower } from './event-source.ts'
+import type { Operation } from './sharing-plan.ts'
+import type { VisitorEngine } from './visitor-engine.ts'
+
+/** Receives the results of a shared operation. */
+export interface Receiver {
+  /** Sends a result, as JSON, without waiting. */
+  send(text: string): void
+  /** Sends a result and resolves when it is written; for results that only this receiver gets. */
+  deliver(text: string): Promise<void>
+  /** Ends the subscription; the client can resume from its cursor, unless it may no longer read (`isCut`). */
+  end(isCut: boolean): void
+}
+
+/** A subscription that is executed once for all its members. */
+export interface Broadcast {
+  /**
+   * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed to start.
+   * @param args its own operation. @param after the position after which it wants events; null: only new ones.
+   */
+  join(receiver: Receiver, args: ExecutionArgs, after: number | null): Promise<(() => void) | ExecutionResult>
+}
+
+/** The results sent before other work runs, and their characters: readers of event streams encode and write them after that. */
+const SLICE = { results: 50, characters: 500_000 } as const
+
+interface Member {
+  readonly receiver: Receiver
+  /** Everything up to here has been sent, or need not be. */
+  position: number
+  hasLeft: boolean
+  /** Reads the events that other members have already been sent. */
+  catchUpSource: Follower | null
+}
+
+interface BroadcastOptions {
+  readonly operation: Operation
+  readonly engine: VisitorEngine
+  readonly log: Logger
+  /** Called when the source or the last member has ended: the broadcast takes no more members. */
+  readonly onClose: () => void
+}
+
+/** Creates a broadcast, which opens its source. */
+export function createBroadcast(options: BroadcastOptions): Broadcast {
+  const { operation, engine, log, onClose } = options
+  const { openSource, maskedError } = engine
+  const render = engine.rendererOf(operation.args)
+  /** The members that have caught up with the source. */
+  const members = new Set<Member>()
+  /** The number of members, including those that are catching up. */
+  let size = 0
+  let source: Follower | null = null
+  /** The position up to which everything has been sent, while a result is being sent; null otherwise. */
+  let settled: number | null = null
+  let isClosed = false
+  /** Resolves when the source is open, or with the errors that prevent it. */
+  const opened = Promise.resolve().then(open)
+
+  async function open(): Promise<ExecutionResult | null> {
+    const found = await openSource(operation.args)
+    if (!isFollower(found)) return found
+    source = found
+    if (isClosed) await found.return()
+    else void run(found)
+    return null
+  }
+
+  async function run(events: Follower): Promise<void> {
+    try {
+      let { position } = events
+      for await (const event of events) {
+        settled = position
+        await sendAll(members, event.seq, await render(event))
+        position = event.seq
+        settled = null
+        // Lets sent data be written before more is sent, so that a burst does not make readers look slow.
+        await nextLoopIteration()
+      }
+    } catch (error) {
+      log.error({ err: error }, 'graphql: a shared subscription failed')
+    }
+    close()
+    for (const { receiver } of members) receiver.end(isCut(events))
+  }
+
+  function close(): void {
+    if (!isClosed) onClose()
+    isClosed = true
+    void source?.return()
+  }
+
+  /** Adds a member that has been sent everything up to `position`. */
+  function add(member: Member, position: number): void {
+    if (member.hasLeft) return
+    member.position = position
+    members.add(member)
+  }
+
+  function leave(member: Member): void {
+    if (member.hasLeft) return
+    member.hasLeft = true
+    members.delete(member)
+    void member.catchUpSource?.return()
+    size -= 1
+    if (size === 0) close()
+  }
+
+  /** Returns the position from which a new member misses nothing. */
+  const settledPosition = () => settled ?? source?.position ?? 0
+
+  /** Adds a member once it has been sent the events that others have already been sent. */
+  async function addLater(member: Member, args: ExecutionArgs): Promise<void> {
+    try {
+      const catchUpSource = await openSource(args)
+      if (!isFollower(catchUpSource)) throw new Error('The source of a shared subscription did not open again.')
+      member.catchUpSource = catchUpSource
+      await catchUp(member, catchUpSource, render, settledPosition)
+      // The others may have ended meanwhile.
+      if (!isCut(catchUpSource) && !isClosed) add(member, catchUpSource.position)
+      else if (!member.hasLeft) member.receiver.end(isCut(catchUpSource))
+      await catchUpSource.return()
+    } catch (error) {
+      log.error({ err: error }, 'graphql: a subscriber could not catch up')
+      member.receiver.end(false)
+    }
+  }
+
+  return {
+    async join(receiver, args, after) {
+      const member: Member = { receiver, position: 0, hasLeft: false, catchUpSource: null }
+      size += 1
+      const refusal = await opened.catch((error: unknown) => ({ errors: [maskedError(error)] }))
+      if (refusal || !source) {
+        leave(member)
+        return refusal ?? { errors: [] }
+      }
+      if (after === null) add(member, source.position)
+      else if (after >= settledPosition() && after <= source.position) add(member, after)
+      else void addLater(member, args)
+      return () => leave(member)
+    },
+  }
+}
+
+/** Sends a member the events up to a position that advances meanwhile. */
+async function catchUp(
+  member: Member,
+  source: Follower,
+  render: (event: object) => Promise<string>,
+  end: () => number,
+): Promise<void> {
+  while (!member.hasLeft && source.position < end()) {
+    const event = await source.poll()
+    if (event === null) break
+    const text = await render(event)
+    if (!member.hasLeft) await member.receiver.deliver(text)
+  }
+}
+
+/** Sends a result to all members, including those that join meanwhile, in slices, because thousands of writes take long. */
+async function sendAll(members: ReadonlySet<Member>, position: number, text: string): Promise<void> {
+  let count = 0
+  for (const member of members) {
+    if (member.position >= position) continue
+    member.position = position
+    member.receiver.send(text)
+    count += 1
+    if (count < SLICE.results && count * text.length < SLICE.characters) continue
+    await nextLoopIteration()
+    count = 0
+  }
+}

@@ -1,0 +1,57 @@
+import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql'
+import { createSourceEventStream, execute } from 'graphql'
+import type { Logger } from 'pino'
+import type { Clock } from '../../core/time.ts'
+import type { Follower } from '../../event-log/tail.ts'
+import type { GraphContext } from '../builder.ts'
+import { withoutHttp } from '../document/request-error.ts'
+import { maskError } from '../errors.ts'
+import { isFollower } from './event-source.ts'
+
+/** What running operations as a visitor needs. */
+export interface VisitorOptions {
+  /** Creates a context for a single execution, because resolvers cache in it. */
+  readonly visitorContext: () => Promise<GraphContext>
+  readonly log: Logger
+  readonly now: Clock
+}
+
+/** Runs operations as a visitor. */
+export interface VisitorEngine {
+  /** Opens the source of a subscription; returns the result of an operation that is refused. */
+  openSource(args: ExecutionArgs): Promise<Follower | ExecutionResult>
+  /** Returns a function that returns the result of an event as JSON; an event is executed once. */
+  rendererOf(args: ExecutionArgs): (event: object) => Promise<string>
+  /** Masks an error, without `extensions.http`, because results are sent as they are. */
+  maskedError(error: unknown): GraphQLError
+}
+
+/** Creates the engine. */
+export function createVisitorEngine(options: VisitorOptions): VisitorEngine {
+  const { visitorContext } = options
+  const maskedError = (error: unknown) => withoutHttp(maskError(error, options))
+  const masked = (result: ExecutionResult): ExecutionResult =>
+    result.errors ? { ...result, errors: result.errors.map(maskedError) } : result
+  return {
+    async openSource(args) {
+      const source = await createSourceEventStream({ ...args, contextValue: await visitorContext() })
+      if (isFollower(source)) return source
+      if (Symbol.asyncIterator in source) throw new Error('The source of a broadcast field must follow an event log.')
+      return masked(source)
+    },
+    rendererOf(args) {
+      // By event: the log returns the same object to all readers of a recent one.
+      const results = new WeakMap<object, Promise<string>>()
+      const render = async (event: object) => {
+        const contextValue = await visitorContext()
+        return JSON.stringify(masked(await execute({ ...args, contextValue, rootValue: event })))
+      }
+      return (event) => {
+        const result = results.get(event) ?? render(event)
+        results.set(event, result)
+        return result
+      }
+    },
+    maskedError,
+  }
+}
