@@ -86,10 +86,16 @@ export async function postIncidentUpdate(
     await addFiles(tx, { organizationId, incidentId, updateId, noteId: null }, files, rest.fileIds ?? [])
     return result
   }
-  const append = ({ incident }: Pick<TimelineEnd, 'incident'>) => ({ ...incident, automatic: false })
   if (!createdAt) {
-    return changeBySql(ctx, organizationId, async (tx) =>
-      withFiles(tx, await addUpdate(tx, append(await read(tx)), entry)),
+    return changeBySql(ctx, organizationId, (tx) =>
+      findOwned('Incident', incidentId, async (id) => {
+        // Both are sent before either is answered. If `read` refuses, the insertion is rolled back.
+        const [{ incident }, update] = await Promise.all([
+          read(tx),
+          insertNewest(tx, { id, organizationId, ...manual }, entry),
+        ])
+        return withFiles(tx, postedUpdate(incident, update, entry))
+      }),
     )
   }
   return change(ctx, organizationId, async (tx) => {
@@ -100,7 +106,7 @@ export async function postIncidentUpdate(
       return withFiles(tx, await backfill(tx, before.incident, entry, createdAt))
     }
     if (status === 'RESOLVED') requireStartBeforeEnd('createdAt', before.incident.startedAt, createdAt)
-    return withFiles(tx, await addUpdate(tx, append(before), entry, createdAt))
+    return withFiles(tx, await addUpdate(tx, { ...before.incident, ...manual }, entry, createdAt))
   })
 }
 
@@ -187,20 +193,29 @@ export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): P
  */
 export async function addUpdate(
   tx: SqlContext,
-  before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'resolvedAt' | 'automatic' | 'visibility'>,
-  { status, message, html, services, tellSubscribers = true, ...entry }: NewIncidentUpdate,
+  before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'automatic' | 'visibility'>,
+  entry: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<ChangeResult<IncidentUpdate>> {
+  return postedUpdate(before, await insertNewest(tx, before, entry, at), entry)
+}
+
+/** Inserts the newest update of an incident. Null: a service or the incident is not the organization's, and nothing was written. */
+async function insertNewest(
+  tx: SqlContext,
+  { id: incidentId, organizationId, automatic }: Pick<Incident, 'id' | 'organizationId' | 'automatic'>,
+  { status, message, html, services, ...entry }: NewIncidentUpdate,
+  at = tx.now(),
+): Promise<IncidentUpdate | null> {
   const { translations, htmlVersion = entry.htmlVersion } = changedMessages({}, entry.messages ?? {})
-  const { id: incidentId, organizationId } = before
   const isResolved = status === 'RESOLVED'
   const updateId = newId('IncidentUpdate')
   const [update] = await tx.db.$queryRaw<IncidentUpdate[]>`
     WITH own AS (${ownServices(organizationId, services)}), incident AS (
-      UPDATE "Incident" SET status = ${status}::"IncidentStatus", automatic = ${before.automatic}::bool,
-        "resolvedAt" = ${isResolved ? (before.resolvedAt ?? at) : null}::timestamptz,
+      UPDATE "Incident" SET status = ${status}::"IncidentStatus", automatic = ${automatic}::bool,
+        "resolvedAt" = CASE WHEN ${isResolved}::bool THEN COALESCE("resolvedAt", ${at}::timestamptz) END,
         titles = jsonb_strip_nulls(titles || ${JSON.stringify(entry.titles ?? {})}::jsonb), version = version + 1
-      WHERE id = ${incidentId} AND (SELECT count(*) FROM own) = ${services.length}
+      WHERE id = ${incidentId} AND "organizationId" = ${organizationId} AND (SELECT count(*) FROM own) = ${services.length}
       RETURNING id
     ), affected AS (
       INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
@@ -222,8 +237,17 @@ export async function addUpdate(
       SELECT ${updateId}, own.id, own.status FROM incident, own
     )
     SELECT * FROM posted`
-  if (!update) throw notFound('Service')
-  return [update, incidentEvent('INCIDENT_UPDATE_POSTED', before, { updateId, tellSubscribers })]
+  return update ?? null
+}
+
+/** Returns an inserted update with its event. @throws NotFound if there is none. */
+function postedUpdate(
+  incident: Pick<Incident, 'id' | 'title' | 'visibility'>,
+  update: IncidentUpdate | null,
+  { tellSubscribers = true }: Pick<NewIncidentUpdate, 'tellSubscribers'>,
+): ChangeResult<IncidentUpdate> {
+  if (update === null) throw notFound('Service')
+  return [update, incidentEvent('INCIDENT_UPDATE_POSTED', incident, { updateId: update.id, tellSubscribers })]
 }
 
 /**
