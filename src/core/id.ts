@@ -36,6 +36,10 @@ const otherPrefixes = {
   IncidentFile: 'fil',
 } as const
 
+const prefixes = { ...idPrefixes, ...otherPrefixes }
+/** The types of `idPrefixes` by prefix. */
+const types = new Map(Object.entries(idPrefixes).map(([type, prefix]) => [prefix as string, type as IdType]))
+
 export type IdType = keyof typeof idPrefixes
 type OtherIdType = keyof typeof otherPrefixes
 
@@ -43,19 +47,20 @@ const alphabet = '0123456789abcdefghijklmnopqrstuv'
 
 /** Returns random text of `length` characters from 0-9 and a-v, five bits each, safe for URLs and secrets. */
 export function randomText(length: number): string {
-  return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('')
+  let text = ''
+  for (const byte of randomBytes(length)) text += alphabet[byte & 31]
+  return text
 }
 
 /** Creates an id, such as `org_3f0c…`: the prefix of its type and 120 random bits. */
 export function newId(type: IdType | OtherIdType): string {
-  return `${{ ...idPrefixes, ...otherPrefixes }[type]}_${randomText(24)}`
+  return `${prefixes[type]}_${randomText(24)}`
 }
 
 /** Returns the type of an id by its prefix; null for any other text. */
 export function typeOfId(id: string): IdType | null {
-  const [, prefix] = /^([a-z]+)_[0-9a-v]{24}$/.exec(id) ?? []
-  const entry = Object.entries(idPrefixes).find(([, known]) => known === prefix)
-  return entry ? (entry[0] as IdType) : null
+  const [, prefix = ''] = /^([a-z]+)_[0-9a-v]{24}$/.exec(id) ?? []
+  return types.get(prefix) ?? null
 }
 
 /** Returns whether a text has the form of an id of a type. */

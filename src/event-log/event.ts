@@ -101,14 +101,12 @@ export async function appendEvents(
 const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
   WHEN 'svc' THEN ARRAY[event."subjectId"]
   WHEN 'grp' THEN ARRAY(SELECT id FROM "Service" WHERE "groupId" = event."subjectId")
-  WHEN 'inc' THEN CASE
-    WHEN EXISTS (SELECT 1 FROM "IncidentService" WHERE "incidentId" = event."subjectId")
-    THEN ARRAY(SELECT "serviceId" FROM "IncidentService" WHERE "incidentId" = event."subjectId")
-    WHEN EXISTS (SELECT 1 FROM "Incident" WHERE id = event."subjectId") THEN ARRAY['*'] ELSE '{}' END
-  WHEN 'mnt' THEN CASE
-    WHEN EXISTS (SELECT 1 FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId")
-    THEN ARRAY(SELECT "serviceId" FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId")
-    WHEN EXISTS (SELECT 1 FROM "Maintenance" WHERE id = event."subjectId") THEN ARRAY['*'] ELSE '{}' END
+  WHEN 'inc' THEN COALESCE(
+    NULLIF(ARRAY(SELECT "serviceId" FROM "IncidentService" WHERE "incidentId" = event."subjectId"), '{}'),
+    ARRAY(SELECT '*' FROM "Incident" WHERE id = event."subjectId"))
+  WHEN 'mnt' THEN COALESCE(
+    NULLIF(ARRAY(SELECT "serviceId" FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId"), '{}'),
+    ARRAY(SELECT '*' FROM "Maintenance" WHERE id = event."subjectId"))
   ELSE '{}'::text[] END`
 
 /** Reads up to `limit` events after a position, in order. */

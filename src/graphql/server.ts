@@ -16,6 +16,7 @@ import { validateWithinLimits } from './document/validation-limits.ts'
 import { maskError } from './errors.ts'
 import { isCacheable } from './execution/cacheable.ts'
 import { operationSpans } from './execution/operation-span.ts'
+import { limitBodySize } from './transport/body-size.ts'
 import { compression } from './transport/compression.ts'
 import { mediaTypes, takesEvents } from './transport/media-type.ts'
 
@@ -52,6 +53,7 @@ export function createGraphqlServer(options: {
     plugins: [
       ...(tracer ? [operationSpans(tracer)] : []),
       mediaTypes,
+      limitBodySize(MAX_BODY_BYTES),
       persisted.plugin,
       parsing,
       limits(checkCost),
@@ -68,7 +70,7 @@ export function createGraphqlServer(options: {
     landingPage: false,
     multipart: false,
     batching: false,
-    maxRequestBodySize: MAX_BODY_BYTES,
+    maxRequestBodySize: false,
     // Unexpected errors are logged where they are masked; the rest are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })

@@ -29,15 +29,16 @@ export async function authenticate(
   credential: string,
   clientAddress: string | null = null,
 ): Promise<Actor> {
-  const wrong = new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
-  if (credential.length > MAX_CREDENTIAL_LENGTH) throw wrong
+  if (credential.length > MAX_CREDENTIAL_LENGTH) throw wrongKey()
   const hash = hashSecret(credential)
   const lookup = () => actorOf(ctx, credential, hash)
   const actor = ctx.wrongKeys ? await ctx.wrongKeys.check(clientAddress, hash, lookup) : await lookup()
   // The key of a deleted organization is not cached as wrong, because it works again once the organization is restored.
-  if (actor === null || actor === 'deleted') throw wrong
+  if (actor === null || actor === 'deleted') throw wrongKey()
   return actor
 }
+
+const wrongKey = () => new Unauthenticated('INVALID_API_KEY', 'This API key is unknown, revoked or expired.')
 
 /** Returns the actor of a credential; null: unknown credential; `deleted`: its organization is deleted. */
 async function actorOf(

@@ -10,12 +10,12 @@ import { ownValue } from '../own-value.ts'
  * A hostile message takes seconds: only `markdown-rendering.ts` decides where this runs.
  */
 export function renderMarkdown(message: string): string {
-  return adaptTags(
-    micromark(message, {
-      extensions: [gfmAutolinkLiteral(), { disable: { null: ['labelStartImage', 'htmlFlow', 'htmlText'] } }],
-      htmlExtensions: [gfmAutolinkLiteralHtml()],
-    }),
-  )
+  return adaptTags(micromark(message, options))
+}
+
+const options = {
+  extensions: [gfmAutolinkLiteral(), { disable: { null: ['labelStartImage', 'htmlFlow', 'htmlText'] } }],
+  htmlExtensions: [gfmAutolinkLiteralHtml()],
 }
 
 /** Demotes headings, removes empty links and adds `rel`. Safe on text: micromark escapes every other `<`. */
