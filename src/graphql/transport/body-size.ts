@@ -21,14 +21,15 @@ export function limitBodySize(maxBytes: number): Plugin {
 
 /** Reads a body of unknown length. @throws GraphQLError when it is larger than `maxBytes`. */
 async function readWithin(request: Request, maxBytes: number, fetchAPI: FetchAPI): Promise<Request> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
   const { url, method, headers, signal } = request
+  // Iterating would close the connection on leaving early, before the answer.
+  const reader = request.body?.getReader()
+  const chunks: Uint8Array[] = []
+  for (let size = 0, part = await reader?.read(); part?.value; part = await reader?.read()) {
+    size += part.value.byteLength
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(part.value)
+  }
   return new fetchAPI.Request(url, { method, headers, signal, body: Buffer.concat(chunks) })
 }
 
