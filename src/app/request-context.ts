@@ -111,6 +111,6 @@ function contextAs(
     cancellation,
     pageKeys,
     // Only who may examine the service asks for it.
-    ...(isOperator(actor) && caller && { route: routeOf(caller) }),
+    ...(isOperator(actor) && caller?.request && { route: routeOf(caller.request, caller.address) }),
   }
 }

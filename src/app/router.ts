@@ -29,6 +29,7 @@ import { configurationRoutes } from '../configuration/http/routes.ts'
 import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
 import type { Config } from '../core/config.ts'
 import { NotFound } from '../core/errors.ts'
+import { isLocalCaller } from '../core/request-route.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
@@ -41,8 +42,7 @@ import { healthRoutes } from '../http/health-routes.ts'
 import { errorPage } from '../http/page/error-page.tsx'
 import type { Site } from '../http/page/layout.tsx'
 import { renderSynchronously } from '../http/page/synchronous-rendering.ts'
-import { callerOf } from '../http/request/caller.ts'
-import { isLocalCaller } from '../http/request/local-caller.ts'
+import { callerOf, routeOf } from '../http/request/caller.ts'
 import { nodeRequest } from '../http/request/node-request.ts'
 import { noteRoute } from '../http/request/request-span.ts'
 import { errorResponse, logUnexpected } from '../http/response/errors.ts'
@@ -159,6 +159,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     const caller = { ...callerOf(request, dependencies), request, credential: null, organization: null }
     return contextOf(dependencies, { ...caller, session: sessionToken(c, site) ?? undefined }, c.req.raw)
   }
+  const clientOf = (c: HttpContext) => callerOf(nodeRequest(c), dependencies).address
   const payers = { contextOf: contextIn, visitorOf: visitorIn }
 
   const libraries = createLibraries()
@@ -221,11 +222,9 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
       checksPerDay: { free: checksPerDay.FREE, pro: checksPerDay.PRO },
       mayAnybodySignUp: config.SIGNUP === 'open',
       lists: () => listInfos(dependencies),
-      resolvers: (c) => (isLocalCaller(nodeRequest(c)) ? config.DNS_SERVERS.map(({ address }) => address) : null),
-      ownAddress: (c) => {
-        const { address } = callerOf(nodeRequest(c), dependencies)
-        return isCheckable(address) ? address : null
-      },
+      resolvers: (c) =>
+        isLocalCaller(routeOf(nodeRequest(c), clientOf(c))) ? config.DNS_SERVERS.map(({ address }) => address) : null,
+      ownAddress: (c) => (isCheckable(clientOf(c)) ? clientOf(c) : null),
       start: (c, input) => startCheck(visitorIn(c), input),
     }),
   )

@@ -1,3 +1,6 @@
+import type { AddressRange } from './ip-address.ts'
+import { addressRange, parseAddress } from './ip-address.ts'
+
 /** By which way a request came, as its socket and headers say. */
 export interface RequestRoute {
   /** The address of the other end of the socket; null: unknown. */
@@ -8,6 +11,31 @@ export interface RequestRoute {
   readonly host: string | null
   readonly forwardedFor: string | null
   readonly forwardedProto: string | null
-  /** Whether another header of a proxy came along, such as Via or X-Real-IP. */
+  /** Whether a header of a proxy came along, such as Via or X-Real-IP. */
   readonly hasProxyHeader: boolean
+}
+
+const INTERNAL_RANGES: ReadonlySet<AddressRange> = new Set(['loopback', 'private', 'unique local', 'link-local'])
+
+/** Returns whether an address is of a local network. Not of carrier-grade NAT, whose addresses visitors share. */
+export function isInternal(address: string): boolean {
+  return INTERNAL_RANGES.has(addressRange(address))
+}
+
+/**
+ * Returns whether a request comes from the service's own network and uses a local host name, so most likely from its
+ * operator. Sufficient to show advice, not to protect secrets.
+ */
+export function isLocalCaller(route: Pick<RequestRoute, 'peer' | 'host' | 'hasProxyHeader'>): boolean {
+  if (route.hasProxyHeader) return false
+  // Node appends the zone (`%eth0`) to a link-local peer's address.
+  const peer = parseAddress(route.peer?.split('%', 1)[0] ?? '')
+  return peer !== null && isInternal(peer) && isLocalHost(route.host ?? 'localhost')
+}
+
+/** Returns whether a host is a local address, or a name that no public domain can have. */
+function isLocalHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/:\d+$/, '')
+  const address = parseAddress(name.replace(/^\[|\]$/g, ''))
+  return address === null ? !name.includes('.') || /\.(local|internal|lan|home\.arpa)$/.test(name) : isInternal(address)
 }

@@ -1,19 +1,11 @@
 import type { BlockList } from 'node:net'
 import { addressFamily, addressRange, parseAddress } from '../core/ip-address.ts'
 import type { RequestRoute } from '../core/request-route.ts'
+import { isInternal, isLocalCaller } from '../core/request-route.ts'
 import { parseUrl } from '../core/url.ts'
 import type { Finding } from './finding.ts'
 import { found } from './finding.ts'
 
-const INTERNAL: ReadonlySet<string> = new Set([
-  'loopback',
-  'private',
-  'unique local',
-  'link-local',
-  'carrier-grade NAT',
-])
-
-const isInternal = (address: string) => INTERNAL.has(addressRange(address))
 const isIn = (list: BlockList, address: string) => list.check(address, `ipv${addressFamily(address)}`)
 
 /** Unrelated addresses that no sensible list of proxies contains together. */
@@ -30,7 +22,7 @@ export function examineProxy(route: RequestRoute, trusted: BlockList | null): Fi
   const peer = address ?? 'a socket'
   const isTrusted = trusted !== null && address !== null && isIn(trusted, address)
   if (forwardedFor === null) {
-    const isForwarded = route.hasProxyHeader || (isTrusted && !isLocalHost(route.host ?? 'localhost'))
+    const isForwarded = route.hasProxyHeader || (isTrusted && !isLocalCaller(route))
     return isForwarded ? found('PROXY_ADDRESS_UNKNOWN', { peer }) : found('PROXY_NONE', { client })
   }
   if (!isTrusted) return found('PROXY_NOT_TRUSTED', { peer, setting: settingWith(trusted, peer) })
@@ -44,10 +36,13 @@ function examineChain(
 ): Finding {
   // If there is an address, the request comes from the proxy's own machine.
   if (client === peer && addressIn(hops.at(-1)) === null) return found('PROXY_ADDRESS_UNKNOWN', { peer })
-  const isOuter = hops.length > 1 && isInternal(client) && addressIn(hops[0]) !== client
+  const isOuter = hops.length > 1 && isInner(client) && addressIn(hops[0]) !== client
   if (isOuter) return found('PROXY_CHAIN_INCOMPLETE', { client, setting: settingWith(trusted, client) })
   return found('PROXY_OK', { client })
 }
+
+/** Returns whether a proxy may have this address: load balancers of some clouds use carrier-grade NAT. */
+const isInner = (address: string) => isInternal(address) || addressRange(address) === 'carrier-grade NAT'
 
 /** Returns the address in an entry of X-Forwarded-For, to which some proxies add a port. Null if there is none. */
 function addressIn(entry = ''): string | null {
@@ -77,13 +72,4 @@ export function examineAddress(baseUrl: string, { host, forwardedProto }: Reques
 export function compareAddresses(known: URL, used: URL): Finding {
   if (known.origin === used.origin) return found('ADDRESS_OK', { url: known.origin })
   return found('ADDRESS_DIFFERENT', { known: known.origin, used: used.origin })
-}
-
-function isLocalHost(host: string): boolean {
-  const name = host
-    .toLowerCase()
-    .replace(/:\d+$/, '')
-    .replace(/^\[|\]$/g, '')
-  const address = parseAddress(name)
-  return address === null ? name === 'localhost' : isInternal(address)
 }

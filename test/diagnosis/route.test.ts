@@ -36,6 +36,16 @@ describe('the route of a request', () => {
       'PROXY_NONE',
       null,
     ],
+    ['somebody beside the trusted proxy', local, '127.0.0.1', null, { host: 'allclear.lan' }, 'PROXY_NONE', null],
+    [
+      'a trusted proxy on the internet that passes on a local name',
+      ['198.51.100.7'],
+      '198.51.100.7',
+      null,
+      { host: 'localhost' },
+      'PROXY_ADDRESS_UNKNOWN',
+      'X-Forwarded-For',
+    ],
     [
       'a proxy that is not trusted',
       null,
@@ -87,6 +97,15 @@ describe('the route of a request', () => {
       {},
       'PROXY_CHAIN_INCOMPLETE',
       'TRUST_PROXY=127.0.0.1,10.0.0.2',
+    ],
+    [
+      'a load balancer in carrier-grade NAT that is not trusted',
+      local,
+      '127.0.0.1',
+      '198.51.100.7, 100.64.0.2',
+      {},
+      'PROXY_CHAIN_INCOMPLETE',
+      'TRUST_PROXY=127.0.0.1,100.64.0.2',
     ],
     ['a header of garbage', local, '127.0.0.1', ',,\u0000 <script>,', {}, 'PROXY_ADDRESS_UNKNOWN', 'X-Forwarded-For'],
     [

@@ -3,7 +3,6 @@ import { ORGANIZATION_HEADER } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
 import type { RequestRoute } from '../../core/request-route.ts'
 import { clientAddress } from './client-address.ts'
-import { hasProxyHeader } from './local-caller.ts'
 
 /** The caller as identified by the request. */
 export interface Caller {
@@ -23,18 +22,22 @@ export interface Caller {
   readonly request?: Pick<IncomingMessage, 'headers' | 'socket'> | undefined
 }
 
-/** Returns by which way a caller’s request came. */
-export function routeOf({ address, request }: Pick<Caller, 'address' | 'request'>): RequestRoute | undefined {
-  if (request === undefined) return undefined
-  const { headers, socket } = request
+/** Headers of a reverse proxy; behind one, all requests seem to come from its address. */
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
+
+/** Returns by which way a request came. @param client the caller's address. */
+export function routeOf(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  client: string,
+): RequestRoute {
   const text = (name: string) => headers[name]?.toString() ?? null
   return {
     peer: socket.remoteAddress ?? null,
-    client: address,
+    client,
     host: text('host'),
     forwardedFor: text('x-forwarded-for'),
     forwardedProto: text('x-forwarded-proto'),
-    hasProxyHeader: hasProxyHeader(headers),
+    hasProxyHeader: PROXY_HEADERS.some((name) => headers[name] !== undefined),
   }
 }
 

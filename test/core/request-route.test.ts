@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { isLocalCaller } from '../../../src/http/request/local-caller.ts'
+import { isLocalCaller } from '../../src/core/request-route.ts'
+import { routeOf } from '../../src/http/request/caller.ts'
 
 /** Returns whether a request from this address with these headers counts as local. */
 function isLocal(remoteAddress: string, headers: Record<string, string>): boolean {
-  return isLocalCaller({ socket: { remoteAddress }, headers } as Parameters<typeof isLocalCaller>[0])
+  return isLocalCaller(routeOf({ socket: { remoteAddress }, headers } as Parameters<typeof routeOf>[0], remoteAddress))
 }
 
 describe('a caller is local', () => {
@@ -21,6 +22,8 @@ describe('a caller is local', () => {
 
   test.each([
     ['203.0.113.7', { host: 'localhost' }],
+    ['100.64.0.7', { host: 'localhost' }],
+    ['127.0.0.1', { host: '100.64.0.7' }],
     ['127.0.0.1', { host: 'status.example.com' }],
     ['172.17.0.1', { host: '203.0.113.80' }],
     ['127.0.0.1', { host: 'localhost', 'x-forwarded-for': '203.0.113.7' }],
