@@ -226,6 +226,11 @@ export function maskError(error: unknown, { log, now }: Reporting): GraphQLError
  * location. Returns null for an error about a value that the schema cannot serialize, which is a bug.
  */
 function fromGraphql(error: GraphQLError): GraphQLError | null {
+  // Yoga adds what the JSON parser said, which quotes the body.
+  if (error.extensions['originalError'] !== undefined) {
+    const extensions = { code: 'BAD_REQUEST', http: { status: 400 } }
+    return new GraphQLError('The body is not valid JSON.', { extensions })
+  }
   if (error.extensions['code'] !== undefined) return error
   const { message, nodes, source, positions, path, originalError } = error
   const place = { nodes, source, positions }

@@ -209,6 +209,17 @@ describe('over HTTP', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
+  test.each(['{', '{"query":"{ __typename }",}', 'secret'])(
+    'a body that is no JSON, %s, is not quoted',
+    async (body) => {
+      const response = await send({ method: 'POST', headers: json, body })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({
+        errors: [{ message: 'The body is not valid JSON.', extensions: { code: 'BAD_REQUEST' } }],
+      })
+    },
+  )
+
   test('a body over 128 KiB is rejected, with and without Content-Length', async () => {
     const body = JSON.stringify({ query: `{ __typename } #${'x'.repeat(130 * 1024)}` })
     expect((await send({ method: 'POST', headers: json, body })).status).toBe(413)
