@@ -88,7 +88,7 @@ function countedRun(metrics: Pick<Metrics, 'deletedRows'>, log: Logger) {
   }
   return async (deleteBatch: (count: CountDeleted) => Promise<boolean>): Promise<number> => {
     if (await deleteBatch(count)) return MIN_PAUSE
-    if (Object.keys(deleted).length > 0) log.info({ rows: deleted }, 'retention: deleted what was old')
+    if (Object.keys(deleted).length > 0) log.info({ rows: deleted }, 'retention: deleted old data')
     deleted = {}
     return HOUR
   }

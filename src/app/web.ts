@@ -234,7 +234,7 @@ function roomForWebsockets(log: Logger): number {
   if (room < MAX_CONNECTIONS)
     log.info(
       { openFiles: files, websockets: room },
-      'few open files are allowed: fewer websockets are served (ulimit -n)',
+      'http: fewer websockets are served, because few open files are allowed (ulimit -n)',
     )
   return room
 }

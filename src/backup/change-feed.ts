@@ -32,7 +32,7 @@ async function serveOne(
   try {
     const id = await beginLog(pool)
     const read = await createChangeReader(pool)
-    log.info('move: logs changes')
+    log.info('move: logging changes')
     socket.write(`begun ${id}\n`)
     for await (const _ of linesOf(socket)) {
       const connection = await pool.connect()
@@ -46,8 +46,8 @@ async function serveOne(
     if (!isEnding() && !socket.destroyed) log.error({ err: error }, 'move: failed')
   } finally {
     if (!isEnding()) {
-      await dropLog(pool).catch((error) => log.error({ err: error }, 'move: the log of changes is left'))
-      log.info('move: logs changes no more')
+      await dropLog(pool).catch((error) => log.error({ err: error }, 'move: could not delete the log of changes'))
+      log.info('move: stopped logging changes')
     }
   }
 }

@@ -43,7 +43,7 @@ export async function serveSocket(
     await atShortPath(path, (short) => once(server.listen(short), 'listening'))
     await chmod(path, 0o600)
   } catch (error) {
-    log.warn({ err: error }, `${name}: no backup or move can be made while this service runs`)
+    log.warn({ err: error }, `${name}: this service cannot be backed up or moved while it runs`)
   }
   server.unref()
   return async () => {

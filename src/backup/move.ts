@@ -61,7 +61,7 @@ async function moveToDirectory(settings: BackupSettings, dataDir: string, watche
   const unfinished = `${directory}.moving`
   try {
     if (existsSync(directory))
-      throw new StartError(`${resolve(dataDir)} has a database already. Move into an empty place.`)
+      throw new StartError(`${resolve(dataDir)} already has a database. Move into an empty directory.`)
     const key = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
     await requireRoomForKey(dataDir, key)
     await rm(unfinished, { recursive: true, force: true })

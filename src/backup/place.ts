@@ -86,5 +86,5 @@ async function requireEmpty(to: pg.ClientBase): Promise<void> {
   )
   const [table] = rows
   if (table === undefined) return
-  throw new StartError(`The database has tables already, such as "${table.name}". Use an empty one (createdb).`)
+  throw new StartError(`The database already has tables, such as "${table.name}". Use an empty one (createdb).`)
 }

@@ -35,7 +35,7 @@ async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logge
     await pool.query('SELECT pg_create_physical_replication_slot($1, true, true)', [SLOT])
     await pool.query('SELECT pg_backup_start($1, true)', [SLOT])
     isRunning = true
-    log.info('backup: begun')
+    log.info('backup: started')
     socket.write('begun\n')
     for await (const _ of linesOf(socket)) {
       if (!isRunning) continue

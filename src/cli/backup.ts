@@ -68,7 +68,7 @@ It copies while the service runs, catches up, says when to stop it, and takes th
   async run(input, terminal) {
     const place = textOf(input, 'to')
     if (place === undefined || input.words.length > 0)
-      throw new Failure('Name the place: allclear move --to postgresql://…')
+      throw new Failure('Give the target: allclear move --to postgresql://…')
     const watcher = {
       copied: (rows: number) => terminal.say(`Copied ${rows} rows.`),
       waiting: () =>
@@ -91,7 +91,7 @@ It copies while the service runs, catches up, says when to stop it, and takes th
 
 function fileOf({ words }: Input, command: string): string {
   const [file, ...more] = words
-  if (file === undefined || more.length > 0) throw new Failure(`Name one file: allclear ${command} FILE`)
+  if (file === undefined || more.length > 0) throw new Failure(`Give one file: allclear ${command} FILE`)
   return file
 }
 

@@ -83,7 +83,7 @@ const mailDomains = setting(
     .transform((value, ctx) => {
       const domains = value?.split(',').map((entry) => entry.trim().toLowerCase()) ?? []
       if (domains.every((domain) => isHostName(domain) && isIP(domain) === 0)) return domains
-      ctx.addIssue({ code: 'custom', message: 'comma-separated domains of mail addresses, such as example.com' })
+      ctx.addIssue({ code: 'custom', message: 'comma-separated domains of email addresses, such as example.com' })
       return z.NEVER
     }),
 )
@@ -278,7 +278,7 @@ function required(text: string | undefined): string {
 /** @throws when it is not percent-encoded correctly, or no value of a header. */
 function headerValue(text: string | undefined): string {
   const value = decodeURIComponent(required(text))
-  if (!/^[\t\x20-\x7e]*$/.test(value)) throw new Error('Not a value of a header.')
+  if (!/^[\t\x20-\x7e]*$/.test(value)) throw new Error('Not a valid header value.')
   return value
 }
 

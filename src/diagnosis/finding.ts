@@ -203,7 +203,7 @@ const kinds = {
   MAIL_NOT_SET_UP: problem(
     'warning',
     'mail',
-    'Mail is not set up, so notifications, invitations and sign-in links are not sent by mail.',
+    'Email is not set up, so notifications, invitations and sign-in links are not sent.',
     SMTP_EXAMPLE,
   ),
   MAIL_UNREACHABLE: problem<Server & Why>(

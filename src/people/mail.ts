@@ -23,7 +23,7 @@ export type SendAccountMail = (mail: AccountMail) => Promise<MailAnswer>
 
 /** Returns the function that sends emails. @throws NotFound when email is not set up. */
 export function requireMail({ sendMail }: Pick<PeopleContext, 'sendMail'>): SendAccountMail {
-  if (sendMail === undefined) throw new NotFound('Mail is not set up.')
+  if (sendMail === undefined) throw new NotFound('Email is not set up.')
   return sendMail
 }
 

@@ -69,7 +69,7 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
   requireConfirmation(ctx)
   const organizationId = requireScope(ctx, 'ADMIN')
   const user = await userByEmail(ctx, validate(emailInput, { email }).email)
-  if (user === null) throw new Conflict('No one has an account with this mail address.')
+  if (user === null) throw new Conflict('There is no account with this email address.')
   return change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })

@@ -103,7 +103,7 @@ export async function preparePageAccess(
 ): Promise<PreparedAccess> {
   const { kind, password } = access
   if (kind === 'MAIL_DOMAIN' && ctx.sendMail === undefined) {
-    throw invalid([{ path: ['access', 'kind'], message: 'needs mail, which is not set up' }])
+    throw invalid([{ path: ['access', 'kind'], message: 'requires email, which is not set up' }])
   }
   return { ...access, passwordHash: kind === 'PASSWORD' && password ? await hashPassword(password) : undefined }
 }
@@ -239,7 +239,7 @@ export async function requestPageLink(ctx: Context, page: GuardedPage, input: un
       subject: 'Open the status page',
       message: 'The link works once, within 15 minutes.',
       action: { label: 'Open the status page', url: `${url}/${token}` },
-      reason: 'Someone requested this link with your address. If it was not you, ignore this mail.',
+      reason: 'Someone requested this link with your address. If it was not you, ignore this email.',
     })
   })
 }

@@ -26,7 +26,7 @@ export async function insertUser(
     return await db.user.create({ data: { id: newId('User'), ...user, createdAt: now() } })
   } catch (error) {
     if (!(error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002')) throw error
-    throw new Conflict('A person with this mail address already has an account. Sign in instead.')
+    throw new Conflict('A person with this email address already has an account. Sign in instead.')
   }
 }
 

@@ -44,7 +44,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
       await offer(ctx, page)
     } catch (error) {
       failed += 1
-      ctx.log.error({ err: error, page: page.id }, 'status-page: could not make the report of a month')
+      ctx.log.error({ err: error, page: page.id }, 'status-page: could not create a monthly report')
     }
   }
   return due.length === BATCH && failed === 0

@@ -25,7 +25,7 @@ test.each([
   ['a geo file that is not there', { GEO_CITY_DB: join(path, 'nowhere.mmdb') }, 'GEO_CITY_DB'],
   ['a file that is not a geo database', { GEO_ASN_DB: note }, 'GEO_ASN_DB'],
   ['a directory', { GEO_ASN_DB: path }, 'GEO_ASN_DB'],
-  ['an invalid mail address', { MAIL_FROM: 'status at example.com' }, 'MAIL_FROM'],
+  ['an invalid email address', { MAIL_FROM: 'status at example.com' }, 'MAIL_FROM'],
   ['an address of another machine', { HOST: '192.0.2.1' }, 'HOST'],
   ['a port in use', { PORT: String(port) }, 'PORT'],
   ['a port in use for metrics', { METRICS_PORT: String(port) }, 'METRICS_PORT'],

@@ -191,7 +191,7 @@ describe.skipIf(serverUrl === undefined)('a backup of a PostgreSQL server', () =
     await backUp(file, at(from), { passphrase: 'correct', now })
     await database.close()
 
-    await expect(restore(file, at(from), 'correct')).rejects.toThrow('has tables already')
+    await expect(restore(file, at(from), 'correct')).rejects.toThrow('already has tables')
     expect((await restore(file, at(to), 'correct')).hasKey).toBe(false)
     const restored = await onServer(to)
     expect(await contentOf(restored)).toEqual(content)

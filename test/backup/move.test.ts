@@ -243,8 +243,8 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     const server = await open({ databaseUrl: url })
     expect(await contentOf(server)).toEqual(content)
     await server.close()
-    await expect(move(settings(dataDir), url, idle)).rejects.toThrow('has tables already')
-    await expect(move(settings(dataDir, url), dataDir, idle)).rejects.toThrow('has a database already')
+    await expect(move(settings(dataDir), url, idle)).rejects.toThrow('already has tables')
+    await expect(move(settings(dataDir, url), dataDir, idle)).rejects.toThrow('already has a database')
 
     const place = await scratch()
     await expect(move(settings(dataDir, url), place, interrupted)).rejects.toThrow('killed')

@@ -339,7 +339,7 @@ describe('allclear', () => {
     )
     for (const { severity, fix } of findings) expect(fix === null).toBe(severity === 'ok')
     const elsewhere = await allclear(['doctor'], { env: { ALLCLEAR_URL: baseUrl } })
-    expect(elsewhere.out).toMatch(/mail +Mail is not set up.*\n +→ SMTP_URL=smtp:/)
+    expect(elsewhere.out).toMatch(/mail +Email is not set up.*\n +→ SMTP_URL=smtp:/)
     const nowhere = await allclear(['doctor', '--url', 'http://127.0.0.1:9'])
     expect(nowhere.out).toContain('does not answer')
   })

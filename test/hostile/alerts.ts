@@ -387,7 +387,7 @@ export const alerts: readonly HostileCase[] = [
   mutation('a channel at a URL of 100 kB', 'createAlertChannel', () => ({
     ...{ name: 'Hostile', webhook: { url: `https://a.example/${'a/'.repeat(50_000)}` } },
   })),
-  mutation('a channel with a mail address of 100 kB', 'createAlertChannel', () => ({
+  mutation('a channel with an email address of 100 kB', 'createAlertChannel', () => ({
     ...{ name: 'Hostile', mail: { address: `${'a.'.repeat(50_000)}a@b.example` } },
   })),
 ]

@@ -55,7 +55,7 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
     if (payment === null) throw new NotFound('Payment not found.')
     if (payment.provider !== 'STRIPE') throw new Conflict('This payment is for a check plan. Use setCheckPlan.')
     if (!(await isOrganization(tx, organizationId))) throw new NotFound('Organization not found.')
-    if (payment.payload === '') throw new Conflict('The content of this payment is kept no longer.')
+    if (payment.payload === '') throw new Conflict('The content of this payment is no longer stored.')
     const event = readStripeEvent(payment.payload, tx.config)
     if (event?.subscriptionId != null) {
       const { subscriptionId } = event

@@ -29,7 +29,7 @@ export function listenToPasskeys(): void {
 /** What waits for someone to choose a passkey among what the browser fills in; null: nothing does. */
 let autofill: AbortController | null = null
 
-/** Offers passkeys among what the browser fills into the field of the mail address. */
+/** Offers passkeys among what the browser fills into the field of the email address. */
 export async function offerAutofill(): Promise<void> {
   const field = document.querySelector<HTMLInputElement>('input[autocomplete~="webauthn"]')
   const button = document.querySelector<HTMLButtonElement>('button[data-passkey="sign-in"]')

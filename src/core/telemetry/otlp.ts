@@ -91,14 +91,14 @@ function loggingExporter(exporter: SpanExporter, log: TracerOptions['log']): Spa
     export(spans, done) {
       exporter.export(spans, (result) => {
         if (result.code === 0) {
-          if (lost > 0) log.info({ lost }, 'traces: the collector takes spans again')
+          if (lost > 0) log.info({ lost }, 'traces: the collector accepts spans again')
           lost = 0
           loggedAt = Number.NEGATIVE_INFINITY
         } else {
           lost += spans.length
           if (performance.now() - loggedAt > REMINDER_MS) {
             loggedAt = performance.now()
-            log.warn({ lost, reason: result.error?.message }, 'traces: the collector does not take spans')
+            log.warn({ lost, reason: result.error?.message }, 'traces: the collector does not accept spans')
           }
         }
         done(result)

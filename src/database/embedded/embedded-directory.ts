@@ -25,7 +25,7 @@ export async function holdsDatabase(directory: string): Promise<boolean> {
   const entries = await entriesOf(directory)
   if (entries === null || entries.length === 0) return false
   if (!entries.some(({ name }) => name === 'PG_VERSION')) {
-    throw new StartError(`${directory} has files in it but no PG_VERSION, so it is no whole database. ${RESTORE}`)
+    throw new StartError(`${directory} contains files but no PG_VERSION, so it is not a complete database. ${RESTORE}`)
   }
   const version = readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()
   if (version !== FILES_VERSION) {

@@ -213,7 +213,7 @@ export function fileIn({ files, fields }: SubmittedForm, name: string): File | u
   const file = files.get(name)
   if (file === undefined && fields.has(sentFile(name))) {
     throw invalid([
-      { path: [name], message: 'was not kept while you signed in: choose the file again, or go on without' },
+      { path: [name], message: 'was lost while you signed in: choose the file again, or continue without it' },
     ])
   }
   return file

@@ -58,5 +58,5 @@ export function integrationRoutes(contextOf: (c: HttpContext) => IntegrationCont
 function requireMethod(c: HttpContext, methods: readonly string[]): void {
   if (methods.includes(c.req.method)) return
   c.header('Allow', methods.join(', '))
-  throw new HTTPException(405, { message: `This path takes ${methods.join(' or ')} only.` })
+  throw new HTTPException(405, { message: `This path accepts ${methods.join(' or ')} only.` })
 }

@@ -20,7 +20,7 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
     answer(c, async (ctx) => {
       if (!METHODS.includes(c.req.method)) {
         c.header('Allow', METHODS.join(', '))
-        throw new HTTPException(405, { message: `This path takes ${METHODS.join(', ')} only.` })
+        throw new HTTPException(405, { message: `This path accepts ${METHODS.join(', ')} only.` })
       }
       const signal = signalOf(c.req.param('signal'))
       if (signal === null) throw new NotFound('No route matches this path.')

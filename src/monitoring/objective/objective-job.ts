@@ -32,7 +32,7 @@ export async function runDueObjectives(ctx: Context): Promise<Date | null> {
   for (const organization of new Map(objectives.map((each) => [each.organizationId, each.organization])).values()) {
     const own = objectives.filter(({ organizationId }) => organizationId === organization.id)
     await judgeAll(ctx, organization, own).catch((error: unknown) =>
-      ctx.log.error({ err: error, organization: organization.id }, 'monitoring: could not judge objectives'),
+      ctx.log.error({ err: error, organization: organization.id }, 'monitoring: could not evaluate objectives'),
     )
   }
   const next = await ctx.db.objective.findFirst({

@@ -48,7 +48,7 @@ export const mqtt = serverProbe({
     })
     .refine(({ topic, expect }) => expect === undefined || topic !== undefined, {
       path: ['topic'],
-      message: 'must be given with what is expected',
+      message: 'must be given with an expected message',
     }),
   words: {
     name: 'MQTT',

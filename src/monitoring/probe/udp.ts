@@ -101,7 +101,7 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
       return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, { detail, latencyMs })
     }
     case 'unmet':
-      return probeResult('DOWN', 'Answered, but not what is expected', { detail })
+      return probeResult('DOWN', 'Answered, but not as expected', { detail })
     case 'silent':
       return probeResult('DOWN', `No answer within ${timeoutMs / SECOND} s`, { detail, suspect: host })
     case 'aborted':

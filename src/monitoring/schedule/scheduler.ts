@@ -161,8 +161,8 @@ function createWatchRunner(
       return await withDeadline(MAX_PROBE_MS, 'A probe', run(watch, ending.signal))
     } catch (error) {
       end()
-      log.error({ err: error, watch: watch.id }, 'monitoring: ended a probe that hangs')
-      return probeResult('UNKNOWN', 'The probe did not end. This is an internal error, which is logged.')
+      log.error({ err: error, watch: watch.id }, 'monitoring: ended a hanging probe')
+      return probeResult('UNKNOWN', 'The probe did not end. This is an internal error, which was logged.')
     } finally {
       stopped.removeEventListener('abort', end)
     }

@@ -166,7 +166,7 @@ function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): Ru
       return await runProbe(kind, options, { tools, owner, timeoutMs, signal, state, lastDown })
     } catch (error) {
       ctx.log.error({ err: error, watch: watch.id }, 'monitoring: could not run a probe')
-      return probeResult('UNKNOWN', 'The probe failed by an internal error, which is logged.')
+      return probeResult('UNKNOWN', 'The probe failed because of an internal error, which was logged.')
     }
   }
 }

@@ -74,7 +74,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>, rea
     if (organizationId === null) all = true
     else grown.add(organizationId)
     working ??= work()
-      .catch((error: unknown) => ctx.log.warn({ err: error }, 'notification: could not look for events; retrying'))
+      .catch((error: unknown) => ctx.log.warn({ err: error }, 'notification: could not check for events; retrying'))
       .finally(() => {
         working = null
         if (!closed && (all || grown.size > 0)) wake(null)

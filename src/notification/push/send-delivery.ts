@@ -65,7 +65,7 @@ export function createPushSender(parts: PushParts): (row: DuePush) => Promise<vo
     await recordInChannel(ctx, row, result)
     if (result.kind === 'failed' && result.permanence === 'GONE') return removeBrowser(row)
     if (result.kind === 'failed')
-      ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up a push notification')
+      ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up on a push notification')
     return end(row)
   }
 

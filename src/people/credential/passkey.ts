@@ -69,7 +69,7 @@ export async function registrationOptions(
   requireConfirmation(ctx)
   const { email, name } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
   const excludeCredentials = await descriptorsOf(ctx, userId)
-  if (excludeCredentials.length >= MAX_PASSKEYS) throw new Conflict(`At most ${MAX_PASSKEYS} passkeys are possible.`)
+  if (excludeCredentials.length >= MAX_PASSKEYS) throw new Conflict(`You can have at most ${MAX_PASSKEYS} passkeys.`)
   return {
     challenge: await createChallenge(ctx, 'register', userId),
     rp: { id, name: 'Allclear' },

@@ -29,7 +29,7 @@ const User = builder.objectRef<Person>('User').implement({
   fields: (t) => ({
     id: t.exposeID('id'),
     name: t.exposeString('name', { description: 'The person’s name.' }),
-    email: t.exposeString('email', { description: 'The person’s mail address.' }),
+    email: t.exposeString('email', { description: 'The person’s email address.' }),
   }),
 })
 
@@ -43,7 +43,7 @@ const Member = builder.objectRef<MemberRow>('Member').implement({
 })
 
 const Invitation = builder.prismaObject('Invitation', {
-  description: 'An open invitation of one mail address.',
+  description: 'An open invitation of one email address.',
   fields: (t) => ({
     id: t.exposeID('id'),
     email: t.exposeString('email', { description: 'The invited address.' }),
@@ -151,7 +151,7 @@ const InviteInput = builder.inputType('InviteInput', {
   description: 'The person to invite.',
   fields: (t) => ({
     organizationId: t.id(ORGANIZATION_ID),
-    email: t.string({ description: 'The mail address. Only an account with it can accept.' }),
+    email: t.string({ description: 'The email address. Only an account with it can accept.' }),
     role: t.field({ type: Role, description: 'The role that the person will have.' }),
   }),
 })
@@ -222,7 +222,7 @@ const AddOwnerInput = builder.inputType('AddOwnerInput', {
   description: 'The new owner of an organization.',
   fields: (t) => ({
     organizationId: t.id({ description: 'The organization.' }),
-    email: t.string({ description: 'The mail address of a person who has an account.' }),
+    email: t.string({ description: 'The email address of a person who has an account.' }),
   }),
 })
 

@@ -177,5 +177,5 @@ function ResetForm({ state, email }: { readonly state: FormState; readonly email
 }
 
 function MailMissing() {
-  return <p class="lead">Sign-up needs mail, which is not set up here. Ask the operator for an invitation.</p>
+  return <p class="lead">Sign-up requires email, which is not set up here. Ask the operator for an invitation.</p>
 }

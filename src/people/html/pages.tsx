@@ -149,7 +149,7 @@ export const agentOf = (c: HttpContext) => c.req.header('user-agent') ?? ''
 
 /** Creates the error for a wrong email address or password. It does not reveal which addresses have an account. */
 export function wrongPassword(): Unauthenticated {
-  return new Unauthenticated('WRONG_CREDENTIALS', 'The mail address or the password is wrong.')
+  return new Unauthenticated('WRONG_CREDENTIALS', 'The email address or the password is wrong.')
 }
 
 /** Explains why a request was refused, or redirects to a page that asks for what is missing. */

@@ -132,7 +132,7 @@ async function askToLink(
 ): Promise<OpenIdResult> {
   if (passwordHash === null) {
     const name = openIdName(ctx.config)
-    throw new Forbidden('FORBIDDEN', `Sign in another way first, then connect ${name} on the page of your account.`)
+    throw new Forbidden('FORBIDDEN', `Sign in another way first, then connect ${name} on your account page.`)
   }
   const data = { kind: 'link', issuer, subject, to }
   return {

@@ -42,7 +42,7 @@ export async function requestPasswordReset(ctx: PeopleContext, input: unknown): 
       subject: 'Set a new password for Allclear',
       message: 'The link works once, within 15 minutes.',
       action: { label: 'Set a new password', url: `${ctx.site.baseUrl}${RESET_PATH}/${token}` },
-      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this mail: your password stays.`,
+      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this email: your password stays.`,
     })
   })
 }

@@ -32,7 +32,7 @@ export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: 
       subject: 'Sign in to Allclear',
       message: 'The link works once, within 15 minutes.',
       action: { label: 'Sign in', url: `${ctx.site.baseUrl}${SIGN_IN_LINK_PATH}/${token}` },
-      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this mail.`,
+      reason: `Someone asked for this link at ${ctx.site.baseUrl}. If it was not you, ignore this email.`,
     })
   })
 }

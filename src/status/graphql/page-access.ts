@@ -38,7 +38,7 @@ const PageAccess = builder.objectRef<ShownAccess>('PageAccess').implement({
     kind: t.expose('kind', { type: PageAccessKind, description: 'Who may read it.' }),
     mailDomains: t.stringList({
       extensions: costs({ items: MAX_DOMAINS }),
-      description: 'The domains of mail addresses that may read it, for MAIL_DOMAIN.',
+      description: 'The domains of email addresses that may read it, for MAIL_DOMAIN.',
       resolve: ({ mailDomains }) => mailDomains,
     }),
     ranges: t.stringList({

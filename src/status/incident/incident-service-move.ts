@@ -95,7 +95,7 @@ function requireMovable(from: Incident, into: Incident): void {
   }
   if (from.visibility === 'PUBLIC' && into.visibility !== 'PUBLIC')
     throw new Conflict(
-      'Publish the other incident first. Otherwise the page would show that the service works.',
+      'Publish the other incident first. Otherwise the page would show the service as operational.',
       'INCIDENT_NOT_PUBLIC',
     )
 }

@@ -95,6 +95,6 @@ export async function readSizes(
       coalesce((SELECT max(count) FROM (SELECT count(*) FROM file GROUP BY "updateId", "noteId") c), 0)::int
         AS "filesOfItem"`
   const [sizes] = found
-  if (sizes === undefined) throw new Error('A statement that gives one row has given none.')
+  if (sizes === undefined) throw new Error('A statement returned no row.')
   return sizes
 }

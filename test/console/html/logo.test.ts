@@ -97,7 +97,7 @@ test('is lost when the session ends, which the form reports', async () => {
   const sentAgain = await settings(null, { description: 'Kept.', 'logo.sent': 'true' })
   const again = await admin.post('page', sentAgain)
   expect(again.status).toBe(422)
-  expect(again.html).toMatch(/id="logo-problem">Was not kept while you signed in: choose the file again/)
+  expect(again.html).toMatch(/id="logo-problem">Was lost while you signed in: choose the file again/)
   expect(again.html).toContain('Kept.</textarea>')
   expect(again.html).not.toContain('name="logo.sent"')
 })

@@ -59,7 +59,7 @@ describe.skipIf(serverUrl !== undefined)('an embedded database whose opening has
     const opening = await beginOpening(dataDir)
     expect(opening.database).toBeNull()
     provideOpening(opening)
-    await expect(open()).rejects.toThrow('has files in it but no PG_VERSION')
+    await expect(open()).rejects.toThrow('contains files but no PG_VERSION')
     expect(await readdir(dataDir)).toEqual(['database'])
     await opening.thread.terminate()
   })

@@ -46,7 +46,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
   })
 
   test.each<[string, () => Promise<unknown>, RegExp]>([
-    ['without PG_VERSION', () => rm(join(database, 'PG_VERSION')), /has files in it but no PG_VERSION/],
+    ['without PG_VERSION', () => rm(join(database, 'PG_VERSION')), /contains files but no PG_VERSION/],
     ['with an empty PG_VERSION', () => truncate(join(database, 'PG_VERSION'), 0), /has a damaged PG_VERSION/],
     ['of another version', () => writeFile(join(database, 'PG_VERSION'), '16\n'), /is a database of PostgreSQL 16;/],
     ['without its control file', () => rm(join(database, 'global/pg_control')), /global\/pg_control is missing/],
@@ -83,7 +83,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
   test('with foreign files is rejected and not modified', async () => {
     await mkdir(database, { recursive: true })
     await writeFile(join(database, 'photo.jpg'), 'x')
-    expect(await refusal()).toMatch(/has files in it but no PG_VERSION/)
+    expect(await refusal()).toMatch(/contains files but no PG_VERSION/)
     expect(await readdir(database)).toEqual(['photo.jpg'])
   })
 

@@ -35,8 +35,8 @@ describe('a datagram', () => {
     [{}, [''], 'UP', /^Answered 0 bytes in/],
     [{ expect: 'pong' }, ['no', 'a pong'], 'UP', /^Answered 6 bytes/],
     [{ expect: '\\xc3\\xa4' }, ['ä'], 'UP', /./],
-    [{ expect: 'pong' }, ['no'], 'DOWN', /^Answered, but not what is expected$/],
-    [{ expect: 'pong' }, new Array(50).fill('no'), 'DOWN', /^Answered, but not what is expected$/],
+    [{ expect: 'pong' }, ['no'], 'DOWN', /^Answered, but not as expected$/],
+    [{ expect: 'pong' }, new Array(50).fill('no'), 'DOWN', /^Answered, but not as expected$/],
     [{}, [], 'DOWN', /^No answer within 0\.4 s$/],
   ])('with %j, answered by %j, is %s', async (given, answers, outcome, message) => {
     const { port } = await serve(() => answers)

@@ -158,7 +158,7 @@ describe('an address that has an account', () => {
     await withAccount({ passwordHash: null })
     const { status, html } = await signIn(visit())
     expect(status).toBe(403)
-    expect(html).toContain('then connect Our directory on the page of your account')
+    expect(html).toContain('then connect Our directory on your account page')
   })
 
   test('still asks for the second factor', async () => {

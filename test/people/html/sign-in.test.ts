@@ -250,6 +250,6 @@ describe('without email, sign-up and a provider', () => {
   test('an open sign-up without email says so', async () => {
     const bare = await testApp({ dns, database, settings: { SECRET_KEY: settings.SECRET_KEY, SIGNUP: 'open' } })
     const { html } = await newVisitor(bare.baseUrl).get('/sign-up')
-    expect(html).toContain('Sign-up needs mail, which is not set up here.')
+    expect(html).toContain('Sign-up requires email, which is not set up here.')
   })
 })

@@ -33,7 +33,7 @@ const url = (label: string, hint: string): AddressField => ({ ...secret('url', l
 /** The fields of each kind's address. */
 export const addressForms: Readonly<Record<AddressKey, readonly AddressField[]>> = {
   mail: [
-    { name: 'address', label: 'Mail address', required: true, type: 'email', hint: 'Also that of a gateway to SMS.' },
+    { name: 'address', label: 'Email address', required: true, type: 'email', hint: 'Also that of a gateway to SMS.' },
     { name: 'short', label: 'Form', required: false, choices: mailForms },
   ],
   webhook: [url('URL', 'Takes a signed POST for each alert (Standard Webhooks).')],

@@ -27,5 +27,5 @@ export async function applyToEach(
   if (first === undefined) return
   if (errors.length === items.length) throw first
   const other = errors.find((error) => !(error instanceof NotFound)) ?? first
-  throw new Conflict(`${errors.length} of ${items.length} stayed as they were. ${other.message}`, 'NOT_APPLIED')
+  throw new Conflict(`${errors.length} of ${items.length} were not changed. ${other.message}`, 'NOT_APPLIED')
 }

@@ -262,7 +262,7 @@ function TestMail({ screen, answer }: { readonly screen: OperatorScreen; readonl
   return (
     <form method="post" action={screen.path('settings/mail')} class="actions">
       <button type="submit" class="quiet">
-        Send yourself a test mail
+        Send yourself a test email
       </button>
       {answer === null ? null : (
         <span role="status" class={answer.delivered ? undefined : 'problem'} id="mail-test">

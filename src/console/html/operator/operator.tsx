@@ -244,7 +244,7 @@ async function showOrganization(
         </button>
       </form>
       <form method="post" action={at('owner')} class="filters">
-        <InputField label="New owner’s mail address" name="email" type="email" state={state} required />
+        <InputField label="New owner’s email address" name="email" type="email" state={state} required />
         <button type="submit" class="quiet">
           Make owner
         </button>

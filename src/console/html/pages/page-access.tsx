@@ -21,7 +21,7 @@ export const accessKinds = [
   { value: 'PUBLIC', text: 'Everybody' },
   { value: 'PASSWORD', text: 'Anyone with the password' },
   { value: 'MEMBERS', text: 'Members of the organization' },
-  { value: 'MAIL_DOMAIN', text: 'Mail addresses of allowed domains' },
+  { value: 'MAIL_DOMAIN', text: 'Email addresses of allowed domains' },
   { value: 'ADDRESSES', text: 'Allowed networks' },
 ] as const
 

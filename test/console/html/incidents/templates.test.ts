@@ -35,7 +35,7 @@ test('a template fills the incident form, with its services, without a script', 
   const open = { ...typed, title: '{{service}} is down', message: 'We look.', templateId: '' }
   const refused = await editor.post('incidents/new', open)
   expect(refused.status).toBe(422)
-  expect(refused.html).toContain('Has {{service}} of the template, which is still to fill in.')
+  expect(refused.html).toContain('Has {{service}} of the template, which you still have to fill in.')
   // The Enter key presses the first button of the form; with no template chosen it reports the incident.
   const sent = await editor.post('incidents/new', { ...open, title: 'API is down', use: 'true' })
   expect(sent.location).toMatch(/^\/console\/acme\/incidents\/inc_/)

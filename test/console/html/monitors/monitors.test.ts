@@ -370,7 +370,7 @@ describe('the list', () => {
     const none = await editor.post('monitors/bulk', { do: 'pause' })
     expect([none.status, none.html.includes('choose at least one')]).toEqual([422, true])
     const some = await editor.post('monitors/bulk', { ids: [id, newId('Monitor')], do: 'pause' })
-    expect(some.html).toContain('1 of 2 stayed as they were.')
+    expect(some.html).toContain('1 of 2 were not changed.')
     expect((await stored(id)).pausedBy).toBe('OWNER')
     const viewer = await (await signIn('VIEWER')).post('monitors/bulk', { ids: id, do: 'resume' })
     expect(viewer.html).toContain('This requires the role EDITOR')

@@ -72,7 +72,7 @@ describe('subscribers', () => {
     const editor = await signIn('EDITOR')
     const { status, html } = await editor.post('subscribers/import', { csv: 'late@a.example', 'csv.sent': 'true' })
     expect(status).toBe(422)
-    expect(html).toMatch(/Was not kept while you signed in: choose the file again/)
+    expect(html).toMatch(/Was lost while you signed in: choose the file again/)
     expect(html).toContain('late@a.example</textarea>')
     expect(await found('late@a.example')).toBeNull()
   })
