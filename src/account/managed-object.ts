@@ -67,14 +67,14 @@ export async function requireDeletable(tx: Context, organizationId: string, id: 
 }
 
 /**
- * Lets everyone change an object that a file manages, until the file is applied again. Needs a key with scope WRITE.
+ * Lets everyone change an object that a file manages, until the file is applied again. Requires a key with scope WRITE.
  * @throws NotFound when no file manages the object.
  */
 export function unlockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_UNLOCKED')
 }
 
-/** Reverts `unlockManagedObject`. Needs a key with scope WRITE. @throws NotFound when no file manages the object. */
+/** Reverts `unlockManagedObject`. Requires a key with scope WRITE. @throws NotFound when no file manages the object. */
 export function lockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_LOCKED')
 }

@@ -77,7 +77,7 @@ export function countPageTokens({ db }: Pick<Context, 'db'>, pageId: string): Pr
 
 /**
  * Changes who can read a page of the caller's organization. Readers lose access at once, on every instance, and must prove it
- * again. Needs a key with scope ADMIN, or a person's confirmation.
+ * again. Requires a key with scope ADMIN, or a person's confirmation.
  * @throws Invalid for an invalid field, or when a value that the kind needs is missing. @throws NotFound for an unknown page.
  * @throws Conflict when the page has changed since the given version.
  */
@@ -159,7 +159,7 @@ export interface CreatedPageToken {
 }
 
 /**
- * Creates a read token, which gives access to the documents of a page. Needs a key with scope ADMIN.
+ * Creates a read token, which gives access to the documents of a page. Requires a key with scope ADMIN.
  * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many tokens.
  */
 export async function createPageToken(ctx: Context, input: unknown): Promise<CreatedPageToken> {
@@ -184,7 +184,7 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
 }
 
 /**
- * Revokes a read token at once, on every instance. Needs a key with scope ADMIN. Returns the revoked token.
+ * Revokes a read token at once, on every instance. Requires a key with scope ADMIN. Returns the revoked token.
  * @throws NotFound when the organization has no such token.
  */
 export async function revokePageToken(ctx: Context, id: string): Promise<PageToken> {
@@ -200,7 +200,7 @@ export async function revokePageToken(ctx: Context, id: string): Promise<PageTok
   return revoked
 }
 
-/** Returns the read tokens of a page, newest first. Needs a key with scope ADMIN. */
+/** Returns the read tokens of a page, newest first. Requires a key with scope ADMIN. */
 export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
   const organizationId = requireScope(ctx, 'ADMIN')
   return ctx.db.pageToken.findMany({

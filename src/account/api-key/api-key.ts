@@ -22,7 +22,7 @@ const newKey = z.object({
 })
 
 /**
- * Creates a key for the caller's organization. Needs a key with scope ADMIN.
+ * Creates a key for the caller's organization. Requires a key with scope ADMIN.
  * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
  */
 export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
@@ -52,7 +52,7 @@ export async function announceKeys(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Revokes a key of the caller's organization at once, on every instance. Needs a key with scope ADMIN. Revoking a key twice
+ * Revokes a key of the caller's organization at once, on every instance. Requires a key with scope ADMIN. Revoking a key twice
  * changes nothing.
  * @throws NotFound when the organization has no key with this id. @throws Conflict for the last key with scope ADMIN, unless
  * `force` is set or the caller is the operator.

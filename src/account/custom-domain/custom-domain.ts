@@ -54,7 +54,7 @@ const removal = request.omit({ domain: true })
 
 /**
  * Requests a custom domain for a page, in place of its previous one. The page is served there once the domain is proven. Another
- * request of the same domain has it checked again soon, with the same challenge. Needs a key with scope ADMIN; a person must
+ * request of the same domain has it checked again soon, with the same challenge. Requires a key with scope ADMIN; a person must
  * confirm it.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  * @throws Conflict when the page has changed since the given version.
@@ -75,7 +75,7 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
 }
 
 /**
- * Removes the domain of a page and stops serving it. Needs a key with scope ADMIN; a person must confirm it.
+ * Removes the domain of a page and stops serving it. Requires a key with scope ADMIN; a person must confirm it.
  * @throws NotFound when the organization has no such page. @throws Conflict when it has changed since the given version.
  */
 export async function removeDomain(ctx: Context, input: unknown): Promise<Page> {

@@ -38,7 +38,7 @@ const deletionInput = z.object({ id: z.string(), slug: z.string() })
 
 /**
  * Deletes the caller's organization. It is no longer found, and its keys stop working; the operator can restore it for seven days.
- * Deleting it twice changes nothing. Needs a key with scope ADMIN, or the operator.
+ * Deleting it twice changes nothing. Requires a key with scope ADMIN, or the operator.
  * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
  */
 export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {

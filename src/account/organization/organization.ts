@@ -78,7 +78,7 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
 
 /**
  * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once it is proven.
- * Needs a key with scope ADMIN.
+ * Requires a key with scope ADMIN.
  * @param upload becomes the logo; absent: the logo comes from the input.
  * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, when the organization has changed since the given
  * version, or when a file manages a changed member (ManagedByFile).

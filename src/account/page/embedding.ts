@@ -44,7 +44,7 @@ const embedding = z.object({
 })
 
 /**
- * Sets which sites may embed the status line of a page. Needs a key with scope ADMIN.
+ * Sets which sites may embed the status line of a page. Requires a key with scope ADMIN.
  * @param input `pageId`, or the id of the organization for its first page; and `origins`, which replace the list.
  * @throws Invalid for a text that is not an origin, NotFound for an unknown page, Conflict when the page has changed since the
  * given version.

@@ -10,7 +10,7 @@ import { countEdit, findPage, pageUpdated } from './page.ts'
 const reports = z.object({ pageId: z.string(), published: z.boolean(), version: versionInput })
 
 /**
- * Sets whether readers of a page can read its monthly reports. Needs a key with scope ADMIN.
+ * Sets whether readers of a page can read its monthly reports. Requires a key with scope ADMIN.
  * @param input `pageId`, or the id of the organization for its first page; and `published`.
  * @throws Invalid, NotFound for an unknown page, Conflict when the page has changed since the given version.
  */

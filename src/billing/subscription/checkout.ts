@@ -32,7 +32,7 @@ export function parsePaidTier(name: string): PaidTier {
 }
 
 /**
- * Starts the upgrade of the caller's organization to the named tier. Returns our URL that redirects to the payment link. Needs a
+ * Starts the upgrade of the caller's organization to the named tier. Returns our URL that redirects to the payment link. Requires a
  * key with scope READ; people must be owners.
  * @throws NotFound `UNKNOWN_TIER`. @throws the errors of `paymentLink`, so that no URL leads nowhere.
  */

@@ -65,7 +65,7 @@ subscription FollowStatusPage($slug: String!) {
   },
   {
     query: `# Creates an organization with its status page, and gives its first API key, shown only here.
-# Needs the operator's token in the headers, unless sign-up is open (SIGNUP=open).
+# Requires the operator's token in the headers, unless sign-up is open (SIGNUP=open).
 mutation CreateOrganization {
   createOrganization(input: { name: "Example", slug: "your-slug", contactEmail: "you@example.com" }) {
     ... on CreateOrganizationPayload {

@@ -35,7 +35,7 @@ import { requireProbeLimits } from './target.ts'
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
 /**
- * Creates a monitor and starts it. The thresholds of a heartbeat are always 1: its grace is its tolerance. Needs a key
+ * Creates a monitor and starts it. The thresholds of a heartbeat are always 1: its grace is its tolerance. Requires a key
  * with scope WRITE.
  * @throws Invalid, NotFound when the organization has no such service or monitor to depend on, TierLimitReached when its tier allows no more
  * monitors (paused ones included), and RateLimited when it used too many ports today.
@@ -63,7 +63,7 @@ const monitorEdit = z.object({
 /**
  * Updates the given fields of a monitor. Its kind stays; a `serviceId` of null detaches it from its service; options
  * replace all options, except that secrets given as null are kept. When the options change, earlier results no longer
- * count (those of the members of a group do), and a probe that is running is discarded. Needs a key with scope WRITE.
+ * count (those of the members of a group do), and a probe that is running is discarded. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict when it was changed after the given version, ManagedByFile, and RateLimited when the
  * organization used too many ports today.
  */
@@ -233,7 +233,7 @@ async function makeDueNow(tx: Context, monitor: Monitor): Promise<void> {
 }
 
 /**
- * Deletes a monitor with its history. Returns the deleted monitor. Needs a key with scope WRITE.
+ * Deletes a monitor with its history. Returns the deleted monitor. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor, and ManagedByFile.
  */
 export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> {
@@ -254,7 +254,7 @@ export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> 
 }
 
 /**
- * Replaces the token of a heartbeat; the old one stops working. Needs a key with scope WRITE.
+ * Replaces the token of a heartbeat; the old one stops working. Requires a key with scope WRITE.
  * @throws NotFound, and Invalid when the monitor is of another kind.
  */
 export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Promise<Monitor> {

@@ -16,7 +16,7 @@ import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
 
 /**
  * Pauses a monitor; the paused time does not count towards uptime. A monitor that was paused by its tier's limit
- * becomes paused by its owner. Needs a key with scope WRITE.
+ * becomes paused by its owner. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor.
  */
 export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
@@ -29,7 +29,7 @@ export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
 }
 
 /**
- * Resumes a monitor that its owner or a tier paused. It becomes PENDING; a group gets the state of its members. Needs a key with
+ * Resumes a monitor that its owner or a tier paused. It becomes PENDING; a group gets the state of its members. Requires a key with
  * scope WRITE.
  * @throws NotFound, and TierLimitReached if the tier allows no more running monitors.
  */

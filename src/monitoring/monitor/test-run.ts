@@ -37,7 +37,7 @@ interface TestRuns {
 const testRunsByTools = new WeakMap<ProbeTools, TestRuns>()
 
 /**
- * Probes a monitor once in this process, even while it is paused, without storing the result. Needs a key with scope WRITE.
+ * Probes a monitor once in this process, even while it is paused, without storing the result. Requires a key with scope WRITE.
  * @throws NotFound, Invalid for a heartbeat or a group, and Unavailable if too many test runs are active.
  */
 export async function testMonitor(ctx: MonitoringContext, id: string): Promise<TestRun> {
@@ -51,7 +51,7 @@ const testInput = z.object({ id: z.string().nullish(), ...newProbeSettings, ...o
 /**
  * Probes once with unsaved options: of a new monitor, or of an edit of the monitor `id`, where null secrets stand for
  * the stored ones. Does not store the result, but counts the port as monitored, so that test runs cannot scan ports.
- * Needs a key with scope WRITE.
+ * Requires a key with scope WRITE.
  * @param input as for `createMonitor` and `updateMonitor`; name and service are ignored.
  * @throws NotFound, Invalid, RateLimited when the organization used too many ports today, and Unavailable when too many
  * test runs are active.

@@ -35,7 +35,7 @@ const newCorrection = z
   })
 
 /**
- * Sets how a time of a service counts in objectives and reports, regardless of measurements. Later corrections win. Needs a key
+ * Sets how a time of a service counts in objectives and reports, regardless of measurements. Later corrections win. Requires a key
  * with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the service has too many corrections.
  */
@@ -62,7 +62,7 @@ export async function correctUptime(ctx: Context, input: unknown): Promise<Uptim
   })
 }
 
-/** Deletes a correction, so that measurements count again. Needs a key with scope WRITE. @throws NotFound. */
+/** Deletes a correction, so that measurements count again. Requires a key with scope WRITE. @throws NotFound. */
 export async function deleteUptimeCorrection(ctx: Context, id: string): Promise<UptimeCorrection> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {

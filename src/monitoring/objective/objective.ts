@@ -59,7 +59,7 @@ const objectiveEdit = z.object({
 export const targetPercent = (units: number): number => units / PER_PERCENT
 
 /**
- * Creates an objective of a service. Needs a key with scope WRITE.
+ * Creates an objective of a service. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and TierLimitReached.
  */
 export async function createObjective(ctx: Context, input: unknown): Promise<Objective> {
@@ -92,7 +92,7 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
 }
 
 /**
- * Updates the given fields of an objective. Null days mean the calendar month. Its service stays. Needs a key with scope WRITE.
+ * Updates the given fields of an objective. Null days mean the calendar month. Its service stays. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict if it changed after the given version, and ManagedByFile.
  */
 export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
@@ -116,7 +116,7 @@ export async function updateObjective(ctx: Context, input: unknown): Promise<Obj
   })
 }
 
-/** Deletes an objective. Needs a key with scope WRITE. @throws NotFound and ManagedByFile. */
+/** Deletes an objective. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
 export async function deleteObjective(ctx: Context, id: string): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {

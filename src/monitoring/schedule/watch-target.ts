@@ -40,7 +40,7 @@ export function parseWatchTarget(text: string, path: string): WatchTarget {
 const WEB_PORTS = new Set([80, 443, 8080, 8443])
 
 /**
- * Creates a service with a monitor for an address, both or neither. Needs scope WRITE.
+ * Creates a service with a monitor for an address, both or neither. Requires scope WRITE.
  * @throws Invalid for an unsupported address, and the errors of `createService` and `createMonitor`.
  */
 export async function watchTarget(

@@ -57,7 +57,7 @@ const shownServices = [
 /** A page that a form edits. */
 export type EditedPage = Page
 
-/** Reads the page in the address. Needs the role ADMIN. @throws NotFound when the organization has no such page. */
+/** Reads the page in the address. Requires the role ADMIN. @throws NotFound when the organization has no such page. */
 export async function pageIn(screen: Screen): Promise<Page> {
   return findPage(screen.ctx.db, requireScope(screen.ctx, 'ADMIN'), idIn(screen))
 }

@@ -16,7 +16,7 @@ import { preview, readDraft, sendPreview } from './page-preview.tsx'
 
 const FIELDS = [...pageFields, ...languageFields, 'contactEmail', 'timeZone'] as const
 
-/** Reads the first page. Needs the role ADMIN. */
+/** Reads the first page. Requires the role ADMIN. */
 const firstPage = ({ ctx, organization }: Screen) => findPage(ctx.db, requireScope(ctx, 'ADMIN'), organization.id)
 
 /** Adds the settings of the organization and its first page, and its domain. */
