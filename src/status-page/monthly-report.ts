@@ -13,7 +13,7 @@ import { accountOf, countedStretches } from '../monitoring/objective/account.ts'
 import { budgetOf, isMet, WHOLE } from '../monitoring/objective/budget.ts'
 import { readCorrections } from '../monitoring/objective/standing.ts'
 import { monthAt, monthOf } from '../monitoring/objective/window.ts'
-import { readServicePasts } from '../monitoring/uptime/service-uptime.ts'
+import { readServiceStretches } from '../monitoring/uptime/service-uptime.ts'
 import type { Span } from '../monitoring/uptime/uptime.ts'
 import { upTo } from '../monitoring/uptime/uptime-history.ts'
 import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
@@ -114,7 +114,7 @@ const closedReports = new LRUCache<string, MonthlyReport>({
   ttl: 10 * MINUTE,
 })
 
-/** Reports are computed one by one: each reads the whole past of up to a thousand services. No caller is in a transaction. */
+/** Reports are computed one by one: each reads the whole history of up to a thousand services. No caller is in a transaction. */
 const oneByOne = createLimiter({ atOnce: 1 })
 
 const computeReport = (db: Database, about: ReportSubject) => oneByOne(() => computeNow(db, about))
@@ -139,24 +139,24 @@ async function computeNow(db: Database, about: ReportSubject): Promise<MonthlyRe
   const ids = services.map(({ id }) => id)
   const settings = { ...organization, uptimeSource: page.uptimeSource }
   const asked = ids.map((id) => ({ id, since: span.from }))
-  const pasts = await readServicePasts(db, settings, asked, readAt)
+  const histories = await readServiceStretches(db, settings, asked, readAt)
   const corrections = await readCorrections(db, ids, span.to)
   const owner = {}
   const found: ServiceReport[] = []
   for (const { id, name, objectives } of services) {
     await yieldAfterTimeSlice(owner)
-    const past = pasts.get(id)
-    if (past === undefined) continue
-    const counted = countedStretches(past.stretches, corrections.get(id) ?? [])
+    const history = histories.get(id)
+    if (history === undefined) continue
+    const counted = countedStretches(history.stretches, corrections.get(id) ?? [])
     const account = accountOf(counted, span)
     const { percent, coverage } = budgetOf(counted, {
       target: WHOLE,
       window: span,
-      begunAt: past.begunAt,
+      begunAt: history.begunAt,
       now: span.to,
     })
     const targets = objectives.map(({ target }) => ({ target, isMet: isMet(account, target) }))
-    found.push({ id, name, source: past.source, percent, coverage, account, objectives: targets })
+    found.push({ id, name, source: history.source, percent, coverage, account, objectives: targets })
   }
   const names = new Map(services.map(({ id, name }) => [id, name]))
   const incidents = await readIncidents(db, page, span)

@@ -14,7 +14,7 @@ import type { ImpairedStatus } from '../status/incident/incident-effects.ts'
 import { worstEffect } from '../status/incident/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import { sourceOf } from './service-history.ts'
-import { readPast, readStretches } from './service-range.ts'
+import { incidentHistorySince, readStretches } from './service-range.ts'
 
 /** The calendar days that an address names: one day, or a week. */
 export interface DayRequest {
@@ -96,12 +96,12 @@ export async function readServiceDay(
   const begin = new Date(Math.max(+day, +first))
   const end = startOfDay(timeZone, new Date(last.getTime() + DAY))
   const span = { from: startOfDay(timeZone, begin), to: end < now ? end : now }
-  const past = await readPast(db, state, [service.id], span.from, now)
+  const incidentHistory = await incidentHistorySince(db, state, [service.id], span.from, now)
   // Reading from the day before shows what had begun then.
   const before = new Date(span.from.getTime() - 1)
-  const found = await readStretches(db, state, service, { from: before, to: span.to }, past, now)
+  const found = await readStretches(db, state, service, { from: before, to: span.to }, incidentHistory, now)
   const stretches = stretchesOf(found, span, now)
-  const incidents = incidentsOf(past.incidents.get(service.id) ?? [], span)
+  const incidents = incidentsOf(incidentHistory.incidents.get(service.id) ?? [], span)
   const maintenances = await readMaintenances(db, organizationId, service.id, span)
   const lists = [stretches, incidents, maintenances]
   const neighbours = { earlier: new Date(+day - days * DAY), later: new Date(+day + days * DAY) }

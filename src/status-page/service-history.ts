@@ -126,8 +126,8 @@ export function importedIn(
 }
 
 /**
- * Adds what incidents said of the services of a page to what was measured. Yields the event loop between services. A history that has not
- * changed since `previous` is the same object. @param past reaches as far back as what was measured.
+ * Adds the effects of incidents on the services of a page to the measured days. Yields the event loop between services. A history that has not
+ * changed since `previous` is the same object. @param incidentHistory reaches as far back as the measured days.
  */
 export async function joinHistories(
   state: PageState,
@@ -135,15 +135,15 @@ export async function joinHistories(
   measured: Measured,
   {
     previous = null,
-    past = state.incidentHistory,
-  }: { readonly previous?: ServiceHistories | null; readonly past?: IncidentHistory } = {},
+    incidentHistory = state.incidentHistory,
+  }: { readonly previous?: ServiceHistories | null; readonly incidentHistory?: IncidentHistory } = {},
 ): Promise<ServiceHistories> {
   const owner = {}
   const histories = new Map<string, ServiceHistory>()
   let size = 0
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
-    const joined = historyOf(sourceOf(state, service), service, measured, past)
+    const joined = historyOf(sourceOf(state, service), service, measured, incidentHistory)
     const earlier = previous?.histories.get(service.id)
     const history = earlier && isSameHistory(earlier, joined) ? earlier : joined
     histories.set(service.id, history)
@@ -164,26 +164,26 @@ function historyOf(
   source: UptimeSource,
   { id, createdAt }: ServiceState,
   measured: Measured,
-  past: IncidentHistory,
+  incidentHistory: IncidentHistory,
 ): ServiceHistory {
-  const incidents = past.incidents.get(id) ?? noIncidents
+  const incidents = incidentHistory.incidents.get(id) ?? noIncidents
   const days =
     source === 'MONITORS'
       ? (measured.days.get(id) ?? [])
-      : reportedDaysOf({ id, createdAt }, past, measured.maintenance.get(id), measured.spans)
+      : reportedDaysOf({ id, createdAt }, incidentHistory, measured.maintenance.get(id), measured.spans)
   const imported = measured.imported.get(id)
   return { source, days, incidents, ...(imported && { imported }) }
 }
 
-/** Tallies days of a service by what incidents said of it. */
+/** Tallies days of a service by its incidents. */
 function reportedDaysOf(
   { id, createdAt }: Pick<ServiceState, 'id' | 'createdAt'>,
-  past: IncidentHistory,
+  incidentHistory: IncidentHistory,
   maintenance: readonly Span[] = [],
   spans: Measured['spans'],
 ): DayUptime[] {
-  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
-  return reportedDays({ incidents: past.incidents.get(id) ?? [], maintenance, knownSince }, spans)
+  const knownSince = new Date(Math.max(+createdAt, +incidentHistory.completeSince))
+  return reportedDays({ incidents: incidentHistory.incidents.get(id) ?? [], maintenance, knownSince }, spans)
 }
 
 /** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data,
@@ -242,7 +242,7 @@ export interface ServiceHistoryView extends BarView {
  * organization take longer than a time slice.
  */
 export async function serviceHistoryViews(
-  pasts: ReadonlyMap<string, ServiceHistory>,
+  histories: ReadonlyMap<string, ServiceHistory>,
   zone: Zone,
   {
     words = wordsOf('EN'),
@@ -258,12 +258,12 @@ export async function serviceHistoryViews(
     return named
   }
   const { days, daysPerService } = bounds.eventful
-  const most = Math.max(daysPerService, Math.floor(days / pasts.size))
+  const most = Math.max(daysPerService, Math.floor(days / histories.size))
   const owner = {}
   const views = new Map<string, ServiceHistoryView>()
-  for (const [id, past] of pasts) {
+  for (const [id, history] of histories) {
     await yieldAfterTimeSlice(owner)
-    views.set(id, serviceHistoryView(past, nameOf, most, words))
+    views.set(id, serviceHistoryView(history, nameOf, most, words))
   }
   return views
 }

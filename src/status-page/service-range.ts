@@ -37,8 +37,8 @@ export async function readServiceRange(
 ): Promise<ServiceRange> {
   const { organization, tier } = state
   const measured = await readMeasured(db, state, [service], now, range)
-  const past = await readPast(db, state, [service.id], measured.spans[0]?.from ?? now, now)
-  const { histories } = await joinHistories(state, [service], measured, { past })
+  const incidentHistory = await incidentHistorySince(db, state, [service.id], measured.spans[0]?.from ?? now, now)
+  const { histories } = await joinHistories(state, [service], measured, { incidentHistory })
   const history = histories.get(service.id) ?? { source: sourceOf(state, service), days: [], incidents: [] }
   if (!service.monitored) return { ...history, latencies: [] }
   const zone = { timeZone: organization.timeZone, tier }
@@ -46,8 +46,8 @@ export async function readServiceRange(
   return { ...history, latencies: points.some(({ count }) => count > 0) ? points : [] }
 }
 
-/** Returns what incidents said of services since a time; the state of the page has the newest. */
-export function readPast(
+/** Returns the incidents of services since a time; the state of the page has the newest. */
+export function incidentHistorySince(
   db: Database,
   state: PageState,
   ids: readonly string[],
@@ -65,7 +65,7 @@ export async function readStretches(
   state: PageState,
   service: ServiceState,
   span: Span,
-  past: IncidentHistory,
+  incidentHistory: IncidentHistory,
   now: Date,
 ) {
   if (sourceOf(state, service) === 'MONITORS') {
@@ -74,6 +74,9 @@ export async function readStretches(
     return stretches(monitors, maintenance, span)
   }
   const maintenance = (await readMaintenance(db, [service.id], span.from, now)).get(service.id) ?? []
-  const knownSince = new Date(Math.max(+service.createdAt, +past.completeSince))
-  return reportedStretches({ incidents: past.incidents.get(service.id) ?? [], maintenance, knownSince }, span)
+  const knownSince = new Date(Math.max(+service.createdAt, +incidentHistory.completeSince))
+  return reportedStretches(
+    { incidents: incidentHistory.incidents.get(service.id) ?? [], maintenance, knownSince },
+    span,
+  )
 }

@@ -12,7 +12,7 @@ import { readPageState } from '../status/page/page-state.ts'
 import type { PageCache, SharedHistories } from './page-cache.ts'
 import type { Measured, ServiceHistories } from './service-history.ts'
 import { joinHistories, readMeasured } from './service-history.ts'
-import { readPast } from './service-range.ts'
+import { incidentHistorySince } from './service-range.ts'
 
 /** Where shared states come from. */
 export interface StateSource {
@@ -69,14 +69,24 @@ function readShared({ db, cache, now }: StateSource, state: PageState, range: Ra
     const isKept = previous !== null && previous.position.days === position.days && isYoung(previous.measured, at)
     if (isKept && previous.position.page === position.page) return previous
     const measured = isKept ? previous.measured : await readMeasured(db, state, state.services, at, range)
-    const past = range === DEFAULT_RANGE ? state.incidentHistory : await readPastSince(db, state, measured, at)
-    return { organizationId, position, ...(await joinHistories(state, state.services, measured, { previous, past })) }
+    const incidentHistory =
+      range === DEFAULT_RANGE ? state.incidentHistory : await incidentHistoryInRange(db, state, measured, at)
+    return {
+      organizationId,
+      position,
+      ...(await joinHistories(state, state.services, measured, { previous, incidentHistory })),
+    }
   })
 }
 
-function readPastSince(db: PrismaClient, state: PageState, { spans }: Measured, now: Date): Promise<IncidentHistory> {
+function incidentHistoryInRange(
+  db: PrismaClient,
+  state: PageState,
+  { spans }: Measured,
+  now: Date,
+): Promise<IncidentHistory> {
   const ids = state.services.map(({ id }) => id)
-  return readPast(db, state, ids, spans[0]?.from ?? now, now)
+  return incidentHistorySince(db, state, ids, spans[0]?.from ?? now, now)
 }
 
 /** How often a document is read when the page changes meanwhile. */

@@ -1,6 +1,6 @@
 /**
  * Measures the service beside a baseline, and prints figures, ratios and targets. `npm run bench` runs everything, `npm run
- * bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, past-page, notify, hostile, cost,
+ * bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, history-page, notify, hostile, cost,
  * graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes, from-clone, import,
  * backup, move.
  */
@@ -17,6 +17,7 @@ import { fanOut } from './fan-out.ts'
 import { firstMinutes, fromClone } from './first-minutes.ts'
 import { graphqlThroughput } from './graphql-throughput.ts'
 import { growth } from './growth.ts'
+import { historyPage } from './history-page.ts'
 import { hostile } from './hostile.ts'
 import { httpThroughput } from './http-throughput.ts'
 import { importing } from './import.ts'
@@ -27,7 +28,6 @@ import { monitoring } from './monitoring.ts'
 import { move } from './move.ts'
 import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
-import { pastPage } from './past-page.ts'
 import { pixels } from './pixels.ts'
 import { publicAnswers } from './public-answers.ts'
 import { search } from './search.ts'
@@ -42,7 +42,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   memory,
   'fan-out': fanOut,
   monitoring,
-  'past-page': (_dns, dataDir) => pastPage(dataDir),
+  'history-page': (_dns, dataDir) => historyPage(dataDir),
   notify,
   hostile: (_dns, dataDir) => hostile(dataDir),
   cost,

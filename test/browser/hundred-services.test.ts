@@ -8,7 +8,7 @@ import { postIncidentUpdate } from '../../src/status/incident/incident-updates.t
 import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
 import { createService } from '../../src/status/service/service.ts'
 import { createServiceGroup } from '../../src/status/service/service-group.ts'
-import type { WrittenPast } from '../monitoring/histories.ts'
+import type { WrittenHistory } from '../monitoring/histories.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testApp } from '../support/app.ts'
 import { axeViolations } from '../support/axe.ts'
@@ -50,7 +50,7 @@ async function hundredServices(): Promise<void> {
     services.push((await createService(founded, { name, groupId, description: `What service ${index} does.` })).id)
   }
   const of = (index: number) => services[index] ?? ''
-  const up = (index: number): WrittenPast => ({
+  const up = (index: number): WrittenHistory => ({
     ...{ organizationId, serviceId: of(index), lastKnownAt: noon },
     states: [
       ['UP', at(-80 * DAY)],
@@ -59,7 +59,7 @@ async function hundredServices(): Promise<void> {
     ],
   })
   const pasts = services.flatMap((_, index) => (index % 7 === 6 ? [] : [up(index)]))
-  const now = (index: number, states: WrittenPast['states'], lastKnownAt: Date | null = noon) =>
+  const now = (index: number, states: WrittenHistory['states'], lastKnownAt: Date | null = noon) =>
     pasts.splice(
       pasts.findIndex(({ serviceId }) => serviceId === of(index)),
       1,

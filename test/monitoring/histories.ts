@@ -5,7 +5,7 @@ import { watchId } from '../../src/monitoring/schedule/watch.ts'
 import type { Span } from '../../src/monitoring/uptime/uptime.ts'
 
 /** A monitor's history, as tests write it. */
-export interface WrittenPast {
+export interface WrittenHistory {
   readonly organizationId: string
   readonly serviceId?: string | null
   /** Consecutive states, each with its start; the last one is open. */
@@ -16,16 +16,16 @@ export interface WrittenPast {
 }
 
 /** Writes a monitor with a history into the database, probed every minute; returns its id. */
-export async function writeMonitor(prisma: PrismaClient, past: WrittenPast): Promise<string> {
-  const [id = ''] = await writeMonitors(prisma, [past])
+export async function writeMonitor(prisma: PrismaClient, history: WrittenHistory): Promise<string> {
+  const [id = ''] = await writeMonitors(prisma, [history])
   return id
 }
 
 /** Writes many monitors at once, in four statements. */
-export async function writeMonitors(prisma: PrismaClient, pasts: readonly WrittenPast[]): Promise<string[]> {
-  const written = pasts.map((past) => {
-    const [state, stateSince] = past.states.at(-1) ?? ['PENDING', new Date(0)]
-    return { ...past, id: newId('Monitor'), state, stateSince }
+export async function writeMonitors(prisma: PrismaClient, histories: readonly WrittenHistory[]): Promise<string[]> {
+  const written = histories.map((history) => {
+    const [state, stateSince] = history.states.at(-1) ?? ['PENDING', new Date(0)]
+    return { ...history, id: newId('Monitor'), state, stateSince }
   })
   // In one transaction, because the application's workers create watches for monitors that have none.
   await prisma.$transaction([

@@ -2,8 +2,8 @@ import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import type { Objective, UptimeCorrection } from '../../generated/prisma/client.ts'
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { ServicePast, UptimeSettings } from '../uptime/service-uptime.ts'
-import { readServicePasts } from '../uptime/service-uptime.ts'
+import type { ServiceStretches, UptimeSettings } from '../uptime/service-uptime.ts'
+import { readServiceStretches } from '../uptime/service-uptime.ts'
 import type { CorrectedSpan, CountedStretch } from './account.ts'
 import { countedStretches } from './account.ts'
 import type { Budget } from './budget.ts'
@@ -62,20 +62,20 @@ async function readEach<T>(
   db: Database,
   settings: UptimeSettings,
   of: { readonly objectives: readonly Measured[]; since(objective: Measured): Date; readonly now: Date },
-  result: (objective: Measured, counted: readonly CountedStretch[], past: ServicePast) => T,
+  result: (objective: Measured, counted: readonly CountedStretch[], history: ServiceStretches) => T,
 ): Promise<Map<string, T>> {
   const asked = of.objectives.map((objective) => ({ id: objective.serviceId, since: of.since(objective) }))
-  const pasts = await readServicePasts(db, settings, asked, of.now)
-  const corrections = await readCorrections(db, [...pasts.keys()], of.now)
+  const histories = await readServiceStretches(db, settings, asked, of.now)
+  const corrections = await readCorrections(db, [...histories.keys()], of.now)
   const owner = {}
   const found = new Map<string, T>()
   for (const objective of of.objectives) {
     await yieldAfterTimeSlice(owner)
     const { serviceId } = objective
-    const past = pasts.get(serviceId)
-    if (past === undefined) continue
-    const counted = countedStretches(past.stretches, corrections.get(serviceId) ?? [])
-    found.set(objective.id, result(objective, counted, past))
+    const history = histories.get(serviceId)
+    if (history === undefined) continue
+    const counted = countedStretches(history.stretches, corrections.get(serviceId) ?? [])
+    found.set(objective.id, result(objective, counted, history))
   }
   return found
 }

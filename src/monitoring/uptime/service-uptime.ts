@@ -126,13 +126,13 @@ async function withReported(
   }: { readonly days: ReadonlyMap<string, DayUptime[]>; readonly spans: readonly Omit<DayUptime, 'tally'>[] },
   now: Date,
 ): Promise<Map<string, ServiceDay[]>> {
-  const past = await readReported(db, settings, services, spans[0]?.from ?? now, now)
+  const records = await readReported(db, settings, services, spans[0]?.from ?? now, now)
   const owner = {}
   const found = new Map<string, ServiceDay[]>()
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
     const { id, source } = service
-    const history = reportedHistory(service, past)
+    const history = reportedHistory(service, records)
     const effects = history.incidents.flatMap((incident) => incident.effects)
     const own = days.get(id) ?? reportedDays(history, spans)
     const worst = worstEffects(effects, own)
@@ -167,7 +167,7 @@ export async function readServiceUptimes(
   const uptimes = measured.length === 0 ? [] : await readUptimes(db, measured, now)
   const reported = services.filter(({ source }) => source === 'INCIDENTS')
   const since = new Date(Math.min(+now, ...asked.map(({ from }) => +from)))
-  const past = await readReported(db, settings, reported, since, now)
+  const records = await readReported(db, settings, reported, since, now)
   const owner = {}
   const found: ServiceUptime[] = []
   for (const query of asked) {
@@ -175,7 +175,7 @@ export async function readServiceUptimes(
     const service = byId.get(query.id)
     const uptime = isMeasured(query) || service === undefined ? uptimes[measured.indexOf(query)] : null
     if (uptime) found.push({ ...uptime, source: 'MONITORS' })
-    else if (service) found.push({ ...uptimeOf(reportedHistory(service, past), query, now), source: 'INCIDENTS' })
+    else if (service) found.push({ ...uptimeOf(reportedHistory(service, records), query, now), source: 'INCIDENTS' })
   }
   return found
 }
@@ -187,7 +187,7 @@ function uptimeOf(history: ReportedHistory, query: Span, now: Date): Uptime {
 }
 
 /** The history of a service in a span. */
-export interface ServicePast {
+export interface ServiceStretches {
   readonly source: UptimeSource
   /** Since when its state is recorded. */
   readonly begunAt: Date
@@ -196,12 +196,12 @@ export interface ServicePast {
 }
 
 /** Reads the history of services of an organization from given times until now, by service id. Runs at most five statements. */
-export async function readServicePasts(
+export async function readServiceStretches(
   db: Database,
   settings: UptimeSettings,
   asked: readonly HistoryQuery[],
   now: Date,
-): Promise<Map<string, ServicePast>> {
+): Promise<Map<string, ServiceStretches>> {
   const since = new Map<string, Date>()
   for (const { id, since: at } of asked) since.set(id, new Date(Math.min(+at, +(since.get(id) ?? at))))
   const services = await readServices(db, settings, [...since.keys()])
@@ -210,7 +210,7 @@ export async function readServicePasts(
   )
   const histories = await readHistories(db, measured, now)
   const reported = services.filter(({ source }) => source === 'INCIDENTS')
-  const past = await readReported(
+  const records = await readReported(
     db,
     settings,
     reported,
@@ -218,7 +218,7 @@ export async function readServicePasts(
     now,
   )
   const owner = {}
-  const found = new Map<string, ServicePast>()
+  const found = new Map<string, ServiceStretches>()
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
     const { id, source, watchedSince, createdAt } = service
@@ -228,7 +228,7 @@ export async function readServicePasts(
       const begunAt = watchedSince ?? createdAt
       found.set(id, { source, begunAt, maintenance, stretches: stretches(monitors, maintenance, span) })
     } else {
-      const history = reportedHistory(service, past)
+      const history = reportedHistory(service, records)
       const { maintenance, knownSince } = history
       found.set(id, { source, begunAt: knownSince, maintenance, stretches: reportedStretches(history, span) })
     }
@@ -256,7 +256,7 @@ async function readServices(
 }
 
 interface Reported {
-  readonly past: IncidentHistory
+  readonly incidentHistory: IncidentHistory
   readonly maintenance: ReadonlyMap<string, readonly Span[]>
 }
 
@@ -268,12 +268,12 @@ async function readReported(
   now: Date,
 ): Promise<Reported> {
   const idsOf = (of: readonly KnownService[]) => of.map((service) => service.id)
-  const past = await readIncidentHistory(db, id, idsOf(services), since, now)
+  const incidentHistory = await readIncidentHistory(db, id, idsOf(services), since, now)
   const reported = services.filter(({ source }) => source === 'INCIDENTS')
-  return { past, maintenance: await readMaintenance(db, idsOf(reported), since, now) }
+  return { incidentHistory, maintenance: await readMaintenance(db, idsOf(reported), since, now) }
 }
 
-function reportedHistory({ id, createdAt }: KnownService, { past, maintenance }: Reported): ReportedHistory {
-  const knownSince = new Date(Math.max(+createdAt, +past.completeSince))
-  return { incidents: past.incidents.get(id) ?? [], maintenance: maintenance.get(id) ?? [], knownSince }
+function reportedHistory({ id, createdAt }: KnownService, { incidentHistory, maintenance }: Reported): ReportedHistory {
+  const knownSince = new Date(Math.max(+createdAt, +incidentHistory.completeSince))
+  return { incidents: incidentHistory.incidents.get(id) ?? [], maintenance: maintenance.get(id) ?? [], knownSince }
 }

@@ -77,10 +77,10 @@ export async function readIncidentHistory(
   const [row] =
     serviceIds.length === 0
       ? []
-      : await db.$queryRaw<{ past: string }[]>`
-          SELECT ${incidentHistoryJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS past`
-  const past = row === undefined ? { incidents: [], cut: null } : JSON.parse(row.past)
-  return incidentHistoryOf(past, serviceIds, since, now)
+      : await db.$queryRaw<{ history: string }[]>`
+          SELECT ${incidentHistoryJson(Prisma.sql`${organizationId}`, wanted, since)}::text AS history`
+  const history = row === undefined ? { incidents: [], cut: null } : JSON.parse(row.history)
+  return incidentHistoryOf(history, serviceIds, since, now)
 }
 
 /**

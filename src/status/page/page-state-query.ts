@@ -79,7 +79,7 @@ export interface PageOwner {
  */
 export function pageStateQuery(
   owner: PageOwner,
-  since: { readonly recent: Date; readonly past: Date },
+  since: { readonly recent: Date; readonly history: Date },
   bounds: { readonly open: ListBounds; readonly recent: ListBounds; readonly maintenances: ListBounds },
 ): Prisma.Sql {
   const { open, recent, maintenances } = bounds
@@ -155,7 +155,7 @@ export function pageStateQuery(
       'groups', ${rows('section')}, 'services', ${rows('service')},
       'open', ${rows('open')}, 'openTimelines', ${timelinesJson('Incident', Prisma.sql`open`, open.timeline, isShown)},
       'recent', ${rows('recent')}, 'recentTimelines', ${timelinesJson('Incident', Prisma.sql`recent`, recent.timeline, isShown)},
-      'incidentHistory', ${incidentHistoryJson(Prisma.sql`page.id`, ordered, since.past)},
+      'incidentHistory', ${incidentHistoryJson(Prisma.sql`page.id`, ordered, since.history)},
       'lastResolvedAt', (SELECT "resolvedAt" FROM "Incident" AS past WHERE "organizationId" = page.id AND "resolvedAt" IS NOT NULL
         AND ${isPublicIncident} AND ${isOnPage('Incident', 'past.id')} ORDER BY "resolvedAt" DESC LIMIT 1),
       'hasMoreRecent', (SELECT count(*) > ${recent.items} FROM newest),

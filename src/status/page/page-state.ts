@@ -89,7 +89,7 @@ export interface PageState {
 export const RECENT_DAYS = 14
 
 /** The days of services on the page, and time to spare for their time zone. */
-const PAST_DAYS = 92
+const HISTORY_DAYS = 92
 
 /** The limits of the lists and of the texts in them, so that long ones do not slow the page down. */
 const bounds = {
@@ -101,7 +101,7 @@ const bounds = {
 /**
  * Reads what a public page shows, by its id or slug, with one statement: all parts agree with the cursor. By the id of an
  * organization, reads its first page with all services.
- * @param previous an earlier state of the page, from which is taken what incidents said long ago.
+ * @param previous an earlier state of the page, from which older effects of incidents are taken.
  * @throws NotFound when there is no such page.
  */
 export async function readPageState(
@@ -114,14 +114,14 @@ export async function readPageState(
   const type = typeOfId(idOrSlug)
   const by = type === 'Organization' ? 'organization' : type === 'StatusPage' ? 'page' : 'slug'
   const ago = (days: number) => new Date(now.getTime() - days * DAY)
-  const since = { recent: ago(RECENT_DAYS), past: ago(PAST_DAYS) }
+  const since = { recent: ago(RECENT_DAYS), history: ago(HISTORY_DAYS) }
   const [row] = isPossibleName
     ? await plainRows<{ state: string }>(db, pageStateQuery({ by, value: idOrSlug }, since, bounds))
     : []
   if (!row) throw new NotFound('Status page not found.')
   const json: PageStateJson = JSON.parse(row.state)
   const ids = json.services.map(({ id }) => id)
-  const incidentHistory = incidentHistoryOf(json.incidentHistory, ids, since.past, now, previous?.incidentHistory)
+  const incidentHistory = incidentHistoryOf(json.incidentHistory, ids, since.history, now, previous?.incidentHistory)
   return { ...pageStateOf(json), incidentHistory, readAt: now, size: row.state.length }
 }
 

@@ -18,8 +18,8 @@ import { stalenessReason } from '../../../monitoring/state/staleness-change.ts'
 import { durationInWords } from '../../../monitoring/uptime/duration.ts'
 import type { LatencyPoint } from '../../../monitoring/uptime/latency.ts'
 import { readLatencies } from '../../../monitoring/uptime/latency.ts'
-import type { MonitorPast } from '../../../monitoring/uptime/monitor-past.ts'
-import { readMonitorPast } from '../../../monitoring/uptime/monitor-past.ts'
+import type { MonitorPageHistory } from '../../../monitoring/uptime/monitor-page-history.ts'
+import { readMonitorPageHistory } from '../../../monitoring/uptime/monitor-page-history.ts'
 import type { Outage } from '../../../monitoring/uptime/uptime.ts'
 import { LatencyChart } from '../../../status-page/html/latency-chart.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
@@ -74,7 +74,7 @@ interface Details {
   readonly dependents: number
   /** The members of a group; null: it is not a group. */
   readonly members: readonly MemberRow[] | null
-  readonly past: MonitorPast
+  readonly history: MonitorPageHistory
   readonly outages: readonly OutageRow[]
   /** Empty: none were measured. */
   readonly latencies: readonly LatencyPoint[]
@@ -96,9 +96,9 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   const monitor = await ownMonitor(ctx, organization.id, idOf(screen))
   const { id } = monitor
   const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
-  const [watches, past, latencies, relations, members, checks] = await Promise.all([
+  const [watches, history, latencies, relations, members, checks] = await Promise.all([
     readWatches(ctx, id),
-    readMonitorPast(
+    readMonitorPageHistory(
       db,
       organization,
       id,
@@ -112,8 +112,8 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   ])
   const points = latencies.get(id) ?? []
   return {
-    ...{ monitor, watches, past, members, checks, ...relations },
-    outages: await withIncidents(screen, id, past.outages.slice(0, MAX_OUTAGES)),
+    ...{ monitor, watches, history, members, checks, ...relations },
+    outages: await withIncidents(screen, id, history.outages.slice(0, MAX_OUTAGES)),
     latencies: points.some(({ count }) => count > 0) ? points : [],
   }
 }
@@ -173,14 +173,14 @@ function MonitorPage(details: Details) {
   )
 }
 
-function State({ screen, monitor, watches, service, past, parents, dependents, members }: Details) {
+function State({ screen, monitor, watches, service, history, parents, dependents, members }: Details) {
   const shown = shownState(monitor)
   const since = shown.state === 'UNKNOWN' ? (monitor.unknownSince ?? monitor.stateSince) : monitor.stateSince
   const schedule = scheduleOf(monitor, screen.organization.tier)
   const reason =
     shown.state === 'UNKNOWN'
       ? stalenessReason({ ...monitor, parents, members }, [...watches], schedule, screen.ctx.now())
-      : past.cause
+      : history.cause
   return (
     <section data-state={shown.state}>
       <p class="lead">
@@ -252,12 +252,12 @@ function HeartbeatUrl({ screen, monitor }: Details) {
   )
 }
 
-function Uptimes({ past }: Details) {
+function Uptimes({ history }: Details) {
   return (
     <section>
       <h2>Uptime</h2>
       <dl class="uptimes">
-        {past.uptimes.map(({ percent, coverage }, index) => (
+        {history.uptimes.map(({ percent, coverage }, index) => (
           <div>
             <dt>{SPANS[index]?.name}</dt>
             <dd>{percent === null ? 'No data' : `${percent}%`}</dd>

@@ -8,7 +8,7 @@ import type { Uptime } from './uptime-history.ts'
 import { readHistories } from './uptime-history.ts'
 
 /** The history on the page of a monitor. */
-export interface MonitorPast {
+export interface MonitorPageHistory {
   /** One uptime per requested number of days. */
   readonly uptimes: readonly Uptime[]
   /** Newest first, within the longest time. */
@@ -21,24 +21,24 @@ export interface MonitorPast {
  * Reads the uptime of a monitor over several numbers of days, and its outages, within the history of its organization's tier. Uses
  * two statements.
  */
-export async function readMonitorPast(
+export async function readMonitorPageHistory(
   db: Database,
   organization: Pick<Organization, 'timeZone' | 'tier'>,
   id: string,
   days: readonly number[],
   now: Date,
-): Promise<MonitorPast> {
+): Promise<MonitorPageHistory> {
   const shownFrom = historyStart(organization, now)
   const spans = days.map((count) => ({ from: new Date(Math.max(+now - count * DAY, +shownFrom)), to: now }))
   const since = new Date(Math.min(...spans.map(({ from }) => +from)))
   const history = (await readHistories(db, [{ id, since }], now)).get(id)
   const monitors = history?.monitors ?? []
   const maintenance = history?.maintenance ?? []
-  const past = stretches(monitors, maintenance, { from: since, to: now })
+  const found = stretches(monitors, maintenance, { from: since, to: now })
   const [monitor] = monitors
   return {
     uptimes: spans.map((span) => {
-      const of = tally(past, span)
+      const of = tally(found, span)
       return { ...span, tally: of, percent: uptimePercent(of), coverage: coveragePercent(of) }
     }),
     outages: monitor ? outagesOf(monitor, maintenance, { from: since, to: now }) : [],

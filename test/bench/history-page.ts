@@ -22,7 +22,7 @@ const rounds = 15
 const every = 10
 
 /** (g) The page of an organization with many monitors and 90 days of each, on the embedded database. */
-export async function pastPage(dataDir: string): Promise<void> {
+export async function historyPage(dataDir: string): Promise<void> {
   title(`(g) A page with ${services} monitored services and ${days} days of each, rendered anew each time`)
   const database = await openDatabase({ dataDir, databaseUrl: undefined, log: silent })
   try {

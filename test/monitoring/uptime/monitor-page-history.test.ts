@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
-import { readMonitorPast } from '../../../src/monitoring/uptime/monitor-past.ts'
+import { readMonitorPageHistory } from '../../../src/monitoring/uptime/monitor-page-history.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -23,7 +23,7 @@ test('returns the uptime and the outages of a monitor, and the cause of its stat
     ],
     lastKnownAt: noon,
   })
-  const { uptimes, outages, cause } = await readMonitorPast(prisma, utc, id, [1, 7, 90], noon)
+  const { uptimes, outages, cause } = await readMonitorPageHistory(prisma, utc, id, [1, 7, 90], noon)
   expect(uptimes.map(({ tally }) => tally.down)).toEqual([12 * MINUTE, 6 * HOUR + 12 * MINUTE, 6 * HOUR + 12 * MINUTE])
   expect(uptimes[2]?.tally).toMatchObject({ up: 8 * DAY - 6 * HOUR - 12 * MINUTE })
   expect(outages).toEqual([
@@ -36,7 +36,9 @@ test('returns the uptime and the outages of a monitor, and the cause of its stat
 test('returns nothing for a monitor that does not exist, and runs two statements', async () => {
   const organizationId = (await tenant()).id
   const id = await writeMonitor(prisma, { organizationId, states: [['UP', ago(HOUR)]], lastKnownAt: noon })
-  const { uptimes, outages } = await readMonitorPast(prisma, utc, 'mon_unknown', [1], noon)
+  const { uptimes, outages } = await readMonitorPageHistory(prisma, utc, 'mon_unknown', [1], noon)
   expect([uptimes[0]?.percent, outages]).toEqual([null, []])
-  expect(await fewestStatements(async () => void (await readMonitorPast(prisma, utc, id, [1, 30], noon)))).toBe(2)
+  expect(await fewestStatements(async () => void (await readMonitorPageHistory(prisma, utc, id, [1, 30], noon)))).toBe(
+    2,
+  )
 })
