@@ -37,25 +37,7 @@ export function createConnector(settings: {
   readonly proxiesResolve?: boolean
 }): Connector {
   const { rate, proxiesResolve = settings.allowPrivate } = settings
-  // Parsing the trusted certificates costs more than a handshake: do it once.
-  const context = createSecureContext({ ca: settings.ca })
-  const identities = new LRUCache<string, SecureContext>({ max: 200 })
-
-  /** @throws Stop `invalid` when the certificate and its key do not fit. */
-  function contextOf(identity: Identity | undefined): SecureContext {
-    if (identity === undefined) return context
-    const { certificate: cert, key } = identity
-    const name = createHash('sha256')
-      .update(JSON.stringify([cert, key]))
-      .digest('base64')
-    try {
-      const known = identities.get(name) ?? createSecureContext({ ca: settings.ca, cert, key })
-      identities.set(name, known)
-      return known
-    } catch {
-      throw new Stop('invalid', 'theirs', 'The client certificate and its key do not fit')
-    }
-  }
+  const contextOf = createSecureContexts(settings.ca)
 
   function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
     return inPhase(state, 'dns', 'address of the host', () => resolve(settings, host, family, state))
@@ -134,6 +116,29 @@ export function createConnector(settings: {
   }
 
   return { addressesOf, open, openHop }
+}
+
+/** Returns a function that returns the TLS settings with a client certificate, or with none. */
+function createSecureContexts(ca: string | undefined): (identity: Identity | undefined) => SecureContext {
+  // Parsing the trusted certificates costs more than a handshake: do it once.
+  const withoutIdentity = createSecureContext({ ca })
+  const known = new LRUCache<string, SecureContext>({ max: 200 })
+
+  /** @throws Stop `invalid` when the certificate and its key do not fit. */
+  return (identity) => {
+    if (identity === undefined) return withoutIdentity
+    const { certificate: cert, key } = identity
+    const name = createHash('sha256')
+      .update(JSON.stringify([cert, key]))
+      .digest('base64')
+    try {
+      const context = known.get(name) ?? createSecureContext({ ca, cert, key })
+      known.set(name, context)
+      return context
+    } catch {
+      throw new Stop('invalid', 'theirs', 'The client certificate and its key do not fit')
+    }
+  }
 }
 
 /** Runs a prelude. @throws Stop `protocol`. */

@@ -71,7 +71,7 @@ export interface PageLayoutProps {
 
 /** Renders a page with its owner's name, links and colour. The live script keeps it up to date. */
 export function PageLayout({ context, children, ...page }: PageLayoutProps & { readonly children: Child }) {
-  const { owner, assets, base, root, zone, words } = context
+  const { owner, assets, zone, words } = context
   const theme = themeStylesheetPath(owner.accentColor)
   const sheet = assets.url('status.css')
   const script = assets.url('live.js')
@@ -116,61 +116,13 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         <p id="announcer" class="hidden" role="status" data-words={liveWords(words, zone)}></p>
       </Part>
       <Part>
-        <header id="owner" class="site owner">
-          <OwnerName {...owner} url={base || '/'} lang={context.ownersText.lang} />
-          <nav aria-label={words.page.ownersLinks(owner.name)}>
-            {owner.links.map(({ label, url }) => (
-              <a href={url} rel="noopener noreferrer" {...context.ownersText}>
-                {label}
-              </a>
-            ))}
-            <a href={documentPath(context, '/subscribe')}>{words.page.getUpdates}</a>
-          </nav>
-        </header>
+        <OwnerHeader context={context} />
       </Part>
       <main id="main" tabindex={-1}>
         {children}
       </main>
       <Part>
-        <footer id="colophon" class="site">
-          <Languages context={context} path={page.path} />
-          {owner.description === '' ? null : (
-            <p class="description" {...context.ownersText}>
-              {owner.description}
-            </p>
-          )}
-          <p>
-            {page.path === '' ? null : (
-              <>
-                <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a> ·{' '}
-              </>
-            )}
-            {owner.publishesReports ? (
-              <>
-                <a href={`${base}/reports`}>{words.report.title}</a> ·{' '}
-              </>
-            ) : null}
-            {words.page.timesIn(zone.name)}
-          </p>
-          <p class="ways">
-            <a
-              href={documentPath(context, '/subscribe?channel=FEED')}
-              aria-label={words.page.feeds}
-              title={words.page.feeds}
-            >
-              <Icon path={feedIcon} />
-            </a>
-            <a
-              href={documentPath(context, '/subscribe?channel=CALENDAR')}
-              aria-label={words.page.calendar}
-              title={words.page.calendar}
-            >
-              <Icon path={calendarIcon} />
-            </a>
-            <a href={`${root}/api/v2/summary.json`}>JSON</a>
-          </p>
-          <p>{words.page.by(<a href={context.homeUrl}>Allclear</a>)}</p>
-        </footer>
+        <Colophon context={context} path={page.path} />
       </Part>
       {context.isDraft ? null : (
         <Part>
@@ -178,6 +130,70 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
         </Part>
       )}
     </Document>
+  )
+}
+
+/** Renders the owner's name and links. */
+function OwnerHeader({ context }: { readonly context: PageContext }) {
+  const { owner, base, words, ownersText } = context
+  return (
+    <header id="owner" class="site owner">
+      <OwnerName {...owner} url={base || '/'} lang={ownersText.lang} />
+      <nav aria-label={words.page.ownersLinks(owner.name)}>
+        {owner.links.map(({ label, url }) => (
+          <a href={url} rel="noopener noreferrer" {...ownersText}>
+            {label}
+          </a>
+        ))}
+        <a href={documentPath(context, '/subscribe')}>{words.page.getUpdates}</a>
+      </nav>
+    </header>
+  )
+}
+
+/** Renders what the page says of itself: its languages, other pages, time zone and documents. */
+function Colophon({ context, path }: { readonly context: PageContext; readonly path: string }) {
+  const { owner, base, root, zone, words } = context
+  return (
+    <footer id="colophon" class="site">
+      <Languages context={context} path={path} />
+      {owner.description === '' ? null : (
+        <p class="description" {...context.ownersText}>
+          {owner.description}
+        </p>
+      )}
+      <p>
+        {path === '' ? null : (
+          <>
+            <a href={base || '/'}>{words.page.current}</a> · <a href={`${base}/history`}>{words.history.title}</a> ·{' '}
+          </>
+        )}
+        {owner.publishesReports ? (
+          <>
+            <a href={`${base}/reports`}>{words.report.title}</a> ·{' '}
+          </>
+        ) : null}
+        {words.page.timesIn(zone.name)}
+      </p>
+      <p class="ways">
+        <a
+          href={documentPath(context, '/subscribe?channel=FEED')}
+          aria-label={words.page.feeds}
+          title={words.page.feeds}
+        >
+          <Icon path={feedIcon} />
+        </a>
+        <a
+          href={documentPath(context, '/subscribe?channel=CALENDAR')}
+          aria-label={words.page.calendar}
+          title={words.page.calendar}
+        >
+          <Icon path={calendarIcon} />
+        </a>
+        <a href={`${root}/api/v2/summary.json`}>JSON</a>
+      </p>
+      <p>{words.page.by(<a href={context.homeUrl}>Allclear</a>)}</p>
+    </footer>
   )
 }
 
