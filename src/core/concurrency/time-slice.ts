@@ -1,11 +1,12 @@
+import { createFairQueue } from './fair-queue.ts'
+
 /** How long an owner may run before it yields the event loop. */
 const TIME_SLICE_MS = 8
 
 /** Whose work takes turns; an owner that is a text is the same wherever it is named so. */
 type Owner = object | string
 
-/** The waiting work by owner; the next owner comes first. */
-const waiting = new Map<Owner, (() => void)[]>()
+const waiting = createFairQueue<Owner, () => void>()
 /** When the current time slice began, on the monotonic clock; null: none has. */
 let sliceStart: number | null = null
 
@@ -21,10 +22,8 @@ export function isTimeSliceOver(): boolean {
  */
 export function nextTimeSlice(owner: Owner): Promise<void> {
   return new Promise((resolve) => {
-    const own = waiting.get(owner)
-    if (own) own.push(resolve)
-    else waiting.set(owner, [resolve])
-    if (waiting.size === 1 && !own) setImmediate(runSlice)
+    waiting.add(owner, resolve)
+    if (waiting.size === 1) setImmediate(runSlice)
   })
 }
 
@@ -46,12 +45,7 @@ function runSlice(): void {
 }
 
 function resumeNext(): void {
-  const [owner, own = []] = waiting.entries().next().value ?? []
-  if (owner === undefined) return
-  const resolve = own.shift()
-  waiting.delete(owner)
-  if (own.length > 0) waiting.set(owner, own)
-  resolve?.()
+  waiting.next()?.()
   if (waiting.size === 0) return
   // After the work that follows in microtasks.
   void Promise.resolve().then(() => process.nextTick(isTimeSliceOver() ? () => setImmediate(runSlice) : resumeNext))

@@ -1,4 +1,5 @@
 import type { ResourceLimits, Worker } from 'node:worker_threads'
+import { createFairQueue } from '../concurrency/fair-queue.ts'
 import { Unavailable } from '../errors.ts'
 import { MINUTE } from '../time.ts'
 import type { WorkerFile } from './worker-thread.ts'
@@ -42,9 +43,7 @@ const IDLE_TIMEOUT_MS = MINUTE
 
 /** Creates a task thread for a file of `src/` that calls `answerTasks`. The thread runs only while it is needed. */
 export function createTaskThread<In, Out>(file: WorkerFile, limits: TaskLimits): TaskThread<In, Out> {
-  /** The waiting tasks by owner; the next owner comes first. */
-  const waiting = new Map<string, Task<In, Out>[]>()
-  let waitingCount = 0
+  const waiting = createFairQueue<string, Task<In, Out>>()
   let thread: { readonly worker: Worker; ready: boolean } | null = null
   let running: Task<In, Out> | null = null
   let timer: NodeJS.Timeout | undefined
@@ -64,15 +63,11 @@ export function createTaskThread<In, Out>(file: WorkerFile, limits: TaskLimits):
 
   function next(): void {
     if (running !== null) return
-    const [owner, tasks = []] = waiting.entries().next().value ?? []
-    const task = tasks.shift()
-    if (owner === undefined || task === undefined) {
+    const task = waiting.next()
+    if (task === undefined) {
       idle()
       return
     }
-    waiting.delete(owner)
-    if (tasks.length > 0) waiting.set(owner, tasks)
-    waitingCount -= 1
     running = task
     clearTimeout(timer)
     thread ??= start()
@@ -129,20 +124,15 @@ export function createTaskThread<In, Out>(file: WorkerFile, limits: TaskLimits):
 
   return {
     run(owner, input) {
-      const tasks = waiting.get(owner) ?? []
-      if (waitingCount >= limits.maxWaiting || tasks.length >= limits.maxWaitingPerOwner) {
+      if (waiting.size >= limits.maxWaiting || waiting.sizeOf(owner) >= limits.maxWaitingPerOwner) {
         return Promise.reject(new Unavailable('Too many requests of this kind are waiting. Try again soon.'))
       }
-      const promise = new Promise<Out>((done, failed) => tasks.push({ input, done, failed }))
-      waiting.set(owner, tasks)
-      waitingCount += 1
+      const promise = new Promise<Out>((done, failed) => waiting.add(owner, { input, done, failed }))
       next()
       return promise
     },
     close() {
-      const open = [running, ...[...waiting.values()].flat()]
-      waiting.clear()
-      waitingCount = 0
+      const open = [running, ...waiting.clear()]
       running = null
       for (const task of open) task?.failed(new Unavailable('The service is stopping. Try again soon.'))
       return stop()

@@ -26,12 +26,16 @@ const REMINDER = MINUTE
 /** The silence, in milliseconds, after which running statements trigger a health check. */
 const SILENCE_LIMIT = 2 * SECOND
 
-interface Outage {
-  trouble: DatabaseProblem
-  readonly since: number
-  /** The number of failed statements, and the time of the last log line. */
-  failures: number
-  lastLogged: number
+/** Records outages in the log: when one begins, once a minute, and when it ends, with the number of failed statements. */
+interface OutageLog {
+  /** The problem; null: there is no outage. */
+  readonly trouble: DatabaseProblem | null
+  /** Counts a failed statement. Those before an outage is confirmed belong to it. */
+  countFailure(): void
+  /** Begins an outage, or says what the current one has become. */
+  begin(trouble: DatabaseProblem, error: unknown): void
+  remind(): void
+  end(): void
 }
 
 const problemTexts = {
@@ -40,9 +44,44 @@ const problemTexts = {
   full: 'out of disk space, nothing can be written',
 } as const satisfies Record<DatabaseProblem, string>
 
+function createOutageLog(log: Logger, clock: () => number): OutageLog {
+  let outage: { trouble: DatabaseProblem; readonly since: number; lastLogged: number } | null = null
+  let failures = 0
+
+  return {
+    get trouble() {
+      return outage?.trouble ?? null
+    },
+    countFailure() {
+      failures += 1
+    },
+    begin(trouble, error) {
+      if (outage) {
+        outage.trouble = trouble
+        return
+      }
+      outage = { trouble, since: clock(), lastLogged: clock() }
+      log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; trying again every second`)
+    },
+    remind() {
+      if (outage === null || clock() - outage.lastLogged < REMINDER) return
+      outage.lastLogged = clock()
+      const minutes = Math.round((clock() - outage.since) / MINUTE)
+      log.error({ failures }, `database: ${problemTexts[outage.trouble]}, for ${minutes} min`)
+    },
+    end() {
+      if (outage !== null) {
+        const seconds = Math.round((clock() - outage.since) / SECOND)
+        log.warn({ failures }, `database: available again after ${seconds} s`)
+      }
+      outage = null
+      failures = 0
+    },
+  }
+}
+
 /**
- * Tracks the health of a database. Logs an outage when it begins, once a minute, and when it ends, with the number of failed
- * statements.
+ * Tracks the health of a database, and logs its outages.
  * @param options.ask runs a health check; throws when the database does not answer.
  * @param options.refuses whether statements fail at once while the database is unreachable, instead of waiting.
  * @param options.waiting the number of running statements. @param options.clock monotonic milliseconds.
@@ -55,14 +94,12 @@ export function watchDatabase(options: {
   readonly clock?: () => number
 }): DatabaseHealth {
   const { ask, refuses, waiting, log, clock = () => performance.now() } = options
-  let outage: Outage | null = null
+  const outage = createOutageLog(log, clock)
   let asking: Promise<DatabaseProblem | null> | null = null
   let asked = { at: Number.NEGATIVE_INFINITY, trouble: null as DatabaseProblem | null }
   let answeredAt = clock()
   /** Unanswered health checks in a row. */
   let silences = 0
-  /** Failures before an outage is confirmed. */
-  let failures = 0
   let closed = false
 
   /** Runs a health check, shared by concurrent callers. */
@@ -84,48 +121,27 @@ export function watchDatabase(options: {
       silences += 1
       // Other statements were answered: the database is busy or has no free connection.
       if (trouble === 'unreachable' && answeredAt > begun) trouble = null
-      else if (trouble === 'unreachable' && silences === 1 && outage === null) setImmediate(recheck)
+      else if (trouble === 'unreachable' && silences === 1 && outage.trouble === null) setImmediate(recheck)
       else enter(trouble, error)
     }
     asked = { at: clock(), trouble }
-    if (trouble === null) leave()
+    if (trouble === null) outage.end()
     else if (trouble !== 'unreachable') enter(trouble, null)
     return trouble
   }
 
   function recheck(): void {
-    if (!closed && outage === null) void askNow()
+    if (!closed && outage.trouble === null) void askNow()
   }
 
   function enter(trouble: DatabaseProblem, error: unknown): void {
-    if (closed) return
-    if (outage) {
-      outage.trouble = trouble
-      return
-    }
-    outage = { trouble, since: clock(), failures, lastLogged: clock() }
-    log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; trying again every second`)
-  }
-
-  function leave(): void {
-    failures = 0
-    if (outage === null) return
-    const seconds = Math.round((clock() - outage.since) / SECOND)
-    log.warn({ failures: outage.failures }, `database: available again after ${seconds} s`)
-    outage = null
-  }
-
-  function remind(): void {
-    if (outage === null || clock() - outage.lastLogged < REMINDER) return
-    outage.lastLogged = clock()
-    const minutes = Math.round((clock() - outage.since) / MINUTE)
-    log.error({ failures: outage.failures }, `database: ${problemTexts[outage.trouble]}, for ${minutes} min`)
+    if (!closed) outage.begin(trouble, error)
   }
 
   const timer = setInterval(() => {
-    remind()
+    outage.remind()
     const isSilent = waiting() > 0 && clock() - answeredAt > SILENCE_LIMIT && clock() - asked.at > SILENCE_LIMIT
-    if (outage !== null || isSilent) void askNow()
+    if (outage.trouble !== null || isSilent) void askNow()
   }, PERIOD).unref()
 
   return {
@@ -138,18 +154,17 @@ export function watchDatabase(options: {
         answeredAt = clock()
         return
       }
-      if (outage) outage.failures += 1
-      else failures += 1
+      outage.countFailure()
       if (trouble !== 'unreachable') enter(trouble, error)
       else recheck()
     },
     refusal() {
-      if (!refuses || outage?.trouble !== 'unreachable') return null
-      outage.failures += 1
+      if (!refuses || outage.trouble !== 'unreachable') return null
+      outage.countFailure()
       return new DatabaseUnavailable()
     },
     async check() {
-      if (outage) return outage.trouble
+      if (outage.trouble !== null) return outage.trouble
       return clock() - asked.at < PERIOD ? asked.trouble : askNow()
     },
     close() {
