@@ -15,7 +15,8 @@ import { readLeads, setIncidentLead } from '../incident/incident-lead.ts'
 import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident/incident-note.ts'
 import { moveIncidentService } from '../incident/incident-service-move.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { FILE_IDS, Incident, TELL_SUBSCRIBERS } from './incident.ts'
+import { Incident, TELL_SUBSCRIBERS } from './incident.ts'
+import { FILE_IDS } from './incident-update.ts'
 import { translationsField } from './translation.ts'
 
 /** A private note. */

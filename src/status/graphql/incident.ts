@@ -1,7 +1,7 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, IncidentVisibility, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/builder.ts'
-import { rows, text } from '../../graphql/document/cost.ts'
+import { rows } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
@@ -15,20 +15,10 @@ import { mergeIncidents } from '../incident/incident-merging.ts'
 import { createIncident } from '../incident/incident-opening.ts'
 import { dismissIncident, publishIncident } from '../incident/incident-publication.ts'
 import { updateIncidentServices } from '../incident/incident-services.ts'
-import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident/incident-updates.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { newestFirst } from './connections.ts'
 import { timelineLoader } from './timeline-loader.ts'
-import {
-  MessageTranslation,
-  messagesCost,
-  messagesIn,
-  TitleTranslation,
-  titlesCost,
-  titlesIn,
-  translationsField,
-} from './translation.ts'
+import { TitleTranslation, titlesCost, titlesIn, translationsField } from './translation.ts'
 
 builder.prismaObject('IncidentService', {
   description: 'A service affected by an incident.',
@@ -121,48 +111,6 @@ export const Incident = builder.prismaNode('Incident', {
   }),
 })
 
-builder.prismaObject('IncidentUpdateService', {
-  description: 'A service status set by an incident update.',
-  extensions: cacheable('service', 'status'),
-  fields: (t) => ({
-    service: t.relation('service', { description: 'The service.' }),
-    status: t.expose('status', { type: ServiceStatus, description: 'The status that the update sets.' }),
-  }),
-})
-
-const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
-  id: { field: 'id' },
-  nullable: true,
-  description: 'An update in an incident’s timeline.',
-  extensions: cacheable('id', 'incidentId', 'status', 'message', 'translations', 'createdAt', 'editedAt', 'services'),
-  fields: (t) => ({
-    incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
-    status: t.expose('status', { type: IncidentStatus, description: 'The incident’s status as of this update.' }),
-    message: t.exposeString('message', {
-      description: 'The message, in markdown.',
-      extensions: text(MAX_MESSAGE_LENGTH),
-    }),
-    translations: t.field({
-      type: [MessageTranslation],
-      extensions: messagesCost,
-      description: 'The message in other languages.',
-      resolve: ({ translations }) => messagesIn(translations),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    editedAt: t.expose('editedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was last edited. Null: never.',
-    }),
-    services: t.relation('services', {
-      extensions: rows(MAX_SERVICES, 'servicesOfUpdate'),
-      description: 'The service statuses that the update sets, in page order.',
-      query: { orderBy: [{ service: { position: 'asc' } }, { serviceId: 'asc' }] },
-    }),
-    version: t.exposeInt('version', VERSION),
-  }),
-})
-
 /** A service and the status that an incident gives it. */
 export const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
   description: 'An affected service and its status.',
@@ -177,13 +125,6 @@ export const TELL_SUBSCRIBERS = {
   required: false,
   defaultValue: true,
   description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',
-} as const
-
-/** Files that were uploaded before. */
-export const FILE_IDS = {
-  required: false,
-  description:
-    'Files uploaded to the incident without an update or a note (POST /api/v1/incidents/{id}/files), which it takes over.',
 } as const
 
 const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
@@ -310,84 +251,6 @@ bulkMutation('updateIncidentServices', IncidentServicesInput, {
   errors: [Invalid, NotFound],
   work: updateIncidentServices,
 })
-
-const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
-  description: 'The update to add to an incident.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident to update.' }),
-    status: t.field({
-      type: IncidentStatus,
-      description: 'The new status. RESOLVED closes the incident; any other status reopens it.',
-    }),
-    message: t.string({ description: 'The message, in markdown.' }),
-    translations: t.field(translationsField.both),
-    services: t.field({
-      type: [IncidentServiceInput],
-      required: false,
-      description: 'Changed service statuses. Other services stay as they are.',
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      required: false,
-      description:
-        'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
-    }),
-    fileIds: t.idList(FILE_IDS),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
-    version: t.int({
-      required: false,
-      description: 'The incident’s version you read. If it has a newer one, the mutation returns a ConflictError.',
-    }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
-builder.mutationField('postIncidentUpdate', (t) =>
-  t.field({
-    type: IncidentUpdate,
-    description:
-      'Posts an update to an incident. A timeline holds 500 updates, plus a final one. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: PostIncidentUpdateInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: createRowResolver('postIncidentUpdate', postIncidentUpdate),
-  }),
-)
-
-const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
-  description: 'The changes to an incident update. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The update to change.' }),
-    message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
-    translations: t.field(translationsField.messages),
-    createdAt: t.field({
-      type: 'DateTime',
-      required: false,
-      description: 'When the update was posted, not in the future. The incident takes the status of its newest update.',
-    }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
-builder.mutationField('editIncidentUpdate', (t) =>
-  t.field({
-    type: IncidentUpdate,
-    description: 'Edits an incident update without notifying subscribers. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: EditIncidentUpdateInput }) },
-    errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { input }, ctx) => editIncidentUpdate(ctx, input),
-  }),
-)
-
-builder.mutationField('deleteIncidentUpdate', (t) =>
-  t.field({
-    type: deletionPayload('IncidentUpdate'),
-    description:
-      'Deletes an incident update. The incident takes the status of the newest remaining update. The only update cannot be deleted. Requires a key with scope WRITE.',
-    args: { id: t.arg.id() },
-    errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { id }, ctx) => deleteIncidentUpdate(ctx, id),
-  }),
-)
 
 const MergeIncidentsInput = builder.inputType('MergeIncidentsInput', {
   description: 'The incidents to merge, both public.',
