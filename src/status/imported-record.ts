@@ -10,13 +10,13 @@ import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { ImportedRecordKind } from '../generated/prisma/enums.ts'
 
-/** Where imported records are from. */
+/** The source of imported records. */
 export interface ImportSource {
-  /** The name of the tool, which is shown. */
+  /** The name of the tool, as shown. */
   readonly source: string
-  /** Which of several installations of it; records are found again by this and their id there. */
+  /** Distinguishes installations of the tool. With their id there, it identifies records. */
   readonly installation: string
-  /** Whether to say what would be done and change nothing. */
+  /** Whether to return the outcomes without changing anything. */
   readonly dryRun: boolean
 }
 
@@ -37,7 +37,7 @@ export interface KnownRecord {
   readonly digest: string
   /** The version of the object when it was imported. */
   readonly version: number
-  /** Its present version; null if it was deleted. */
+  /** Its current version; null if it was deleted. */
   readonly current: number | null
 }
 
@@ -47,7 +47,7 @@ const tables = {
   SERIES: Prisma.raw('"MaintenanceSeries"'),
 } as const satisfies Record<ImportedRecordKind, Prisma.Sql>
 
-/** Reads the records of an installation that were imported before, by their ids there. */
+/** Reads previously imported records of an installation, by their ids there. */
 async function readKnownRecords(
   db: Database,
   organizationId: string,
@@ -74,7 +74,7 @@ export interface NewRecord {
   readonly version: number
 }
 
-/** Remembers records, so that the next import finds them again. Call it in the transaction that writes them. */
+/** Remembers records, so that the next import recognizes them. Call it in the transaction that writes them. */
 async function saveRecords(
   { db, now }: Pick<Context, 'now'> & { readonly db: Pick<SqlDatabase, '$queryRaw'> },
   organizationId: string,
@@ -95,13 +95,13 @@ async function saveRecords(
       digest = EXCLUDED.digest, version = EXCLUDED.version, "importedAt" = EXCLUDED."importedAt"`
 }
 
-/** Identifies the content of a record. */
+/** Returns a digest of a record's content. */
 export const digestOf = (content: unknown): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('base64url')
 
 /**
- * Returns what an import does with a record. What people have edited or deleted here stays as it is; they read so once, because the
- * digest is saved then, too.
+ * Returns what an import does with a record. It does not touch what people have edited or deleted here, and reports that
+ * once, because it saves the digest then, too.
  */
 function importOutcomeOf(known: KnownRecord | undefined, digest: string): ImportOutcome {
   if (known === undefined) return { outcome: 'CREATED', reason: '' }
@@ -116,12 +116,12 @@ function importOutcomeOf(known: KnownRecord | undefined, digest: string): Import
 const isWritten = (result: ImportOutcome | undefined): boolean =>
   result?.outcome === 'CREATED' || result?.outcome === 'CHANGED'
 
-/** A time of a record: no source has older ones, and the database does not store every year. */
+/** A time in a record: no source has older ones, and the database does not store every year. */
 export const importedTime = z.coerce
   .date('must be a time such as 2026-11-20T12:00:00Z')
   .refine((at) => at.getUTCFullYear() >= 1990 && at.getUTCFullYear() < 2100, 'must be in a year from 1990 to 2099')
 
-/** Reads one record, or says why it can't be imported. */
+/** Reads one record, or returns why it can't be imported. */
 export function readRecord<T extends z.ZodType>(schema: T, given: unknown): z.infer<T> | ImportOutcome {
   try {
     return validate(schema, given)
@@ -132,7 +132,7 @@ export function readRecord<T extends z.ZodType>(schema: T, given: unknown): z.in
   }
 }
 
-/** @throws Invalid when there is more of something than an import takes at once. */
+/** @throws Invalid when there are more items than an import accepts. */
 export function requireBounds(
   counts: readonly (readonly [path: string, what: string, count: number, limit: number])[],
 ) {
@@ -142,7 +142,7 @@ export function requireBounds(
   if (issues.length > 0) throw invalid(issues)
 }
 
-/** Removes the parts of objects. Call it in the transaction of a change of their organization. */
+/** Deletes the parts of objects. Call it in a change of their organization. */
 export async function removeParts(
   { db }: Context,
   column: 'incidentId' | 'maintenanceId',
@@ -171,7 +171,7 @@ export async function writeRows(
     WHERE ${name}."organizationId" = EXCLUDED."organizationId"`
 }
 
-/** Returns times in their order, each at least a millisecond after the one before. */
+/** Returns the times in ascending order, each at least a millisecond after the previous one. */
 export function distinctTimes(times: readonly Date[]): Date[] {
   let last = Number.NEGATIVE_INFINITY
   return times.map((at) => {
@@ -193,24 +193,24 @@ async function renderTexts(ctx: Context, organizationId: string, messages: Itera
   return rendered
 }
 
-/** Returns the HTML of a message; one that wasn't rendered is rendered later. */
+/** Returns the HTML of a message; null if it is rendered later. */
 export const htmlIn = (rendered: RenderedTexts, message: string): StoredHtml =>
   rendered.get(message) ?? { html: null, htmlVersion: 0 }
 
-/** A record that was read, and how it is found and compared. */
+/** A record to import, with its identity and digest. */
 export interface ReadRecord {
   readonly id: string
   readonly digest: string
 }
 
-/** How records of a kind are imported. */
+/** How to import records of a kind. */
 export interface Importing<R extends ReadRecord> {
   readonly kind: ImportedRecordKind
-  /** Each record, or why it isn't imported. */
+  /** The records, or why they can't be imported. */
   readonly read: readonly (R | ImportOutcome)[]
   /** The messages of a record. */
   textsOf(record: R): readonly string[]
-  /** Writes records within a change, with what was known of them. Returns what to remember. */
+  /** Writes records within a change, given the known ones. Returns what to remember. */
   write(
     tx: Context,
     records: readonly (R & { readonly known: KnownRecord | undefined })[],
@@ -224,7 +224,7 @@ const nouns = {
   SERIES: ['repeating maintenance', 'repeating maintenances'],
 } as const satisfies Record<ImportedRecordKind, readonly [one: string, many: string]>
 
-/** Imports records that were read: those that are new or have changed there. Returns the outcome for each, in order. */
+/** Imports new and changed records. Returns the outcome for each, in order. */
 export async function importRead<R extends ReadRecord>(
   ctx: Context,
   organizationId: string,

@@ -10,7 +10,7 @@ import type {
 
 type Optional<T> = T | null | undefined
 
-/** Which incidents a list shows; they match all members, and absent ones match any. */
+/** The filter of incidents; they match all members, and absent members match any. */
 export interface IncidentConditions {
   readonly startedAfter?: Optional<Date>
   readonly startedBefore?: Optional<Date>
@@ -22,7 +22,10 @@ export interface IncidentConditions {
   readonly serviceId?: Optional<string>
 }
 
-/** Returns the query of the incidents that match. @throws Invalid for an empty range, and for too many values. */
+/**
+ * Returns the condition for incidents that match.
+ * @throws Invalid for an empty range, and for too many values.
+ */
 export function incidentsMatching(conditions: IncidentConditions): Prisma.IncidentWhereInput {
   const { open, serviceId } = conditions
   const startedAt = inRange('started', conditions.startedAfter, conditions.startedBefore)
@@ -41,7 +44,7 @@ export function incidentsMatching(conditions: IncidentConditions): Prisma.Incide
   }
 }
 
-/** Which maintenance a list shows; it matches all members, and absent ones match any. */
+/** The filter of maintenance; it matches all members, and absent members match any. */
 export interface MaintenanceConditions {
   readonly startsAfter?: Optional<Date>
   readonly startsBefore?: Optional<Date>
@@ -49,7 +52,10 @@ export interface MaintenanceConditions {
   readonly serviceId?: Optional<string>
 }
 
-/** Returns the query of the maintenance that matches. @throws Invalid as `incidentsMatching` does. */
+/**
+ * Returns the condition for maintenance that matches.
+ * @throws Invalid like `incidentsMatching`.
+ */
 export function maintenancesMatching(conditions: MaintenanceConditions): Prisma.MaintenanceWhereInput {
   const { serviceId } = conditions
   const startsAt = inRange('starts', conditions.startsAfter, conditions.startsBefore)

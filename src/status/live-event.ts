@@ -10,23 +10,23 @@ import type { PageCauses } from './page/page-status.ts'
 import { pageCauses, statusOf } from './page/page-status.ts'
 import type { PageStatus } from './service/shown-status.ts'
 
-/** What live events are about. */
+/** The subject of live events. */
 interface LiveSubject {
   readonly organizationId: string
-  /** The page that is followed, whose services are known; null: the first one of the organization. */
+  /** The followed page, whose services are known; null: the first one of the organization. */
   readonly page: (PageScope & { readonly id: string }) | null
-  /** Null: no incident is asked for. */
+  /** Null: no incident is requested. */
   readonly incidentId: string | null
-  /** Whether the status of the page is asked for. */
+  /** Whether the status of the page is requested. */
   readonly withStatus: boolean
 }
 
-/** Rows as they are now. */
+/** The current rows. */
 interface LiveRows {
   readonly page: Page
-  /** Null: it was not asked for, or is deleted. */
+  /** Null: not requested, or deleted. */
   readonly incident: Incident | null
-  /** Null: it was not asked for. */
+  /** Null: not requested. */
   readonly status: PageStatus | null
 }
 
@@ -40,8 +40,8 @@ type IncidentJson = {
 }
 
 /**
- * Reads the current rows of a page and an incident, and the status of the page, with one statement, because that is done
- * for every event of every watched page. Null: there is no such page.
+ * Reads the current rows of a page and an incident, and the status of the page. Uses one statement, because it runs for
+ * every event of every watched page. Null: the page does not exist.
  */
 export async function readLiveRows(
   db: Database,

@@ -28,8 +28,8 @@ const typeNames = {
 type Owned = keyof typeof typeNames
 
 /**
- * Returns what `find` finds for an id. `find` must search only the organization's own objects; ids of another type
- * never reach it.
+ * Returns the result of `find` for an id. `find` must search only the organization's own objects; it never gets ids of
+ * another type.
  * @throws NotFound when it finds nothing.
  */
 export async function findOwned<T>(type: Owned, id: string, find: (id: string) => Promise<T | null>): Promise<T> {
@@ -38,7 +38,7 @@ export async function findOwned<T>(type: Owned, id: string, find: (id: string) =
   return found
 }
 
-/** @throws NotFound unless every id is that of a service of the organization. */
+/** @throws NotFound unless all ids are services of the organization. */
 export async function requireServices({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const isValid = ids.every((id) => typeOfId(id) === 'Service')
@@ -46,7 +46,7 @@ export async function requireServices({ db }: Context, organizationId: string, i
   if (count !== ids.length) throw notFound('Service')
 }
 
-/** Returns those of ids that are ids of services of the organization. */
+/** Returns the ids that are services of the organization. */
 export async function findServiceIds(
   { db }: Context,
   organizationId: string,

@@ -49,8 +49,8 @@ export function timelineSearch(db: Database, of: keyof typeof timelines, text: s
   }
 
   /**
-   * Searches updates of these timelines in order, starting after a position in the first one. The order is that of the
-   * index, and the rows stay in it, so that nothing is sorted.
+   * Searches updates of these timelines in the order of the index, starting after a position in the first one, so that
+   * nothing is sorted.
    */
   async function readBatch(ids: readonly string[], after: TimelinePosition | null): Promise<Batch> {
     const [batch] = await db.$queryRaw<[Found]>`
@@ -81,7 +81,7 @@ export function timelineSearch(db: Database, of: keyof typeof timelines, text: s
   }
 }
 
-/** What a statement found; `finished`: at the end of everything. */
+/** The result of a statement; `finished`: at the end of all timelines. */
 type Found = Omit<Batch, 'last'> & Partial<TimelinePosition> & { readonly finished: boolean }
 
 /** A position in the timeline of an incident or a maintenance. */
@@ -92,10 +92,10 @@ interface TimelinePosition {
 }
 
 interface Batch {
-  /** The ids with matches; one with several may be there several times. */
+  /** The ids with matches, possibly repeated. */
   readonly hits: readonly string[]
   readonly bytes: number
-  /** Where the batch ended; null: at the end of everything. */
+  /** Where the batch ended; null: at the end of all timelines. */
   readonly last: TimelinePosition | null
 }
 
@@ -104,5 +104,5 @@ function tooMuchText() {
   return invalid([{ path: ['filter', 'text'], message }])
 }
 
-/** All searches of the process share it. */
+/** Shared by all searches of the process. */
 const oneAtATime = createLimiter({ atOnce: 1 })

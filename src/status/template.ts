@@ -24,7 +24,7 @@ export const MAX_TEMPLATES = 50
 /** The maximum number of services of a template. */
 export const MAX_TEMPLATE_SERVICES = 100
 
-/** What a template is read with. */
+/** The relations that a template is read with. */
 export const templateServices = {
   services: {
     select: { serviceId: true, status: true, service: { select: { name: true } } },
@@ -102,8 +102,10 @@ const templateEdit = z.object({
 })
 
 /**
- * Updates the given fields of a template; its kind stays, and services replace all that it had. Requires a key with scope WRITE.
- * @throws Invalid, NotFound, Conflict when it was changed after the given version or its new name is taken, and ManagedByFile.
+ * Updates the given fields of a template, except its kind; given services replace all of its services. Requires a key with
+ * scope WRITE.
+ * @throws Invalid, NotFound, Conflict when it was changed after the given version or its new name is taken, and
+ * ManagedByFile.
  */
 export async function updateTemplate(ctx: Context, input: unknown): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -162,7 +164,10 @@ export function readTemplates({ db }: Pick<Context, 'db'>, organizationId: strin
   })
 }
 
-/** Reads a template of the organization. @throws NotFound when it has no such one. */
+/**
+ * Reads a template of the organization.
+ * @throws NotFound.
+ */
 export async function findTemplate({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<Template> {
   const found = isIdOf('Template', id)
     ? await db.template.findUnique({ where: { id, organizationId }, include: templateServices })
@@ -171,7 +176,7 @@ export async function findTemplate({ db }: Pick<Context, 'db'>, organizationId: 
   return found
 }
 
-/** What a template is used for. What is not given comes from the incident or the template, or is not known. */
+/** The context in which a template is used. Absent values come from the incident or the template, or stay unknown. */
 export interface TemplateUse {
   /** The affected services. */
   readonly serviceIds?: readonly string[] | null
@@ -181,7 +186,7 @@ export interface TemplateUse {
   readonly incidentId?: string | null
 }
 
-/** The words of a template with its placeholders filled in. */
+/** The texts of a template with its placeholders filled in. */
 export interface FilledTemplate {
   readonly title: string
   readonly message: string
@@ -215,7 +220,7 @@ export async function fillTemplate(ctx: Context, template: Template, use: Templa
   return { ...filled, missing: placeholdersIn([filled.title, filled.message, ...others]) }
 }
 
-/** Returns what the placeholders stand for in a language. */
+/** Returns the values of the placeholders in a language. */
 async function placeholderValues(
   ctx: Context,
   { kind, organizationId, services }: Template,
@@ -260,7 +265,7 @@ function organizationOf({ db }: Context, id: string) {
 
 type Given = z.infer<z.ZodObject<typeof content>>
 
-/** @throws Invalid when a text has a placeholder that there is not. */
+/** @throws Invalid when a text has an unknown placeholder. */
 function requireKnownPlaceholders(given: Pick<Given, 'title' | 'translations'> & { message?: string | null }): void {
   requirePlaceholders(['title'], given.title ?? '')
   requirePlaceholders(['message'], given.message ?? '')
@@ -270,7 +275,10 @@ function requireKnownPlaceholders(given: Pick<Given, 'title' | 'translations'> &
   }
 }
 
-/** Returns the services that are given for a kind; null: none are. @throws Invalid for those of another kind. */
+/**
+ * Returns the given services for a kind; null: none.
+ * @throws Invalid for those of another kind.
+ */
 function servicesOf(kind: TemplateKind, { services, serviceIds }: Pick<Given, 'services' | 'serviceIds'>) {
   const isMaintenance = kind === 'MAINTENANCE'
   if (services && isMaintenance) throw invalid([{ path: ['services'], message: 'must be serviceIds for MAINTENANCE' }])
@@ -283,7 +291,7 @@ function servicesOf(kind: TemplateKind, { services, serviceIds }: Pick<Given, 's
   return [...given]
 }
 
-/** Returns the status and the impact that are given; null leaves the choice open. */
+/** Returns the given status and impact; null leaves the choice open. */
 function choicesOf(kind: TemplateKind, { status, impact }: Pick<Given, 'status' | 'impact'>) {
   if (status && kind === 'MAINTENANCE')
     throw invalid([{ path: ['status'], message: 'must not be given for MAINTENANCE' }])
@@ -291,7 +299,7 @@ function choicesOf(kind: TemplateKind, { status, impact }: Pick<Given, 'status' 
   return { ...(status !== undefined && { status }), ...(impact !== undefined && { impact }) }
 }
 
-/** Returns whether an edit gives a template other services or statuses; null: it gives none. */
+/** Returns whether an edit changes the services or statuses of a template; null: it contains none. */
 function hasOtherServices({ services: before }: Template, given: ReturnType<typeof servicesOf>): boolean {
   const keyOf = ({ serviceId, status }: { readonly serviceId: string; readonly status: string | null }) =>
     `${serviceId} ${status}`

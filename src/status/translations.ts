@@ -18,7 +18,7 @@ const isDistinct = (given: readonly { readonly language: Language }[]) =>
   new Set(given.map((each) => each.language)).size === given.length
 const DISTINCT = 'must name each language once'
 
-/** Schemas for texts in other languages. A text that is null is removed; languages that are not named stay. */
+/** Schemas for texts in other languages. Null removes a text; absent languages stay. */
 export const translations = {
   both: z
     .array(z.object({ language, title: titleText.nullish(), message: message.nullish() }))
@@ -46,19 +46,19 @@ export type Translations =
 
 type ByLanguage<T> = Readonly<Partial<Record<Language, T>>>
 
-/** The titles that are set, and those that are removed, which are null. */
+/** The titles to set; null removes one. */
 export type TitleChanges = ByLanguage<string | null>
 
-/** The messages that are set, and those that are removed, which are null. */
+/** The messages to set; null removes one. */
 export type MessageChanges = ByLanguage<StoredMessages[string] | null>
 
-/** Returns the changes of titles that are given. */
+/** Returns the changes of titles in an input. */
 export function titleChanges(given: Translations): TitleChanges {
   return byLanguage((given ?? []).filter(({ title }) => title !== undefined).map((each) => [each.language, each.title]))
 }
 
 /**
- * Renders the messages that are given, for storage. Call it before a transaction, as `renderMessage`.
+ * Renders the messages of an input, for storage. Call it before a transaction, like `renderMessage`.
  * @throws Invalid when they are too long together.
  */
 export async function messageChanges(
@@ -80,13 +80,13 @@ export async function messageChanges(
 export function withChanges<T>(stored: Prisma.JsonValue, changes: ByLanguage<T | null>): Record<string, T> {
   const known = typeof stored === 'object' && stored !== null ? stored : {}
   const texts = Object.entries({ ...known, ...changes }).filter(([, text]) => text !== null)
-  // Only `titles` and `translations` columns are given, which this wrote.
+  // Only this module writes `titles` and `translations` columns.
   return Object.fromEntries(texts) as Record<string, T>
 }
 
 /**
  * Applies changes to the stored messages of an update. Returns the columns.
- * @throws Invalid when all are too long together.
+ * @throws Invalid when all together are too long.
  */
 export function changedMessages(
   stored: Prisma.JsonValue,
@@ -98,15 +98,18 @@ export function changedMessages(
   return { translations, ...(messages.some(({ html }) => html === null) && { htmlVersion: 0 }) }
 }
 
-/** Titles and messages in other languages, as stored where both are in one column. */
+/** Titles and messages in other languages, for rows that store both in one column. */
 export type BothTexts = Readonly<Record<string, { readonly title?: string; readonly message?: string }>>
 
-/** Returns the titles and messages of a stored column of `BothTexts`, as they would be given. */
+/** Returns the titles and messages of a stored `BothTexts`, in the form of an input. */
 export function bothIn(stored: Prisma.JsonValue): NonNullable<Translations> {
   return storedTexts<BothTexts[string]>(stored).map(({ language, text }) => ({ language, ...text }))
 }
 
-/** Applies changes to a stored column of `BothTexts`. @throws Invalid when the messages are too long together. */
+/**
+ * Applies changes to a stored `BothTexts`.
+ * @throws Invalid when the messages are too long together.
+ */
 export function bothAfter(stored: Prisma.JsonValue, given: Translations): BothTexts {
   const known = withChanges<BothTexts[string]>(stored, {})
   const changed = (given ?? []).map(({ language, title, message }) => {
@@ -137,7 +140,7 @@ function requireTranslatedLength(lengths: readonly number[]): void {
 const byLanguage = <T>(entries: readonly (readonly [Language, T])[]): ByLanguage<NonNullable<T> | null> =>
   Object.fromEntries(entries.map(([language, text]) => [language, text ?? null])) as ByLanguage<NonNullable<T> | null>
 
-/** Returns the texts of a stored column with a language, in the order of the languages. */
+/** Returns the texts of a stored column with their languages, in the order of the languages. */
 export function storedTexts<T>(stored: Prisma.JsonValue): { readonly language: Language; readonly text: T }[] {
   const known = new Map(Object.entries(withChanges<T>(stored, {})))
   return languages.flatMap((language) => {
@@ -158,7 +161,7 @@ export interface InLanguage {
   readonly isTranslated?: boolean
 }
 
-/** Returns the title in a language if there is one, and otherwise the original. */
+/** Returns the title in a language, or else the original. */
 export function titleIn(
   { title, titles = {} }: { readonly title: string; readonly titles?: Prisma.JsonValue },
   language: Language,
@@ -167,7 +170,7 @@ export function titleIn(
   return own === undefined ? { title } : { title: own, isTranslated: true }
 }
 
-/** Returns an incident or a maintenance with its texts in a language, as far as they were written in it. */
+/** Returns an incident or a maintenance with its texts in a language, where they exist. */
 export function inLanguage<T extends Translated>(
   original: T,
   language: Language,
@@ -179,7 +182,7 @@ export function inLanguage<T extends Translated>(
   return { ...original, ...titleIn(original, language), updates }
 }
 
-/** Returns the HTML of messages in other languages, or their markdown; undefined: there are none. */
+/** Returns the messages in other languages as HTML, or as Markdown; undefined: there are none. */
 export function bodiesOf(stored: StoredMessages | null, form: 'HTML' | 'MARKDOWN'): ByLanguage<string> | undefined {
   if (stored === null) return undefined
   const bodies = Object.entries(stored).map(([language, text]) => [

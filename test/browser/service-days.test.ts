@@ -75,7 +75,7 @@ async function writePast() {
 
 /** Takes a screenshot to look at, if requested. */
 async function shot(page: Page, name: string): Promise<void> {
-  if (process.env['SHOTS']) await page.screenshot({ path: `/tmp/past-${name}.png` })
+  if (process.env['SHOTS']) await page.screenshot({ path: `/tmp/service-days-${name}.png` })
 }
 
 const newTab = useChromium()

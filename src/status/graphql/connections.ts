@@ -10,7 +10,7 @@ export const inPageOrder = [{ position: 'asc' }, { id: 'asc' }] satisfies Prisma
 export const newestFirst = (type: 'IncidentUpdate' | 'MaintenanceUpdate') =>
   orderOf(type, { createdAt: ['time', 'desc'], id: ['text', 'desc'] })
 
-/** The page order of connections of groups. */
+/** The page order in connections of groups. */
 export const groupsInPageOrder = orderOf('ServiceGroup', { position: ['number', 'asc'], id: ['text', 'asc'] })
 
 /** The order of repeating maintenances. */

@@ -73,8 +73,8 @@ export function eventPage(
 }
 
 /**
- * Refuses to go on in log order after an event whose successor was deleted because it was old: what lies between would be missing
- * silently. Towards older events, a list that ends early has lost nothing that is newer.
+ * Refuses to continue in log order after an event whose successor was deleted due to its age, because events in between
+ * would be missing silently. Towards older events, a list that ends early misses no newer ones.
  * @throws Invalid then.
  */
 export async function requireKept(ctx: GraphContext, organizationId: string, args: Args): Promise<void> {
@@ -89,7 +89,7 @@ export async function requireKept(ctx: GraphContext, organizationId: string, arg
   throw invalid([{ path: [name], message }])
 }
 
-/** The order of the log. Its cursors are those of the events and valid with any filter. */
+/** The order of the log. Its cursors are those of the events, and valid with any filter. */
 function inLogOrder(direction: Direction): Order<{ readonly seq: 'number' }> {
   return {
     keys: { seq: ['number', direction] },

@@ -120,7 +120,7 @@ export const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
   }),
 })
 
-/** The choice whether subscribers are notified. */
+/** Whether subscribers are notified. */
 export const TELL_SUBSCRIBERS = {
   required: false,
   defaultValue: true,

@@ -19,7 +19,7 @@ import { storedTexts } from '../translations.ts'
 import { Service } from './service.ts'
 import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
 
-/** The number of starts that `nextStarts` gives. */
+/** The maximum number of starts in `nextStarts`. */
 const NEXT_STARTS = 5
 
 const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {

@@ -17,9 +17,7 @@ const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prism
 const ended = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
 const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
 
-/**
- * These lists are read with statements of their own: for a nested list, Prisma would read all rows and take the first.
- */
+/** These lists have their own statements: for a nested list, Prisma would read all rows and take the first. */
 const MAX_ITEMS = 100
 
 builder.objectFields(StatusPage, (t) => ({

@@ -6,16 +6,16 @@ import type { Path } from '../../graphql/subscription/place-mark.ts'
 import { countedUptime, createPlaceMark } from '../../graphql/subscription/place-mark.ts'
 import { shows } from '../page/page-scope.ts'
 
-/** The pages below which an answer is being made. */
+/** The page that each part of an answer is below. */
 const pages = createPlaceMark<Page>()
 
-/** Narrows what is below a field to what a page shows. */
+/** Limits the parts of an answer below a field to a page. */
 export function below(path: Path, page: Page): void {
   if (page.serviceIds !== null || !page.isFirst) pages.set(path, page)
   if (!page.isFirst) countedUptime.set(path, page.uptimeSource)
 }
 
-/** Returns the page that an answer is below; null: none, or a first page that shows all services. */
+/** Returns the page that a part of an answer is below; null: none, or a first page that shows all services. */
 export function pageAbove(path: Path): Page | null {
   return pages.above(path)
 }
@@ -23,10 +23,10 @@ export function pageAbove(path: Path): Page | null {
 /** Lists of services, by type. */
 const lists = ['ServiceGroup', 'Incident', 'IncidentUpdate', 'Maintenance']
 
-/** Returns the services of which a caller sees a thing that was not reached from a page; null: all. */
+/** Returns the services that a caller may see of an object that was not reached from a page; null: all. */
 type SeenServices = (ctx: GraphContext, thing: unknown) => Promise<readonly string[] | null>
 
-/** Leaves out the services that a page does not show: below it, or the page that shows the requested object. */
+/** Removes the services that a page does not show: the page above, or the one that shows the requested object. */
 export function narrowToPages(schema: GraphQLSchema, servicesSeenOf: SeenServices): GraphQLSchema {
   for (const name of lists) {
     const type = schema.getType(name)
@@ -50,7 +50,7 @@ function narrowed(resolve: Resolve, servicesSeenOf: SeenServices): Resolve {
   }
 }
 
-/** A service, or a row that links one. */
+/** A service, or a row that refers to one. */
 function isService(value: unknown): value is { readonly id?: string; readonly serviceId?: string } {
   return typeof value === 'object' && value !== null
 }

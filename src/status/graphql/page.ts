@@ -54,20 +54,20 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
   }),
 })
 
-/** The statuses that were read with the rows of pages. */
+/** The statuses that were read together with the rows of pages. */
 export const statusOfPage = new WeakMap<object, PageStatus>()
 
 const loadStatus = batchPerOperation(({ db }, pages: readonly Page[]) => readPageStatuses(db, pages))
 
-/** Reads pages by slug or id together with the other pages that the operation asks for. */
+/** Reads pages by slug or id together with the other pages of the operation. */
 const loadPage = batchPerOperation(async ({ db }, ids: readonly string[]) => {
   const found = new Map((await readPages(db, 'id', ids, { withDeleted: true })).map((page) => [page.id, page]))
   return ids.map((id) => found.get(id) ?? null)
 })
 
 /**
- * A public page, which anybody may read by slug or id. Its row is read before its content, so that the cursor is never newer than
- * the content, and a subscription from it misses nothing.
+ * A public page, which anyone can read by slug or id. Its row is read before its content, so that the cursor is never newer
+ * than the content, and a subscription from it misses nothing.
  */
 export const StatusPage = builder.objectRef<Page>('StatusPage')
 

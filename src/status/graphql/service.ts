@@ -30,7 +30,7 @@ const StatusBasisRef = builder.enumType('StatusBasis', {
 
 const positionOf = pagePositionLoader(readServiceOrder)
 
-/** A service, with what everybody may see of it. */
+/** The public fields of a service. */
 export const Service = builder.prismaNode('Service', {
   id: { field: 'id' },
   nullable: true,

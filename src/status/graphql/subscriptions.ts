@@ -110,16 +110,16 @@ const StatusPageEvent = builder.objectRef<Event | Gap>('StatusPageEvent').implem
   }),
 })
 
-/** Returns whether a query is for a row alone, without relations. */
+/** Returns whether a query selects only the row, without relations. */
 const isPlain = (query: object) => Object.keys(query).length === 0
 
-/** Returns whether the status of a page is selected. In a fragment it is not found, and read later. */
+/** Returns whether the status of a page is selected. Ignores fragments, whose status is read later. */
 const asksForStatus = ({ fieldNodes }: GraphQLResolveInfo) =>
   fieldNodes.some(({ selectionSet }) =>
     selectionSet?.selections.some((field) => field.kind === Kind.FIELD && field.name.value === 'status'),
   )
 
-/** What one field of an event asks for. */
+/** The data that one field of an event needs. */
 interface Wanted {
   readonly organizationId: string
   /** The page that is followed; null: the first one. */
@@ -128,7 +128,7 @@ interface Wanted {
   readonly page?: { readonly withStatus: boolean }
 }
 
-/** Reads the rows that the fields of an event ask for with one statement. */
+/** Reads the rows for all fields of an event with one statement. */
 const loadRows = batchPerOperation(async ({ db }, wanted: readonly Wanted[]) => {
   const none = { page: null, incident: null, status: null }
   // An operation is executed for one event at a time.

@@ -68,7 +68,7 @@ export const TemplateTranslation = builder
 
 /** The cost of titles in other languages. */
 export const titlesCost = costs({ items: languages.length })
-/** The cost of messages in other languages, which are bounded together. */
+/** The cost of messages in other languages, whose total length is limited. */
 export const messagesCost = costs({ items: languages.length, each: MAX_TRANSLATED_LENGTH / 400 / languages.length })
 
 /** Returns the titles of a stored column. */

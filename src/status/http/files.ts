@@ -18,11 +18,14 @@ export const INCIDENTS_PATH = '/api/v1/incidents'
 
 /** A form has one file, and a few short fields. */
 const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
-/** Files that are read at once, because they are in memory: in all, and of one organization, so that other organizations do not wait. */
+/**
+ * Files that may be read at once, because they are in memory: in total, and per organization, so that other organizations do
+ * not wait.
+ */
 const MAX_UPLOADS = 12
 const MAX_UPLOADS_OF_ONE = 2
 
-/** Returns the path at which members and programs with a key read a file. */
+/** Returns the path at which members and API clients read a file. */
 export function filePath({ incidentId, id }: Pick<FileInfo, 'incidentId' | 'id'>): string {
   return `${INCIDENTS_PATH}/${incidentId}/files/${id}`
 }
@@ -35,7 +38,7 @@ export interface FileRouteOptions {
   visitorOf(c: HttpContext): Context
 }
 
-/** Creates the routes at which programs upload and read the files of incidents, with a key of the organization. */
+/** Creates the routes for uploading and reading the files of incidents, with a key of the organization. */
 export function fileRoutes({ site, contextOf, visitorOf }: FileRouteOptions): Hono {
   const app = new Hono()
   const uploads = new Map<string, number>()

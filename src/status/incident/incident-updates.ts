@@ -89,7 +89,7 @@ export async function postIncidentUpdate(
   if (!createdAt) {
     return changeBySql(ctx, organizationId, (tx) =>
       findOwned('Incident', incidentId, async (id) => {
-        // Both are sent before either is answered. If `read` refuses, the insertion is rolled back.
+        // Both are sent together. If `read` refuses, the insertion is rolled back.
         const [{ incident }, update] = await Promise.all([
           read(tx),
           insertNewest(tx, { id, organizationId, ...manual }, entry),

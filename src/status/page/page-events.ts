@@ -21,14 +21,15 @@ interface Source {
 
 type FollowContext = Source & PageReader & Pick<Context, 'pageGuard'>
 
-/** Followed pages, by slug: what they show is known without a statement. */
+/** Followed pages, by slug, so that their services are known without a statement. */
 const followed = new WeakMap<EventLog, Map<string, { page: Page; followers: number }>>()
 
 /**
- * Follows the events that the page at this slug shows: those that concern one of its services, or every page. It ends when the
- * page is deleted, and when the caller may no longer read it.
+ * Follows the events of the page at this slug: those that concern one of its services, or every page. Ends when the page is
+ * deleted, and when the caller loses access.
  * @param after the cursor to start after; null: only new events.
- * @throws NotFound when there is no such page. @throws Unauthenticated when it is private to the caller.
+ * @throws NotFound when the page does not exist.
+ * @throws Unauthenticated when it is private to the caller.
  */
 export async function followPage(ctx: FollowContext, slug: string, after: string | null): Promise<PageFollower> {
   const pass = SLUG.test(slug) ? await requirePage(ctx, { slug }) : null
@@ -36,7 +37,7 @@ export async function followPage(ctx: FollowContext, slug: string, after: string
   return followWithPass(ctx.pageGuard, pass, await followShown(ctx, slug, after))
 }
 
-/** Follows the events of an incident that the caller may read, as `followPage`. */
+/** Follows the events of an incident that the caller may read, like `followPage`. */
 export async function followIncident(ctx: FollowContext, id: string, after: string | null): Promise<PageFollower> {
   const isId = typeOfId(id) === 'Incident'
   const select = { id: true, organizationId: true } as const
@@ -44,7 +45,7 @@ export async function followIncident(ctx: FollowContext, id: string, after: stri
   const pass = incident && (await pageShowing(ctx, incident))
   if (!pass) throw new NotFound('Incident not found.')
   const { organizationId } = pass.page
-  // Events from before its publication are visible to its organization only.
+  // Only its organization can see events from before its publication.
   const isShown = ({ subjectId, kind }: Event) => subjectId === id && isFor('page', kind)
   const follower = await ctx.eventLog.follow(organizationId, startPosition(after), isShown)
   return followWithPass(ctx.pageGuard, pass, follower)
@@ -63,7 +64,7 @@ async function followShown(source: Source, slug: string, after: string | null): 
     })
   let hasEnded = false
 
-  /** Returns an event, or null when the page has ended with it. */
+  /** Returns an event; null if it ended the page. */
   async function seen(event: Event | Gap): Promise<Event | Gap | null> {
     if (event.kind === 'PAGE_UPDATED') entry.page = (await readPage(db, 'id', page?.id ?? '')) ?? entry.page
     if (event.kind !== 'PAGE_DELETED') return event
@@ -100,12 +101,12 @@ async function followShown(source: Source, slug: string, after: string | null): 
   return follower
 }
 
-/** Returns the page at a slug that is followed, as it is after the events that were read; null: it does not exist any more. */
+/** Returns the followed page at a slug, as of the events that were read; null: it no longer exists. */
 export async function followedPage({ db, eventLog }: Source, slug: string): Promise<Page | null> {
   return followed.get(eventLog)?.get(slug)?.page ?? (await readPage(db, 'slug', slug))
 }
 
-/** Returns whether a page shows the change behind an event, or ends with it. */
+/** Returns whether a page shows the change of an event, or ends with it. */
 function isOn(page: Page, { kind, subjectId, serviceIds }: Event): boolean {
   if (kind === 'PAGE_UPDATED') return subjectId === page.organizationId || subjectId === page.id
   if (kind === 'PAGE_DELETED') return subjectId === page.id

@@ -2,7 +2,7 @@ import { isFor } from '../../event-log/audience.ts'
 import type { NewestEventJson } from '../../event-log/newest-events.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
 
-/** The newest positions in an organization's log at which what its page shows may have changed. */
+/** The newest positions in an organization's log at which the content of its page may have changed. */
 export interface PagePosition {
   /** Of any part of the page. */
   readonly page: number
@@ -10,7 +10,10 @@ export interface PagePosition {
   readonly days: number
 }
 
-/** Events about access, the check plan, subscribers, alerts, objectives and the private work on incidents change nothing that the page shows. */
+/**
+ * Events that do not change the page: about access, the check plan, subscribers, alerts, objectives, and private work on
+ * incidents.
+ */
 const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'ALERT_ACKNOWLEDGED',
   'ALERT_CHANNEL_CREATED',

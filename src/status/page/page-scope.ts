@@ -1,9 +1,9 @@
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** What a page shows of its organization. */
+/** The part of an organization that a page shows. */
 export interface PageScope {
   readonly organizationId: string
-  /** The services that it shows; null: all, later ones too. */
+  /** The services that it shows; null: all, including later ones. */
   readonly serviceIds: readonly string[] | null
 }
 
@@ -11,7 +11,8 @@ export interface PageScope {
 const EVERY_PAGE = '*'
 
 /**
- * Returns the `serviceIds` of an event that takes something off pages. @param former the services that it had before; null: it keeps them.
+ * Returns the `serviceIds` of an event that removes something from pages.
+ * @param former the services that it had before; null: it keeps them.
  */
 export function formerServices(former: readonly { readonly serviceId: string }[] | null): readonly string[] {
   if (former === null) return []
@@ -25,12 +26,12 @@ export function onPage({ organizationId, serviceIds }: PageScope) {
   return { organizationId, OR: [{ services: { none: {} } }, { services: own }] }
 }
 
-/** Returns a filter of the incidents that a page shows: those on it that are public. */
+/** Returns a filter of the public incidents on a page. */
 export function incidentsOnPage(scope: PageScope) {
   return { ...onPage(scope), visibility: 'PUBLIC' } as const
 }
 
-/** The same condition as SQL, without what is on the page. */
+/** The same condition as SQL, without that of the page. */
 export const isPublicIncident = Prisma.sql`visibility = 'PUBLIC'`
 
 /** The tables that link incidents and maintenances with services. */
@@ -40,8 +41,9 @@ const links = {
 } as const
 
 /**
- * Returns the same condition as SQL.
- * @param id an SQL expression: the id of the incident or maintenance. @param shown an SQL condition on "serviceId".
+ * Returns the condition of a page as SQL.
+ * @param id an SQL expression: the id of the incident or maintenance.
+ * @param shown an SQL condition on "serviceId".
  */
 export function concerns(of: keyof typeof links, id: Prisma.Sql, shown: Prisma.Sql): Prisma.Sql {
   const { table, owner } = links[of]

@@ -22,10 +22,10 @@ import { concerns, isPublicIncident } from './page-scope.ts'
 /** A row in JSON, where times are text. */
 type Json<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
 
-/** How a maintenance repeats: its series’ rule and first start, in the series’ zone. */
+/** How a maintenance repeats: the rule and first start of its series, in the series’ zone. */
 export type Repetition = Pick<MaintenanceSeries, 'rule' | 'firstStart' | 'timeZone'>
 
-/** What `pageStateQuery` reads. */
+/** The result of `pageStateQuery`. */
 export interface PageStateJson {
   readonly organization: Json<
     PageSettings & Pick<Organization, 'id' | 'createdAt' | 'pageId'> & Pick<Page, 'allServices'>
@@ -51,9 +51,9 @@ export interface PageStateJson {
   readonly recent: readonly Json<Incident>[]
   readonly recentTimelines: readonly TimelineJson[]
   readonly hasMoreRecent: boolean
-  /** When the last of its incidents was resolved; null: none was. */
+  /** When the last of its incidents was resolved; null: never. */
   readonly lastResolvedAt: string | null
-  /** What incidents said of the services, by their index. */
+  /** The effects of incidents on services, by their index. */
   readonly incidentHistory: IncidentHistoryJson
   readonly maintenances: readonly (Json<Maintenance> & { readonly repeats: Repetition | null })[]
   readonly maintenanceTimelines: readonly TimelineJson[]
@@ -64,18 +64,17 @@ interface ListBounds {
   readonly timeline: TimelineBounds
 }
 
-/** How a page is found: by its own id or slug, or by its organization, whose first page then shows all services. */
+/** How to find a page: by its own id or slug, or by its organization, whose first page then shows all services. */
 export interface PageOwner {
   readonly by: 'organization' | 'page' | 'slug'
   readonly value: string
 }
 
 /**
- * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; none when there is no
- * such page. It reads nothing of services that the page does not show. Each list begins at an index, so its time does not grow
- * with the history.
- * @param since when the recent incidents began, and
- * the time since which the days of services are shown.
+ * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; no row if the page
+ * does not exist. It reads nothing about services that the page does not show. An index provides each list, so a long
+ * history does not slow it down.
+ * @param since the earliest start of recent incidents, and of the days of services.
  */
 export function pageStateQuery(
   owner: PageOwner,

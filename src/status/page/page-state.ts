@@ -19,7 +19,7 @@ import type { PageScope } from './page-scope.ts'
 import type { PageStateJson, Repetition } from './page-state-query.ts'
 import { pageStateQuery } from './page-state-query.ts'
 
-/** The organization's data as the public page shows it: its own, unless the page overrides it. */
+/** The organization's data on the public page: its own, unless the page overrides it. */
 interface PageSettings
   extends Pick<
     Organization,
@@ -51,20 +51,20 @@ export interface ServiceState
   readonly monitored: boolean
 }
 
-/** What the public page shows, as of one position in the event log. It is shared and never altered. */
+/** The content of the public page, as of one position in the event log. It is shared and immutable. */
 export interface PageState {
   readonly organization: PageSettings
-  /** What it shows of its organization. */
+  /** The part of its organization that it shows. */
   readonly scope: PageScope
   readonly tier: Organization['tier']
-  /** Later events are not yet part of the state. */
+  /** Later events are not yet included. */
   readonly cursor: string
   readonly position: PagePosition
   /** The time of the newest public event, or of the organization's creation. */
   readonly changedAt: Date
   /** When it was read. */
   readonly readAt: Date
-  /** The number of characters that were read: its approximate size. */
+  /** The number of characters that were read, which approximates its size. */
   readonly size: number
   readonly status: PageStatus
   /** In page order. */
@@ -79,16 +79,16 @@ export interface PageState {
   readonly recentIncidents: readonly IncidentWithTimeline[]
   /** Whether there are more of these. */
   readonly hasMoreRecent: boolean
-  /** When its last incident was resolved, or the page was created, whichever is later. Says nothing while one is open. */
+  /** When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is open. */
   readonly withoutIncidentSince: Date
-  /** What incidents said of the services within 90 days. */
+  /** The effects of incidents on the services within 90 days. */
   readonly incidentHistory: IncidentHistory
 }
 
 /** The period of incidents on the page itself; older ones are in the history. */
 export const RECENT_DAYS = 14
 
-/** The days of services on the page, and time to spare for their time zone. */
+/** The number of days of services on the page, and a margin for their time zone. */
 const HISTORY_DAYS = 92
 
 /** The limits of the lists and of the texts in them, so that long ones do not slow the page down. */
@@ -99,10 +99,10 @@ const bounds = {
 } as const
 
 /**
- * Reads what a public page shows, by its id or slug, with one statement: all parts agree with the cursor. By the id of an
- * organization, reads its first page with all services.
- * @param previous an earlier state of the page, from which older effects of incidents are taken.
- * @throws NotFound when there is no such page.
+ * Reads the content of a public page, by its id or slug, with one statement, so that all parts agree with the cursor. Given
+ * the id of an organization, reads its first page with all services.
+ * @param previous an earlier state of the page, whose older effects of incidents are reused.
+ * @throws NotFound when the page does not exist.
  */
 export async function readPageState(
   db: Database,
@@ -176,7 +176,7 @@ function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentHistory' | '
   }
 }
 
-/** Returns the impacts of the incidents that people opened. */
+/** Returns the impacts of manual incidents. */
 export const impactsOf = (incidents: readonly IncidentWithTimeline[]) =>
   incidents.filter(({ automatic }) => automatic === manualIncidents.automatic).map(({ impact }) => impact)
 

@@ -7,7 +7,7 @@ import { pageStatus, shownServiceOf } from '../service/shown-status.ts'
 import type { PageScope } from './page-scope.ts'
 import { concerns, isPublicIncident, shownCondition } from './page-scope.ts'
 
-/** What the status of a page follows from. */
+/** The causes of a page's status. */
 export interface PageCauses {
   readonly id: string
   readonly services: readonly {
@@ -25,8 +25,8 @@ export interface PageCauses {
 }
 
 /**
- * Reads the overall status of pages, in their order: with one statement for all that show every service, and one for each of the
- * others.
+ * Reads the overall status of pages, in their order: with one statement for all pages that show every service, and one for
+ * each of the others.
  */
 export async function readPageStatuses(db: Database, pages: readonly PageScope[]): Promise<PageStatus[]> {
   const whole = pages.flatMap(({ serviceIds, organizationId }) => (serviceIds === null ? [organizationId] : []))
@@ -41,7 +41,7 @@ export async function readPageStatuses(db: Database, pages: readonly PageScope[]
   )
 }
 
-/** Returns the status of a page from its causes. */
+/** Computes the status of a page from its causes. */
 export function statusOf({ services, impacts }: PageCauses): PageStatus {
   const shown = services.map(({ override, incidents, monitors, maintenances }) =>
     shownServiceOf({
@@ -59,9 +59,9 @@ export function statusOf({ services, impacts }: PageCauses): PageStatus {
 }
 
 /**
- * Returns the statement that reads `PageCauses`. It begins with what is open, so that it takes no longer with a long history. For
- * one organization it names it as a value, not in an array: then PostgreSQL keeps its plan.
- * @param page what the page of the one organization shows; by default, everything.
+ * Returns the statement that reads `PageCauses`. It starts from open incidents, so a long history does not slow it down. It
+ * takes a single organization as a value, not in an array, so that PostgreSQL keeps its plan.
+ * @param page the services on the page of the single organization; by default, all.
  */
 export function pageCauses(
   organizationIds: readonly string[],

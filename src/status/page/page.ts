@@ -21,7 +21,7 @@ import { pageAccessInput, preparePageAccess, setPageAccess } from '../../people/
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 
 const { description, accentColor, links, uptimeSource, version } = settingsEdit.shape
-/** The look of a page: null is that of the organization, an empty logo none. */
+/** The look of a page: null inherits the organization's, an empty logo is none. */
 const look = z.object({
   description: description.nullable(),
   accentColor: accentColor.nullable(),
@@ -34,7 +34,8 @@ const access = pageAccessInput.nullish()
 const newPage = look.extend({ slug: slugText, name: nameText, serviceIds, access })
 
 /**
- * Creates another page of the organization. What is left out of its look is the organization's. Requires a key with scope ADMIN.
+ * Creates another page of the organization, which inherits the organization's look where the input has none. Requires a key
+ * with scope ADMIN.
  * @throws Invalid, NotFound for an unknown service, Conflict when the slug is taken, and TierLimitReached.
  */
 export async function createPage(ctx: Context, input: unknown): Promise<Page> {
@@ -68,12 +69,12 @@ const pageEdit = look.extend({
 })
 
 /**
- * Updates the given fields of a page. `serviceIds` null: it shows all services. Null for a part of its look: that of the
- * organization. The settings of the first page are those of its organization. Requires a key with scope ADMIN, and for `access`
- * a person's confirmation.
- * @param upload becomes the logo; absent: the logo is what the input says.
- * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed since the
- * given version, and ManagedByFile.
+ * Updates the given fields of a page. If `serviceIds` is null, it shows all services; parts of its look that are null are
+ * inherited from the organization. The settings of the first page are those of its organization. Requires a key with scope
+ * ADMIN, and for `access` a person's confirmation.
+ * @param upload becomes the logo; absent: the input sets the logo.
+ * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed since
+ * the given version, and ManagedByFile.
  */
 export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -104,7 +105,10 @@ interface PageEdit {
   readonly access?: PreparedAccess | null | undefined
 }
 
-/** Edits a page in one change. @param update writes the other fields. Returns whether it has changed, counted and logged anything. */
+/**
+ * Edits a page in one change.
+ * @param update writes the other fields. If anything changed, it increments the version, appends an event and returns true.
+ */
 function editPage<Fields extends object>(
   ctx: Context,
   organizationId: string,
@@ -159,12 +163,12 @@ async function updateOther(
   return true
 }
 
-/** Returns the fields as the database takes them: a JSON column has its own null. */
+/** Returns the fields for the database: a JSON column has its own null. */
 function stored<T extends Pick<OwnFields, 'links'>>({ links, ...fields }: T) {
   return links === undefined ? fields : { ...fields, links: links ?? Prisma.DbNull }
 }
 
-/** A page that was deleted, and what went with it. */
+/** A deleted page, and what was deleted with it. */
 export interface DeletedPage {
   readonly id: string
   readonly name: string
@@ -205,7 +209,7 @@ async function choose(
   requireDistinct(ids ?? [], (index) => ['serviceIds', index])
   await requireServices(tx, organizationId, ids ?? [])
   await db.pageService.deleteMany({ where: { pageId } })
-  // Prisma takes 60 ms of the main thread to write 500 rows.
+  // With Prisma, writing 500 rows takes 60 ms of the main thread.
   await db.$executeRaw`
     INSERT INTO "PageService" ("pageId", "serviceId", position)
     SELECT ${pageId}, id, place - 1 FROM unnest(${ids ?? []}::text[]) WITH ORDINALITY AS listed (id, place)`

@@ -2,7 +2,7 @@ import { slugText } from '../../account/page/page-settings.ts'
 import type { Database } from '../../core/context.ts'
 import { typeOfId } from '../../core/id.ts'
 
-/** The sizes of an organization's lists, as far as one request may return them. */
+/** The sizes of an organization's lists, up to what one request may return. */
 export type Sizes = {
   readonly pages: number
   readonly services: number
@@ -19,7 +19,7 @@ export type Sizes = {
 }
 
 /**
- * Reads the largest sizes among the organizations with these ids and slugs and the owners of these objects, with one
+ * Reads the maximum sizes among the organizations with these ids and slugs and the owners of these objects, with one
  * statement.
  */
 export async function readSizes(

@@ -6,8 +6,8 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 
 /**
- * Objects with an order of their own per organization. Stored positions stay when others are deleted, because callers'
- * cursors contain them, so there may be gaps. Callers see positions from 0 without gaps.
+ * Objects with an order per organization. Stored positions stay when others are deleted, because callers' cursors contain
+ * them, so there may be gaps. Callers see positions from 0 without gaps.
  */
 type Ordered = 'Service' | 'ServiceGroup'
 
@@ -47,7 +47,7 @@ export async function reorder(
   return true
 }
 
-/** Returns how many objects there are, and a position after all of them. */
+/** Returns the number of objects, and a position after all of them. */
 export async function placeAtEnd(
   { db }: Context,
   type: Ordered,
@@ -59,14 +59,17 @@ export async function placeAtEnd(
   return row ?? { count: 0, next: 0 }
 }
 
-/** Returns all ids with those of `part` in the order of `part`, in the places that they have together. */
+/** Returns all ids, with those of `part` reordered within the positions that they occupy. */
 export function placedWithin(all: readonly string[], part: readonly string[]): string[] {
   const moving = new Set(part)
   const next = part.values()
   return all.map((id) => (moving.has(id) ? (next.next().value ?? id) : id))
 }
 
-/** Returns ids with one of them moved by one place among its siblings, which are in the same order as all; at the end it stays. */
+/**
+ * Returns ids with one of them moved by one position among its siblings, which are in the same order as all; at the end it
+ * stays.
+ */
 export function movedByOne(
   all: readonly string[],
   siblings: readonly string[],

@@ -17,7 +17,7 @@ const newGroup = z.object({ name: nameText, description: proseText(2000).nullish
 
 /**
  * Creates a group at the end of the page. Requires a key with scope WRITE.
- * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services: more would stay
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would stay
  * empty.
  */
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
@@ -64,7 +64,7 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
 
 /**
  * Deletes a group and returns it; its services stay, without a group. Requires a key with scope WRITE.
- * @throws NotFound when the organization has no such group, and ManagedByFile.
+ * @throws NotFound and ManagedByFile.
  */
 export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -93,7 +93,7 @@ export async function reorderServiceGroups(ctx: Context, input: unknown): Promis
   })
 }
 
-/** Returns those of ids that are ids of groups of the organization. */
+/** Returns the ids that are groups of the organization. */
 export async function findGroupIds(
   { db }: Context,
   organizationId: string,
@@ -105,7 +105,10 @@ export async function findGroupIds(
   return new Set(groups.map(({ id }) => id))
 }
 
-/** Reads a group of the organization. @throws NotFound when it has no such group. */
+/**
+ * Reads a group of the organization.
+ * @throws NotFound.
+ */
 export function findGroup({ db }: Context, organizationId: string, id: string): Promise<ServiceGroup> {
   return findOwned('ServiceGroup', id, (known) => db.serviceGroup.findUnique({ where: { id: known, organizationId } }))
 }

@@ -5,7 +5,7 @@ import { shownServiceOf, statusCausesSelect } from './shown-status.ts'
 
 type Db = Pick<Context, 'db'>
 
-/** A service, as a form offers it. */
+/** A service in a form. */
 export type NamedService = Pick<Service, 'id' | 'name' | 'groupId'>
 
 const selection = { id: true, name: true, groupId: true } as const
@@ -24,15 +24,18 @@ export function listServices(
   return db.service.findMany({ where, select: selection, orderBy: inPageOrder })
 }
 
-/** What a form offers: what is chosen, and others. */
+/** The choices of a form: the selected services, and others. */
 export interface Offer<T> {
   readonly chosen: readonly T[]
   readonly others: readonly T[]
-  /** Whether there are more than those. */
+  /** Whether there are more. */
   readonly hasMore: boolean
 }
 
-/** Returns the chosen services, and the first others in page order. @param limit how many others. */
+/**
+ * Returns the selected services, and the first others in page order.
+ * @param limit the maximum number of others.
+ */
 export async function offerServices(
   { db }: Db,
   organizationId: string,
@@ -49,7 +52,7 @@ export async function offerServices(
   return { chosen, others: others.slice(0, limit), hasMore: others.length > limit }
 }
 
-/** What names a service, and stays when the service is deleted. */
+/** The objects that refer to a service, and stay when it is deleted. */
 export interface ServiceUses {
   readonly monitors: number
   readonly incidents: number
@@ -57,7 +60,7 @@ export interface ServiceUses {
   readonly subscribers: number
 }
 
-/** Counts what names a service. */
+/** Counts the objects that refer to a service. */
 export async function countServiceUses({ db }: Db, id: string): Promise<ServiceUses> {
   const select = { monitors: true, incidents: true, maintenances: true, subscribers: true } as const
   return (await db.service.findUniqueOrThrow({ where: { id }, select: { _count: { select } } }))._count
@@ -74,7 +77,7 @@ export function countServicesInGroup({ db }: Db, groupId: string): Promise<numbe
   return db.service.count({ where: { groupId } })
 }
 
-/** An object with a place on the page of its organization. */
+/** An object with a position on the page of its organization. */
 export interface Placed {
   readonly id: string
   readonly organizationId: string

@@ -24,7 +24,7 @@ const newService = z.object({ name: nameText, groupId: z.string().nullish(), des
 
 /**
  * Creates a service at the end of the page. Requires a key with scope WRITE.
- * @throws Invalid, NotFound for an unknown group, and TierLimitReached when the tier allows no more.
+ * @throws Invalid, NotFound for an unknown group, and TierLimitReached.
  */
 export async function createService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -35,7 +35,7 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   })
 }
 
-/** Creates services as `createService` does, with a few statements for all. Returns what each input led to. */
+/** Creates services like `createService`, with a few statements for all. Returns the outcome of each input. */
 export async function createServices(ctx: Context, inputs: readonly unknown[]): Promise<Outcome<Service>[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = inputs.map((input) => outcomeOf(() => validate(newService, input)))
@@ -93,14 +93,17 @@ export async function updateService(ctx: Context, input: unknown): Promise<Servi
   })
 }
 
-/** Updates services as `updateService` does, with a few statements for all. @throws what it throws for the first that is refused. */
+/**
+ * Updates services like `updateService`, with a few statements for all.
+ * @throws its error for the first that is refused.
+ */
 export async function updateServices(ctx: Context, inputs: readonly unknown[]): Promise<void> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = inputs.map((input) => validate(serviceEdit, input))
   await change(ctx, organizationId, (tx) => editServices(tx, organizationId, given))
 }
 
-/** Returns the services as they are then, and the events. */
+/** Returns the updated services, and the events. */
 async function editServices(
   tx: Context,
   organizationId: string,
@@ -156,7 +159,7 @@ async function readServices({ db }: Context, organizationId: string, given: read
 
 /**
  * Deletes a service, also from incidents and maintenance, and returns it. Requires a key with scope WRITE.
- * @throws NotFound when the organization has no such service, and ManagedByFile.
+ * @throws NotFound and ManagedByFile.
  */
 export async function deleteService(ctx: Context, id: string): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -183,7 +186,10 @@ export async function reorderServices(ctx: Context, input: unknown): Promise<Ser
   })
 }
 
-/** Reads a service of the organization. @throws NotFound when it has no such one. */
+/**
+ * Reads a service of the organization.
+ * @throws NotFound.
+ */
 export function findService({ db }: Context, organizationId: string, id: string): Promise<Service> {
   return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }

@@ -5,7 +5,7 @@ import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generate
 /** The status that is shown for a service, or UNKNOWN. */
 export type ShownStatus = ServiceStatus | 'UNKNOWN'
 
-/** A monitor, as far as its service's status depends on it. */
+/** The part of a monitor that affects its service's status. */
 export interface MonitorCause {
   readonly state: MonitorState
   readonly stateSince: Date
@@ -13,7 +13,7 @@ export interface MonitorCause {
   readonly unknownSince: Date | null
 }
 
-/** What a service's shown status depends on. */
+/** The causes of a service's shown status. */
 export interface StatusCauses {
   /** Set manually by the owner; it takes precedence over everything else. */
   readonly override: ServiceStatus | null
@@ -58,9 +58,8 @@ export function worstStatus<T extends ShownStatus>(statuses: readonly T[]): T | 
 }
 
 /**
- * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.
- * During maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was
- * bad.
+ * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors. During
+ * maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was bad.
  */
 export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownStatus {
   return override ?? worstStatus<ShownStatus>([...incidents, ...monitorStatuses(watching)])
@@ -73,12 +72,12 @@ function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'ove
 }
 
 /**
- * Who says how a service is. OWNER: its owner, by hand, because it has no monitors. MONITORS: at least one monitor. PENDING: none yet, because no monitor has a
- * result. SILENT: none any more, because its monitors are silent or paused.
+ * The source of a service's status. OWNER: set manually, because it has no monitors. MONITORS: at least one monitor has a
+ * known state. PENDING: no monitor has a result yet. SILENT: its monitors have become silent or are paused.
  */
 export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
 
-/** Returns what monitors know of their service. */
+/** Returns what the monitors of a service know. */
 export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
   if (monitors.length === 0) return 'OWNER'
   if (monitors.some(isKnown)) return 'MONITORS'
@@ -92,12 +91,15 @@ export function isUnknown(basis: StatusBasis): boolean {
   return basis === 'PENDING' || basis === 'SILENT'
 }
 
-/** Returns whether a monitor's state says how its service is. */
+/** Returns whether the state of a monitor counts for its service. */
 export function isKnown({ state, unknownSince }: Pick<MonitorCause, 'state' | 'unknownSince'>): boolean {
   return unknownSince === null && state !== 'PENDING' && state !== 'PAUSED'
 }
 
-/** Returns since when none of a service's monitors knows anything: silent or paused; null: one knows, none has known yet, or none exists. */
+/**
+ * Returns since when the state of a service's monitors is unknown, silent or paused; null: one is known, none has been known
+ * yet, or there are none.
+ */
 export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
   if (knowledgeOf(monitors) !== 'SILENT') return null
   return latest(
@@ -107,7 +109,7 @@ export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
 
 const latest = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** Converts a shown status for callers without UNKNOWN: to the mildest status that does not claim that all is well. */
+/** Converts a shown status for callers without UNKNOWN: to the mildest status that does not claim full operation. */
 export function toServiceStatus(shown: ShownStatus): ServiceStatus {
   return shown === 'UNKNOWN' ? 'DEGRADED_PERFORMANCE' : shown
 }
@@ -131,20 +133,23 @@ export const statusCausesSelect = {
 /** The result of `statusCausesSelect`. */
 export type SelectedCauses = Prisma.ServiceGetPayload<{ select: typeof statusCausesSelect }>
 
-/** What is shown for a service. */
+/** The shown state of a service. */
 export interface ShownService {
   readonly shown: ShownStatus
   /** The shown status for callers without UNKNOWN. */
   readonly status: ServiceStatus
-  /** Since when its monitors know nothing any more, whatever it shows; null: one knows, none has known yet, or none exists. */
+  /**
+   * Since when its monitors are silent or paused, whatever it shows; null: one is known, none has been known yet, or there
+   * are none.
+   */
   readonly unknownSince: Date | null
   /** Whether it has monitors. */
   readonly watched: boolean
-  /** Who says how it is. */
+  /** The source of its status. */
   readonly basis: StatusBasis
 }
 
-/** Returns what is shown for a service selected with `statusCausesSelect`. */
+/** Returns the shown state of a service selected with `statusCausesSelect`. */
 export function shownServiceOf(service: SelectedCauses): ShownService {
   const { monitors } = service
   const shown = shownStatus({
@@ -184,7 +189,7 @@ const pageStatuses = {
   MAJOR_OUTAGE: { indicator: 'CRITICAL', description: 'Major system outage' },
 } as const satisfies Record<ServiceStatus, Pick<PageStatus, 'indicator' | 'description'>>
 
-/** The page status for the impact of an incident, which need not name services. */
+/** The page status for the impact of an incident, which may affect no service. */
 const statusOfImpact = {
   NONE: 'OPERATIONAL',
   MINOR: 'DEGRADED_PERFORMANCE',
@@ -195,8 +200,8 @@ const statusOfImpact = {
 type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
 
 /**
- * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual
- * incidents, which need not name services.
+ * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual incidents,
+ * which may affect no service.
  */
 export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
   const shown = worstStatus<ShownStatus>([

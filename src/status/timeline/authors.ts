@@ -3,7 +3,7 @@ import { plainRows } from '../../database/sql-transaction.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ActorKind } from '../../generated/prisma/enums.ts'
 
-/** Who posted an update. */
+/** The author of an update. */
 export interface Author {
   readonly kind: ActorKind
   /** The name of the person or of the API key; null: neither, or it was deleted. */
@@ -15,7 +15,8 @@ interface Row extends Author {
 }
 
 /**
- * Reads who posted updates of incidents or maintenance, by the id of the update: the actor of the first event that announces it.
+ * Reads the authors of updates of incidents or maintenance, by the id of the update: the actor of the first event that
+ * announces it.
  * @param subjectIds the incidents or maintenances of these updates.
  */
 export async function readAuthors(

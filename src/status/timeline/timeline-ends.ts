@@ -14,7 +14,10 @@ export interface UpdateReference {
   readonly id: string
 }
 
-/** Returns the first or last updates of each timeline, in this order, with one statement. @param take how many of each. */
+/**
+ * Returns the first or last updates of each timeline, in this order, with one statement.
+ * @param take the number per timeline.
+ */
 export function readTimelineEnds(
   db: SqlDatabase,
   { table, parent }: TimelineTable,

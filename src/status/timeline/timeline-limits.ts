@@ -14,13 +14,10 @@ export const optionalMessage = proseText(MAX_MESSAGE_LENGTH)
 /** A message that a person writes. */
 export const message = optionalMessage.min(1, 'must not be blank')
 
-/** The maximum number of updates in a timeline: more than anybody writes, and few enough for one page. */
+/** The maximum number of updates in a timeline: more than people write, and few enough for one page. */
 export const MAX_UPDATES = 500
 
-/**
- * Requires room in a timeline. The update that closes it may exceed the limit.
- * @throws Conflict `TIMELINE_FULL` when the timeline is full.
- */
+/** @throws Conflict `TIMELINE_FULL` unless a timeline has room. The update that closes it may exceed the limit. */
 export function requireRoomForUpdate(entries: number): void {
   if (entries < MAX_UPDATES) return
   throw new Conflict(
@@ -35,7 +32,7 @@ export function requireOtherUpdates(entries: number, what: 'incident' | 'mainten
   throw new Conflict(`This is the only update. Edit it, or delete the ${what}.`)
 }
 
-/** Whether subscribers are notified of what is created. */
+/** Whether subscribers are notified. */
 export const tellSubscribers = z
   .boolean()
   .nullish()

@@ -19,8 +19,8 @@ const updateEdit = z.object({
 type Editable = Pick<IncidentUpdate, 'id' | 'message' | 'createdAt' | 'translations' | 'version'>
 
 /**
- * Validates an edit of an update and renders its messages, which is done before the transaction. `dataOf`, called in it, returns
- * the columns to write; null: the edit changes nothing.
+ * Validates an edit of an update and renders its messages, before the transaction. `dataOf`, called in it, returns the
+ * columns to write; null: the edit changes nothing.
  * @throws Invalid, from `dataOf` also Conflict when the update was edited after the given version.
  */
 export async function prepareUpdateEdit(ctx: Context, organizationId: string, input: unknown) {
