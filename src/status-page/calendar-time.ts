@@ -7,7 +7,7 @@ export function formatUtc(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 }
 
-/** How far ahead the clock changes of a time zone are written: readers that do not know the zone need them. */
+/** How far ahead the clock changes of a time zone are written, for readers that do not know the zone. */
 const ZONE_YEARS = 5
 
 /** Describes a time zone (§3.6.5): its offset at a time, and its clock changes until some years from now. */
@@ -17,7 +17,7 @@ export function zoneComponent(timeZone: string, from: Date, now: Date): string[]
     'BEGIN:VTIMEZONE',
     `TZID:${timeZone}`,
     ...observance({ at: new Date(0), before: first, after: first }),
-    // One each: some readers know a single date of an observance.
+    // One each, because some readers only accept a single date per observance.
     ...changes.flatMap(observance),
     'END:VTIMEZONE',
   ]
@@ -34,7 +34,7 @@ function observance({ at, before, after }: OffsetChange): string[] {
   ]
 }
 
-/** Formats a time as clocks show it that are so many milliseconds ahead of UTC. */
+/** Formats a time as shown by clocks that are so many milliseconds ahead of UTC. */
 const atOffset = (at: Date, offset: number) => formatUtc(new Date(at.getTime() + offset)).slice(0, -1)
 
 /** Formats an offset from UTC: `+0530` (§3.3.14). */

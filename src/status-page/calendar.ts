@@ -74,7 +74,7 @@ function eventsOf(source: CalendarSource, zone: Zone): string[] {
 const isBefore = (until: Date | null, timeZone: string, local: string) =>
   until !== null && until < instantOf(timeZone, local)
 
-/** Returns whether a date is as its series says. A date that has begun has its own updates. */
+/** Returns whether a date matches its series. A date that has begun has its own updates. */
 function isAsRepeated(
   { title, durationMinutes }: MaintenanceSeries,
   date: Pick<MaintenanceWithTimeline, 'detached' | 'status' | 'title' | 'startsAt' | 'endsAt' | 'updateCount'>,
@@ -84,7 +84,7 @@ function isAsRepeated(
   return isPlanned && date.title === title && +endsAt - +startsAt === durationMinutes * MINUTE
 }
 
-/** Writes a series as one event that repeats. Its text is that of its next date. */
+/** Writes a series as one repeating event. Its text is that of its next date. */
 function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Zone): string[] {
   const { id, title, timeZone, firstStart, durationMinutes, skipped, version, createdAt, services } = series
   const { changes, maintenances, url } = source
@@ -118,7 +118,7 @@ function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Z
 interface SeriesException {
   /** The id of the series. */
   readonly uid: string
-  /** The property that says which date it is. */
+  /** The property that identifies the date. */
   readonly date: string
   /** The revision of the series. */
   readonly sequence: number
@@ -154,7 +154,7 @@ function eventOf(
   ]
 }
 
-/** Says which services are affected, and what was said, newest first. */
+/** Describes the affected services, and the updates, newest first. */
 function descriptionOf(
   { state, words }: CalendarSource,
   {

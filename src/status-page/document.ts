@@ -34,7 +34,7 @@ interface DocumentSource {
   readonly id: string
   readonly words: Catalogue
   readonly language: Language
-  /** The language that was asked for, as in addresses of pages; null: none. */
+  /** The requested language, as in addresses of pages; null: none. */
   readonly segment: string | null
 }
 
@@ -45,7 +45,7 @@ export interface DocumentKind {
   readonly type: string
   /** How long caches may serve it without revalidation, in seconds. */
   readonly maxAge: number
-  /** Whether the page's state has all that it needs, so that it reads nothing else. */
+  /** Whether the page's state is its only input, so that it reads nothing else. */
   readonly isInState: boolean
   write(source: DocumentSource): string | Promise<string>
 }
@@ -133,13 +133,13 @@ export const documentKinds: readonly DocumentKind[] = [
   },
 ]
 
-/** Returns the language that was asked for if the page offers it, or its default. */
+/** Returns the requested language if the page offers it, or its default. */
 export function documentLanguage({ organization }: PageState, asked: Language | null): Language {
   const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
   return asked !== null && offered.includes(asked) ? asked : byDefault
 }
 
-/** A document, and the state that it was made of. */
+/** A document, and the state that it shows. */
 interface WrittenDocument {
   readonly organizationId: string
   readonly language: Language
@@ -150,7 +150,7 @@ interface WrittenDocument {
 
 /**
  * Writes a document about the page of the organization with this id or slug, as of one position of its log.
- * @throws NotFound when there is no such organization, or no such service on its page.
+ * @throws NotFound when the organization does not exist, or the service is not on its page.
  */
 export async function readDocument(
   source: StateSource,
@@ -176,7 +176,7 @@ export async function readDocument(
   return written(state, await write(state))
 }
 
-/** What was over when it was imported is no news: feeds would announce it. */
+/** Imported records of the past are not news: feeds would announce them. */
 const isNews = ({ importedAt, ...row }: Incident | Maintenance) => {
   const endedAt = 'resolvedAt' in row ? row.resolvedAt : row.endedAt
   const isOver = endedAt !== null || row.status === 'CANCELLED'

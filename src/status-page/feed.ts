@@ -17,7 +17,7 @@ import { urnOf } from './urn.ts'
 import { joinNames } from './view.ts'
 import { escapeXml } from './xml.ts'
 
-/** An incident or a maintenance with its texts in the feed's language, as far as they were written in it. */
+/** An incident or a maintenance with its texts in the feed's language, where they exist. */
 type Shown<T extends { readonly updates: readonly unknown[] }> = T &
   InLanguage & { readonly updates: readonly (T['updates'][number] & InLanguage)[] }
 
@@ -35,16 +35,16 @@ export interface FeedSource {
   /** The public address of the page in the feed's language, without a slash at its end. */
   readonly url: string
   readonly words: Catalogue
-  /** The words of the language in which the owner writes what has no translation. */
+  /** The texts in the language of the owner's texts without a translation. */
   readonly written: Catalogue
-  /** The address of the page's documents, and the query of this one's. */
+  /** The address of the page's documents, and the query of this document's. */
   readonly self: { readonly url: string; readonly query: string }
 }
 
 interface FeedEntry {
   readonly id: string
   readonly title: string
-  /** The language (BCP 47) of the title, where it is not the feed's. */
+  /** The language (BCP 47) of the title, if it is not the feed's. */
   readonly titleTag: string | undefined
   readonly link: string
   readonly publishedAt: Date
@@ -178,7 +178,7 @@ function maintenanceEntry(
   )
   return {
     id,
-    // Begins with our words.
+    // Begins with our text.
     title: words.maintenance.titled(title),
     titleTag: undefined,
     link,
@@ -188,10 +188,10 @@ function maintenanceEntry(
   }
 }
 
-/** Returns the language in which the owner writes, where it is not the feed's. */
+/** Returns the language of the owner's texts, if it is not the feed's. */
 const tagOf = (written: Catalogue, words: Catalogue) => (written.tag === words.tag ? undefined : written.tag)
 
-/** Renders sentences of ours, in which names have their own direction, and their language where it is not the feed's. */
+/** Renders sentences in which names have their own direction, and their language if it is not the feed's. */
 function factsHtml(facts: readonly string[], tag: string | undefined): string {
   const html = ({ text, isOwners }: Piece) =>
     isOwners ? `<bdi${langOf(tag)}>${escapeXml(text)}</bdi>` : escapeXml(text)
@@ -202,7 +202,7 @@ const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${
 
 interface TimelineContext {
   readonly link: string
-  /** The address below which files are. */
+  /** The address below which the files are. */
   readonly files: string
   readonly zone: Zone
   readonly words: Catalogue

@@ -126,7 +126,7 @@ async function readItems(
   return ids.flatMap((id) => read.get(id) ?? [])
 }
 
-/** Returns an SQL condition: the rows of a table that are on a page. */
+/** Returns an SQL condition for the rows of a table that are on a page. */
 function belongs(of: 'Incident' | 'Maintenance', scope: PageScope): Prisma.Sql {
   const isPublic = of === 'Incident' ? Prisma.sql`AND ${isPublicIncident}` : Prisma.empty
   const own = Prisma.sql`"organizationId" = ${scope.organizationId} ${isPublic}`
@@ -134,7 +134,10 @@ function belongs(of: 'Incident' | 'Maintenance', scope: PageScope): Prisma.Sql {
   return shown === null ? own : Prisma.sql`${own} AND ${concerns(of, Prisma.raw(`"${of}".id`), shown)}`
 }
 
-/** Reads an incident of a page without its updates. @throws NotFound when the page has no such incident. */
+/**
+ * Reads an incident of a page without its updates.
+ * @throws NotFound.
+ */
 export async function findIncident(db: Database, scope: PageScope, id: string): Promise<Incident> {
   const found =
     typeOfId(id) === 'Incident' ? await db.incident.findUnique({ where: { id, ...incidentsOnPage(scope) } }) : null
@@ -142,7 +145,7 @@ export async function findIncident(db: Database, scope: PageScope, id: string): 
   return found
 }
 
-/** Returns the id of the incident of a page that another one became part of, or null. */
+/** Returns the id of the incident of a page that another one was merged into, or null. */
 export async function readJointIncident(db: Database, scope: PageScope, id: string): Promise<string | null> {
   if (typeOfId(id) !== 'Incident') return null
   const merged = { some: { id, organizationId: scope.organizationId } }
@@ -151,9 +154,9 @@ export async function readJointIncident(db: Database, scope: PageScope, id: stri
 }
 
 /**
- * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update
- * with the id `before`.
- * @throws NotFound when the page has no such incident, or there is no update before `before`.
+ * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update with the id
+ * `before`.
+ * @throws NotFound when the page has no such incident, or no update before `before` exists.
  */
 export async function readIncidentPage(
   db: Database,

@@ -18,7 +18,7 @@ import type { Span } from '../monitoring/uptime/uptime.ts'
 import { upTo } from '../monitoring/uptime/uptime-history.ts'
 import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
 
-/** What a page's services were like in a calendar month of the organization's time zone. */
+/** The report of a page for a calendar month in the organization's time zone. */
 export interface MonthlyReport extends Span {
   /** Such as 2026-10. */
   readonly month: string
@@ -38,11 +38,11 @@ export interface ServiceReport {
   readonly id: string
   readonly name: string
   readonly source: UptimeSource
-  /** The share of the known time that was good, in percent, rounded down; null: nothing is known. */
+  /** The share of the known time that was good, in percent, rounded down; null: no data. */
   readonly percent: number | null
   readonly coverage: number | null
   readonly account: Account
-  /** Its objectives: their targets, in thousandths of a percent, and whether the month met them; null: nothing is known. */
+  /** Its objectives: their targets, in thousandths of a percent, and whether the month met them; null: no data. */
   readonly objectives: readonly { readonly target: number; readonly isMet: boolean | null }[]
 }
 
@@ -54,7 +54,7 @@ interface ReportedIncident {
   readonly titles: Prisma.JsonValue
   readonly impact: IncidentImpact
   readonly startedAt: Date
-  /** Null: it lasts. */
+  /** Null: it continues. */
   readonly resolvedAt: Date | null
 }
 
@@ -64,14 +64,14 @@ type ReportedCorrection = Omit<UptimeCorrection, 'organizationId'> & { readonly 
 /** The mean of a number of times. */
 export interface MeanTime {
   readonly count: number
-  /** In milliseconds, rounded down; null: there was none. */
+  /** In milliseconds, rounded down; null: there are none. */
   readonly meanMs: number | null
 }
 
-/** Whose report it is. */
+/** The page of the report. */
 export type ReportedPage = Pick<Page, 'id' | 'organizationId' | 'serviceIds' | 'uptimeSource' | 'lastSeq'>
 
-/** The incidents, maintenances and corrections that a report lists at most. */
+/** The maximum number of incidents, maintenances and corrections in a report. */
 const MAX_LISTED = 500
 
 /**
@@ -101,13 +101,13 @@ export async function readReport(
   return report
 }
 
-/** Reports of months that are over while they are computed, so that the page and its files, asked for together, take one. */
+/** Reports of past months in progress, so that concurrent requests for the page and its files share one. */
 const runningReports = new Map<string, Promise<MonthlyReport>>()
 
-/** The maximum size of the cached reports in characters of JSON, of which each takes about two bytes. */
+/** The maximum size of the cached reports in characters of JSON, which take about two bytes each. */
 const MAX_CACHED_LENGTH = 8 * 1024 * 1024
 
-/** Reports of months that are over, until the log of their organization moves. What is late, such as a gap, is in them a little later. */
+/** Reports of past months, until the log of their organization moves. Late data, such as a gap, appear in them a little later. */
 const closedReports = new LRUCache<string, MonthlyReport>({
   maxSize: MAX_CACHED_LENGTH,
   sizeCalculation: (report) => JSON.stringify(report).length,
@@ -119,7 +119,7 @@ const oneByOne = createLimiter({ atOnce: 1 })
 
 const computeReport = (db: Database, about: ReportSubject) => oneByOne(() => computeNow(db, about))
 
-/** What a report is about. */
+/** The subject of a report. */
 interface ReportSubject {
   readonly organization: Pick<Organization, 'id' | 'timeZone' | 'tier'>
   readonly page: ReportedPage
@@ -203,7 +203,7 @@ export function reportMonths(
 /** Names the month that begins at a time in some zone. Two days later, no zone is in the month before. */
 const nameOfMonth = (from: Date) => new Date(from.getTime() + 2 * DAY).toISOString().slice(0, 'yyyy-mm'.length)
 
-/** How long after the end of a month its report is complete: what was measured is stored late where a worker was cut off. */
+/** How long after the end of a month its report is complete, because a worker that was cut off stores its results late. */
 const SETTLING = 6 * HOUR
 
 /** Returns the months whose report is complete, newest first. */
@@ -218,7 +218,7 @@ export function lastCompleteMonth(timeZone: string, now: Date): string {
   return nameOfMonth(monthAt(timeZone, new Date(from.getTime() - 1)).from)
 }
 
-/** @throws NotFound for what is no month, or one without a report. */
+/** @throws NotFound for an invalid month, or one without a report. */
 function spanOfMonth(organization: Parameters<typeof reportMonths>[0], month: string, now: Date): Span {
   if (!reportMonths(organization, now).includes(month)) throw new NotFound('There is no report of this month.')
   return spanOf(organization.timeZone, month)
@@ -253,7 +253,7 @@ function readMaintenances(db: Database, page: ReportedPage, { from, to }: Span) 
   })
 }
 
-/** Reads how long it took until alerts of the month were acknowledged, of those that were. */
+/** Reads the times until the alerts of the month were acknowledged, for those that were. */
 async function readAcknowledgement(db: Database, serviceIds: readonly string[], { from, to }: Span): Promise<MeanTime> {
   const [row] = await db.$queryRaw<{ count: number; mean: number | null }[]>`
     SELECT count(*)::int AS count,

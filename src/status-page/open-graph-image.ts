@@ -28,7 +28,7 @@ export interface OpenGraphImage {
 /** The size in pixels that link previews expect (https://ogp.me, aspect ratio 1.91:1). */
 export const OPEN_GRAPH_IMAGE_SIZE = { width: 1200, height: 630 } as const
 
-/** An image, and the state and language that it was made of. */
+/** An image, with the state and language that it shows. */
 interface ReadImage {
   readonly organizationId: string
   readonly language: Language
@@ -39,7 +39,7 @@ interface ReadImage {
 
 /**
  * Reads the image of the page of the organization with this id or slug, or of one of its incidents.
- * @throws NotFound when there is no such organization or incident.
+ * @throws NotFound.
  */
 export async function readOpenGraphImage(
   source: StateSource,
@@ -62,7 +62,7 @@ export async function readOpenGraphImage(
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 
-/** The status that stands for each impact. */
+/** The status that represents each impact. */
 const statusOfImpact = {
   NONE: 'OPERATIONAL',
   MINOR: 'DEGRADED_PERFORMANCE',
@@ -81,7 +81,7 @@ function ownerFields({ organization: { name, slug, accentColor } }: PageState) {
   return { owner: printable(name, slug), accentColor }
 }
 
-/** Returns the first text whose characters the image's font has (Latin, Greek, Cyrillic); empty: none, and boxes say nothing. */
+/** Returns the first text whose characters the image's font has (Latin, Greek, Cyrillic); empty: none. */
 function printable(...texts: readonly string[]): string {
   return texts.map((text) => text.normalize('NFC')).find(isPrintable) ?? ''
 }
@@ -97,7 +97,7 @@ export function openGraphImageSvg({ owner, accentColor, headline, facts, status 
   const { ink, tint } = statusColours[status]
   const lines = wrap(headline, 23.5, 3)
   const top = 345 - lines.length * 37
-  // Without words, the icon alone says it.
+  // Without text, the icon alone shows the status.
   const left = headline === '' ? 540 : 96
   const { width, height } = OPEN_GRAPH_IMAGE_SIZE
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="Inter">

@@ -14,26 +14,26 @@ import type { ServiceHistories } from './service-history.ts'
 export interface RenderedPage {
   readonly organizationId: string
   readonly language: Language
-  /** The languages among which a reader of this address may prefer another one; null: it names one, or there is no choice. */
+  /** The languages that a reader of this address may be redirected to; null: it names one, or there is no choice. */
   readonly offered: OfferedLanguages | null
   readonly plain: Buffer<ArrayBuffer>
-  /** Names the state that it was made of. */
+  /** Identifies the state that it shows. */
   readonly stateVersion: string
   /** The same content in gzip; null: compression would not make it smaller. */
   readonly gzipped: Buffer<ArrayBuffer> | null
   readonly headers: Readonly<Record<string, string>> & { readonly etag: string }
-  /** What an open page needs to follow it; null: no open page does. */
+  /** What an open page needs to follow it; null: open pages do not. */
   readonly live: LivePage | null
 }
 
 /** A rendered page as an open page follows it. */
 export interface LivePage {
-  /** The position of the organization's event log that the page states. */
+  /** The position of the organization's event log in the page. */
   readonly seq: number
   /** The newest position for which the page is known to be current. */
   reached: number
   readonly parts: PageParts
-  /** What changed since earlier versions, ready to send, by version. */
+  /** The changes since earlier versions, ready to send, by version. */
   readonly changes: Map<string, Promise<RenderedPage>>
 }
 
@@ -51,24 +51,24 @@ export interface PageParts {
   readonly partsVersion: string
 }
 
-/** The parts of a page that an open page may show. */
+/** The parts of a page that open pages may show. */
 export type ShownParts = Pick<PageParts, 'hashes' | 'partsVersion'>
 
-/** What turns an open page into a newer version of it. */
+/** Turns an open page into a newer version of it. */
 export interface PagePatch {
-  /** The versions of parts that it is for. */
+  /** The versions of parts that it applies to. */
   readonly since: readonly string[]
-  /** What changed, as HTML in the zlib format in base64. */
+  /** The changes, as HTML in the zlib format in base64. */
   readonly html: string
 }
 
 /** A page that open pages follow over websocket. */
 export interface FollowedPage {
-  /** What they may show: the parts of the last patch, then those rendered since. */
+  /** The parts that open pages may show: those of the last patch, then those rendered since. */
   shown: readonly ShownParts[]
   /** The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too large. */
   patches: readonly { readonly seq: number; readonly reached: number; readonly patch: PagePatch | null }[]
-  /** Resolves when no patch is being made. */
+  /** Resolves when no patch is in progress. */
   idle: Promise<unknown>
 }
 
@@ -85,24 +85,24 @@ export interface SharedHistories extends ServiceHistories {
   readonly position: PagePosition
 }
 
-/** What was sent at the address of a request. */
+/** The answer at the address of a request. */
 export interface KnownAddress {
   /** The key of the page or document. */
   readonly key: string
-  /** What names the page to the guard. */
+  /** Identifies the page for the guard. */
   readonly name: PageName
-  /** The page that a host name showed; null: the address has its slug. */
+  /** The page of a host name at that time; null: the address has its slug. */
   readonly pageId: string | null
 }
 
-/** Caches what pages show and the rendered pages, so that a public page costs no query until its owner's event log moves. */
+/** Caches the states of pages and the rendered pages, so that a public page costs no query until its owner's event log moves. */
 export interface PageCache {
   /** By the slug or id of the page. */
   readonly states: LogCache<SharedState>
   /** By the id of the page, and the range unless it is the default one. */
   readonly histories: LogCache<SharedHistories>
   readonly pages: LogCache<RenderedPage>
-  /** The hashes of the parts of pages rendered lately, by version, so that an open page can be sent what changed since. */
+  /** The hashes of the parts of recently rendered pages, by version, so that an open page can be sent the changes. */
   readonly versions: LRUCache<string, readonly string[]>
   /** By the key of the page. */
   readonly followed: LRUCache<string, FollowedPage>
@@ -110,7 +110,7 @@ export interface PageCache {
   readonly addresses: LRUCache<string, KnownAddress>
   /** By the page and the id of the file. */
   readonly files: LogCache<FileContent>
-  /** The page that a host name shows, and its organization; null: none. */
+  /** The page of a host name, and its organization; null: none. */
   readonly hosts: LogCache<{ readonly organizationId: string | null; readonly pageId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
   invalidate(organizationId: string | null): void

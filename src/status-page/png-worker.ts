@@ -6,7 +6,7 @@ import { answerTasks } from '../core/thread/task-worker.ts'
 /** Renders SVG as PNG in a worker thread: one image takes as long as a hundred pages. */
 
 await initWasm(await readFile(packageFile('@resvg/resvg-wasm/index_bg.wasm')))
-// The font package of the pages cannot serve here: of a variable font, this renderer draws one weight only.
+// The font package of the pages is not suitable: this renderer draws only one weight of a variable font.
 const font = (file: string) => readFile(packageFile(`@expo-google-fonts/inter/${file}.ttf`))
 const fontBuffers: Uint8Array[] = await Promise.all([
   font('400Regular/Inter_400Regular'),

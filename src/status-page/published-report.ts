@@ -5,14 +5,17 @@ import type { PageState } from '../status/page/page-state.ts'
 import type { MonthlyReport } from './monthly-report.ts'
 import { completeMonths, readReport } from './monthly-report.ts'
 
-/** Returns the months of which a page's readers can read the report, newest first. @throws NotFound when they can read none. */
+/**
+ * Returns the months whose report the readers of a page can read, newest first.
+ * @throws NotFound when there are none.
+ */
 export async function readPublishedMonths(db: Database, state: PageState): Promise<string[]> {
   return completeMonths(await ownerOf(db, state), state.readAt)
 }
 
 /**
- * Reads the report of a month for the readers of a page. It has more than they may know: show `publicReportJson` of it, or less.
- * @throws NotFound when they can read none of this month.
+ * Reads the report of a month for the readers of a page. It contains private data: show `publicReportJson` of it, or less.
+ * @throws NotFound when they cannot read that of this month.
  */
 export async function readPublishedReport(db: Database, state: PageState, month: string): Promise<MonthlyReport> {
   const owner = await ownerOf(db, state)

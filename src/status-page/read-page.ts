@@ -25,7 +25,7 @@ export type PageRequest =
   /** `before`: the id of the incident update whose predecessors are read; null: the newest updates. */
   | { readonly page: 'incident'; readonly id: string; readonly before: string | null }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName }
-  /** What happened to a service on a day, or in a week. */
+  /** A service's day or week. */
   | { readonly page: 'day'; readonly id: string; readonly at: DayRequest }
   /** `month` null: the current month. Pages are numbered from 1. */
   | { readonly page: 'history'; readonly month: Month | null; readonly number: number }
@@ -33,7 +33,7 @@ export type PageRequest =
   /** `month` such as 2026-10. */
   | { readonly page: 'report'; readonly month: string }
 
-/** What one page shows in addition to the page state, which all pages of an owner share. */
+/** The content of one page in addition to the page state, which all pages of an owner share. */
 export type PageContent =
   | { readonly page: 'overview'; readonly range: RangeName; readonly histories: ServiceHistories }
   | {
@@ -48,14 +48,14 @@ export type PageContent =
   | { readonly page: 'reports'; readonly months: readonly string[] }
   | { readonly page: 'report'; readonly report: MonthlyReport }
 
-/** A page with everything that it shows. */
+/** A page with all its content. */
 export interface PageData {
   readonly state: PageState
   readonly content: PageContent
 }
 
 /**
- * Returns what a page of the organization with this id or slug shows: the shared state, and what is on this page only.
+ * Returns the content of a page of the organization with this id or slug: the shared state, and what only this page needs.
  * @throws NotFound when the organization, incident, service, month or page of a month does not exist.
  */
 export async function readPage(source: StateSource, owner: string, request: PageRequest): Promise<PageData> {
@@ -111,7 +111,7 @@ function rangeIn({ tier }: PageState, asked: RangeName): RangeName {
   return range
 }
 
-/** @throws NotFound when the page shows no such service. */
+/** @throws NotFound when the page does not show the service. */
 export function serviceIn({ services }: PageState, id: string): ServiceState {
   const service = services.find((each) => each.id === id)
   if (service === undefined) throw new NotFound('Service not found.')

@@ -42,7 +42,7 @@ function serviceLine({ from, to }: Span, { name, percent, coverage, account }: S
 
 const text = (value: number | boolean | null) => (value === null ? '' : String(value))
 
-/** Returns a report as what its JSON holds. Times are in whole seconds. */
+/** Returns a report for its JSON. Times are in whole seconds. */
 export function reportJson(report: MonthlyReport) {
   const { services, corrections } = report
   return {
@@ -63,7 +63,10 @@ export function reportJson(report: MonthlyReport) {
   }
 }
 
-/** The same for the readers of its page: without objectives, how fast the team was, and who has corrected what and why. */
+/**
+ * The same for the readers of its page: without objectives, the response times of the team, and the authors of corrections
+ * and their reasons.
+ */
 export function publicReportJson(report: MonthlyReport) {
   return {
     ...periodJson(report),

@@ -7,22 +7,23 @@ import type { ReportContent } from '../notification/content/payload.ts'
 import type { MonthlyReport, ReportedPage } from './monthly-report.ts'
 import { completeMonths, lastCompleteMonth, readReport } from './monthly-report.ts'
 
-/** The pages that one run looks at. */
+/** The maximum number of pages per run. */
 const BATCH = 50
 
-/** A page with months whose reports are complete, and were not yet offered. */
+/** A page with complete reports that were not announced yet. */
 interface DuePage {
   readonly id: string
   readonly organizationId: string
-  /** The last month that was; null: the page is new. */
+  /** The last announced month; null: the page is new. */
   readonly reportedMonth: string | null
   readonly last: string
   readonly isWanted: boolean
 }
 
 /**
- * Appends an event for each month of a page whose report has become complete and which has subscribers, with its figures, in one
- * transaction: the dispatcher sends them. What a killed worker had begun is done again, nothing twice. Returns whether there may be more.
+ * Appends an event for each month of a page whose report has become complete and which has subscribers, with its figures, in
+ * one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing is sent twice.
+ * Returns whether there may be more.
  */
 export async function offerReports(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
@@ -59,7 +60,7 @@ async function offer(ctx: Context, due: DuePage): Promise<void> {
   ])
   if (page === null) return
   const { reportedMonth } = due
-  // Months that its tier's history no longer has are left out.
+  // Skips months before the history of its tier.
   const months = completeMonths(organization, ctx.now()).filter((month) => month > reportedMonth)
   if (months.length === 0) return skipTo(ctx, due)
   for (const month of months.toReversed()) {
@@ -78,7 +79,7 @@ async function announce(
   const { month } = report
   try {
     await change(ctx, page.organizationId, async ({ db, now }) => {
-      // Another worker may have been here.
+      // Another worker may have done this already.
       const where = { id: page.id, reportedMonth: { lt: month } }
       const { count } = await db.page.updateMany({ where, data: { reportedMonth: month } })
       if (count === 0) return [undefined]

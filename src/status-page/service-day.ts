@@ -16,24 +16,24 @@ import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import { sourceOf } from './service-history.ts'
 import { incidentHistorySince, readStretches } from './service-range.ts'
 
-/** The calendar days that an address names: one day, or a week. */
+/** The calendar days in an address: one day, or a week. */
 export interface DayRequest {
   /** The first, as midnight UTC. */
   readonly day: Date
   readonly days: 1 | 7
 }
 
-/** A time in which something was wrong or unknown, within the requested days. */
+/** A time with a problem or without data, within the requested days. */
 export interface DayStretch extends Span {
   readonly condition: Exclude<Condition, 'up'>
-  /** Whether it began before the days, and whether it lasts until now. */
+  /** Whether it began before the days, and whether it continues. */
   readonly isCutAtStart: boolean
   readonly isOngoing: boolean
 }
 
 /** An incident of the days. */
 export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'startedAt' | 'resolvedAt'> {
-  /** The worst that it said of the service within the days, null: nothing bad. */
+  /** The worst status that it gave the service within the days; null: none that is bad. */
   readonly status: ImpairedStatus | null
 }
 
@@ -47,25 +47,25 @@ interface MaintenanceOfDay {
   readonly endedAt: Date | null
 }
 
-/** What happened to a service on a day, or in a week. */
+/** A service's day or week. */
 export interface ServiceDay extends Span {
   readonly days: 1 | 7
   readonly source: UptimeSource
   readonly tally: Tally
-  /** What another tool counted, which no figure has; null: nothing. */
+  /** The figures of another tool, which are not included elsewhere; null: none. */
   readonly imported: ImportedDay | null
-  /** Oldest first, the first `MAX_ITEMS` each. */
+  /** Oldest first; the first `MAX_ITEMS` of each. */
   readonly stretches: readonly DayStretch[]
   readonly incidents: readonly IncidentOfDay[]
   readonly maintenances: readonly MaintenanceOfDay[]
-  /** How many stretches, incidents and maintenances there are beyond those. */
+  /** The number of further stretches, incidents and maintenances. */
   readonly more: number
-  /** The first day before and after, as midnight UTC; null: the page shows none. */
+  /** The first day before and after, as midnight UTC; null: outside the history. */
   readonly earlier: Date | null
   readonly later: Date | null
 }
 
-/** The stretches, incidents and maintenances of a day that the page lists, each. */
+/** The maximum number of stretches, incidents and maintenances of a day in each list. */
 const MAX_ITEMS = 50
 
 /** Parses a day such as `2026-11-20` and a number of days; null: invalid. */
@@ -78,8 +78,8 @@ export function parseDay(day: string, days = '1'): DayRequest | null {
 }
 
 /**
- * Reads what happened to a service on a day, or in a week, of the page's time zone, up to now. Runs at most eight statements.
- * @throws NotFound for a time in the future, or before the history that the tier shows.
+ * Reads a service's day or week, in the page's time zone, up to now. Runs at most eight statements.
+ * @throws NotFound for a time in the future, or before the history of the tier.
  */
 export async function readServiceDay(
   db: Database,
@@ -97,7 +97,7 @@ export async function readServiceDay(
   const end = startOfDay(timeZone, new Date(last.getTime() + DAY))
   const span = { from: startOfDay(timeZone, begin), to: end < now ? end : now }
   const incidentHistory = await incidentHistorySince(db, state, [service.id], span.from, now)
-  // Reading from the day before shows what had begun then.
+  // Reading starts a moment earlier, to include what had begun then.
   const before = new Date(span.from.getTime() - 1)
   const found = await readStretches(db, state, service, { from: before, to: span.to }, incidentHistory, now)
   const stretches = stretchesOf(found, span, now)
@@ -146,7 +146,7 @@ async function readTally(
   return sumOf(own.map((day) => day.tally))
 }
 
-/** Returns what is worth listing of stretches that begin a moment before a span: all but working time and short gaps. */
+/** Returns the stretches worth listing, which begin a moment before a span: all except operational time and short gaps. */
 export function stretchesOf(found: readonly Stretch[], span: Span, now: Date): DayStretch[] {
   return found.flatMap(({ from, to, condition }): DayStretch[] => {
     if (condition === 'up' || to <= span.from) return []
@@ -167,7 +167,10 @@ export function incidentsOf(incidents: readonly ServiceIncident[], span: Span): 
     .reverse()
 }
 
-/** Reads the maintenances that ran within a span, oldest first: one more than the page lists, so that it can say so. */
+/**
+ * Reads the maintenances that ran within a span, oldest first: one more than the page lists, so that it knows whether there
+ * are more.
+ */
 function readMaintenances(
   db: Database,
   organizationId: string,

@@ -24,27 +24,27 @@ import type { Zone } from './time-format.ts'
 
 /** The uptime and incidents of a service. */
 export interface ServiceHistory {
-  /** What its uptime counts. */
+  /** The source of its uptime. */
   readonly source: UptimeSource
-  /** Days, or what else the bars of a range stand for; the last one ends now. */
+  /** Days, or the other units of a range's bars; the last one ends now. */
   readonly days: readonly DayUptime[]
   /** Incidents that affected the service within these days, newest first. */
   readonly incidents: readonly ServiceIncident[]
-  /** What another tool counted, for each of `days`; absent: nothing was imported. */
+  /** The figures of another tool, for each of `days`; absent: nothing was imported. */
   readonly imported?: readonly (ImportedDay | null)[] | undefined
 }
 
-/** What does not change with incidents: measured days and maintenance. */
+/** The data that incidents do not change: measured days and maintenance. */
 export interface Measured {
-  /** Figures end here. */
+  /** The end of the figures. */
   readonly readAt: Date
   /** The days or other bars of all services, which end at `readAt`. */
   readonly spans: readonly Omit<DayUptime, 'tally'>[]
-  /** The measured days of services whose uptime counts them. */
+  /** The days of services with measured uptime. */
   readonly days: ReadonlyMap<string, readonly DayUptime[]>
   /** The maintenance of the other services. */
   readonly maintenance: ReadonlyMap<string, readonly Span[]>
-  /** What another tool counted, for each of `spans`, of services of which something was imported. */
+  /** The figures of another tool, for each of `spans`, of services with imported days. */
   readonly imported: ReadonlyMap<string, readonly (ImportedDay | null)[]>
 }
 
@@ -57,13 +57,13 @@ export interface ServiceHistories {
   readonly histories: ReadonlyMap<string, ServiceHistory>
 }
 
-/** Returns what the uptime of a service counts. */
+/** Returns the source of a service's uptime. */
 export const sourceOf = ({ organization }: PageState, { monitored }: ServiceState) =>
   uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads what monitors measured of the services of a page in a range, their maintenance, and what was imported of them. Runs four
- * statements, for a year three more for each further hundred services, and one more when the uptime of some counts incidents.
+ * Reads the measured days of the services of a page in a range, their maintenance, and imported days. Runs four statements,
+ * for a year three more for each further hundred services, and one more if the uptime of some counts incidents.
  */
 export async function readMeasured(
   db: Database,
@@ -84,7 +84,7 @@ export async function readMeasured(
   return { readAt: now, spans, days, maintenance, imported }
 }
 
-/** Reads what was imported of services, for each bar of a range of days. */
+/** Reads the imported days of services, for each bar of a range of days. */
 async function readImported(
   db: Database,
   {
@@ -100,7 +100,7 @@ async function readImported(
   },
 ): Promise<Measured['imported']> {
   const [first] = spans
-  // Days are all that is imported: hours have nothing of them.
+  // Only days are imported, no hours.
   if (first === undefined || services.length === 0 || unitOf(range) === 'hour') return new Map()
   const ids = services.map(({ id }) => id)
   const found = await readImportedDays(db, ids, first.day, today)
@@ -113,7 +113,10 @@ async function readImported(
   return imported
 }
 
-/** Returns what was imported for each of consecutive bars of days. @param today the last day of the last bar, as midnight UTC. */
+/**
+ * Returns the imported figures for each of consecutive bars of days.
+ * @param today the last day of the last bar, as midnight UTC.
+ */
 export function importedIn(
   bars: readonly Pick<DayUptime, 'day'>[],
   days: ReadonlyMap<number, ImportedDay>,
@@ -186,8 +189,10 @@ function reportedDaysOf(
   return reportedDays({ incidents: incidentHistory.incidents.get(id) ?? [], maintenance, knownSince }, spans)
 }
 
-/** The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data,
- * `imported…` one of which only another tool knows. */
+/**
+ * The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data, `imported…` a
+ * day with data from another tool only.
+ */
 export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | 'none' | 'importedUp' | 'importedDown'
 
 /** An incident on a day of a service. */
@@ -195,24 +200,24 @@ export interface DayIncident {
   readonly id: string
   readonly title: string
   readonly titles?: Prisma.JsonValue
-  /** The worst that it said of the service on that day, and for how long it said something bad; null: nothing. */
+  /** The worst status that it gave the service on that day, and for how long the service was impaired; null: never. */
   readonly effect: { readonly status: ImpairedStatus; readonly milliseconds: number } | null
 }
 
-/** A day as the page shows it, or another time that a bar stands for. */
+/** A day, or another unit of a bar, as the page shows it. */
 export interface DayView {
   /** `2026-11-20`: the day in which it begins. */
   readonly key: string
   /** `Friday, 20 November 2026`; `7 days from …` for a week, with the time of day for an hour. */
   readonly name: string
   readonly mark: DayMark
-  /** What was measured: outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
+  /** Measured outages, maintenance and gaps, such as `down for 12 min`. Empty for a day without any. */
   readonly notes: readonly string[]
-  /** What another tool counted; null: nothing. */
+  /** The figures of another tool; null: none. */
   readonly imported: string | null
   /** The newest, newest first. */
   readonly incidents: readonly DayIncident[]
-  /** How many more there are. */
+  /** The number of further ones. */
   readonly moreIncidents: number
 }
 
@@ -222,7 +227,7 @@ export interface BarView {
   readonly marks: readonly DayMark[]
   /** Uptime over all days, `99.982% uptime`, or `No data`. */
   readonly uptime: string
-  /** The same as short as can be: `99.982%`, `100%*` by incidents, or `No data`. */
+  /** The shortest form: `99.982%`, `100%*` by incidents, or `No data`. */
   readonly figure: string
 }
 
@@ -268,7 +273,7 @@ export async function serviceHistoryViews(
   return views
 }
 
-/** The bars of histories in a language: most are the same after a change of the page. */
+/** The formatted bars of histories in a language; most stay the same after a change of the page. */
 const bars = new WeakMap<Catalogue, WeakMap<ServiceHistory, BarView>>()
 
 /** Formats the bar of a history. */
@@ -295,7 +300,7 @@ function newBar({ source, days, incidents, imported }: ServiceHistory, words: Ca
   return { marks, uptime: withCoverage(uptime, total, words), figure: `${figure}${isReported ? '*' : ''}` }
 }
 
-/** Returns the spans of days; the last one has no end: an incident may have begun after the figures of today end. */
+/** Returns the spans of days; the last one has no end, because an incident may have begun after the figures of today end. */
 function openEnded(days: readonly DayUptime[]): Span[] {
   return days.map(({ from, to }, index) => ({ from, to: index < days.length - 1 ? to : new Date(8.64e15) }))
 }
@@ -360,7 +365,7 @@ function incidentsOn(day: Span | undefined, incidents: readonly ServiceIncident[
     })
 }
 
-/** Coverage in percent below which the uptime names the time that it is based on. */
+/** Below this coverage in percent, the uptime is shown with its monitored time. */
 const FULL_COVERAGE_PERCENT = 95
 
 function withCoverage(uptime: string, total: Tally, { uptime: words }: Catalogue): string {
@@ -370,7 +375,7 @@ function withCoverage(uptime: string, total: Tally, { uptime: words }: Catalogue
 
 const monitoredTime = ({ up, degraded, down }: Tally) => up + degraded + down
 
-/** Returns the mark of what was measured. Incidents mark their effects themselves. */
+/** Returns the mark of measured data. Incidents mark their effects themselves. */
 function tallyMark(source: UptimeSource, { up, degraded, down, maintenance }: Tally): DayMark {
   if (source === 'MONITORS' && down > 0) return 'down'
   if (source === 'MONITORS' && degraded > 0) return 'degraded'
@@ -378,7 +383,7 @@ function tallyMark(source: UptimeSource, { up, degraded, down, maintenance }: Ta
   return up + degraded + down > 0 ? 'up' : 'none'
 }
 
-/** Returns the mark of what was measured, or of what was imported where nothing was. */
+/** Returns the mark of measured data, or else of imported data. */
 function orImported(measured: DayMark, imported: ImportedDay | null | undefined): DayMark {
   if (measured !== 'none' || !imported) return measured
   return imported.down > 0 ? 'importedDown' : 'importedUp'
@@ -402,7 +407,10 @@ const markOfEffect = {
   MAJOR_OUTAGE: 'down',
 } as const satisfies Record<ImpairedStatus, DayMark>
 
-/** Returns the mark of a day: the worst of what was measured and what incidents said. @param effect null: nothing bad. */
+/**
+ * Returns the mark of a day: the worse of measured data and incidents.
+ * @param effect null: no impairment.
+ */
 export function worstMark(measured: DayMark, effect: ImpairedStatus | null): DayMark {
   return effect === null ? measured : worseMark(measured, markOfEffect[effect])
 }
@@ -411,7 +419,7 @@ function worseMark(one: DayMark, other: DayMark): DayMark {
   return markOrder.indexOf(other) > markOrder.indexOf(one) ? other : one
 }
 
-/** Notes what was measured. The incidents of a day say themselves what they said of the service. */
+/** Describes the measured data. The incidents of a day describe their effects themselves. */
 function dayNotes(
   source: UptimeSource,
   { up, degraded, down, unknown, maintenance }: Tally,
@@ -427,14 +435,14 @@ function dayNotes(
   ].filter((note) => note !== false)
 }
 
-/** Describes what another tool counted; null: nothing. */
+/** Describes the figures of another tool; null: none. */
 export function importedNote(imported: ImportedDay | null, { uptime: words }: Catalogue): string | null {
   if (imported === null) return null
   const { source, up, down } = imported
   return words.imported(source, down, up + down)
 }
 
-/** Says how much of a time was down and monitored, and what does not count. */
+/** Describes how much of a time was down and monitored, and what does not count. */
 export function historySummary(source: UptimeSource, total: Tally, { uptime: words }: Catalogue): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)

@@ -27,7 +27,7 @@ export interface ServiceRange extends ServiceHistory {
   readonly latencies: readonly LatencyPoint[]
 }
 
-/** Reads the history of a service in a range, cut to what its tier shows. Runs at most six statements. */
+/** Reads the history of a service in a range, within the history of its tier. Runs at most six statements. */
 export async function readServiceRange(
   db: Database,
   state: PageState,

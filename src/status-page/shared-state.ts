@@ -14,7 +14,7 @@ import type { Measured, ServiceHistories } from './service-history.ts'
 import { joinHistories, readMeasured } from './service-history.ts'
 import { incidentHistorySince } from './service-range.ts'
 
-/** Where shared states come from. */
+/** The source of shared states. */
 export interface StateSource {
   readonly db: PrismaClient
   readonly cache: Pick<PageCache, 'states' | 'histories'>
@@ -22,9 +22,9 @@ export interface StateSource {
 }
 
 /**
- * Returns the state of the page with this id or slug. It is read once per change of what the page shows:
- * after any other event, one statement finds that it is still current.
- * @throws NotFound when there is no such organization.
+ * Returns the state of the page with this id or slug. It is read once per change of the page: after any other event, one
+ * statement finds that it is still current.
+ * @throws NotFound when the organization does not exist.
  */
 export async function sharedState(source: StateSource, owner: string): Promise<PageState> {
   const { db, cache, now } = source
@@ -37,8 +37,8 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
 }
 
 /**
- * Returns the histories of the services of a page in a range. What was measured is read again when an event has changed it or after a
- * minute, what incidents said after any change of the page. Ranges of fewer days are cut from the default one.
+ * Returns the histories of the services of a page in a range. Measured data are read again when an event has changed them or
+ * after a minute, incidents after any change of the page. Ranges of fewer days are cut from the default one.
  */
 export async function sharedHistories(
   source: StateSource,
@@ -89,13 +89,13 @@ function incidentHistoryInRange(
   return incidentHistorySince(db, state, ids, spans[0]?.from ?? now, now)
 }
 
-/** How often a document is read when the page changes meanwhile. */
+/** The maximum number of attempts to read a document of a page that changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Reads something that belongs to a page's state, as of the same position: reads both again when the page has changed
- * meanwhile. Instead of a transaction, one statement at the end proves that it has not.
- * @throws NotFound when there is no such organization; and what `read` throws.
+ * Reads data that belong to a page's state, as of the same position: reads both again if the page has changed meanwhile.
+ * Instead of a transaction, one statement at the end proves that it has not.
+ * @throws NotFound when the organization does not exist; and the errors of `read`.
  */
 export async function readWithState<T>(
   source: StateSource,
@@ -111,12 +111,12 @@ export async function readWithState<T>(
   }
 }
 
-/** Names a state among those of all times. */
+/** Identifies a state among all states of the page. */
 export function versionOf({ cursor, readAt }: PageState): string {
   return `${cursor} ${readAt.getTime()}`
 }
 
-/** Returns the newest position of the log for which a state is known to be current: not every event changes what it shows. */
+/** Returns the newest position of the log for which a state is known to be current: not every event changes it. */
 export function reachedBy(state: PageState): number {
   return reached.get(state) ?? decodeCursor(state.cursor) ?? 0
 }

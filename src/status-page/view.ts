@@ -115,7 +115,7 @@ export const {
 
 /**
  * Joins the names of services, followed by the number of services that are not named: `Search, Checkout and 3 more`.
- * @param mark `isolate` for what shows names in their own language and direction.
+ * @param mark `isolate` for formats that mark the language and direction of names.
  */
 export function joinNames(
   of: { readonly services: readonly { readonly name: string }[]; readonly serviceCount: number },
@@ -176,11 +176,11 @@ export function headline(
   return everywhere ? words.silentSince(zone.time(since)) : words.partlySilentSince(what, zone.time(since))
 }
 
-/** What the headline of a page is about. */
+/** The facts for the headline of a page. */
 interface PageFacts {
   readonly status: Pick<PageStatus, 'shown'>
   readonly services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched'>[]
-  /** The open ones. */
+  /** Open incidents. */
   readonly incidents: readonly unknown[]
 }
 

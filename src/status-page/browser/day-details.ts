@@ -1,10 +1,10 @@
-// Opens what happened on a day over the page: by a click or a touch on its stroke, or by the keys. In a list of links, the arrow
-// keys move between strokes; on the line of a service they choose a stroke of its bar, and Enter opens it.
+// Opens the details of a day over the page: by clicking or touching its stroke, or with the keyboard. In a list of links,
+// the arrow keys move between strokes; on the line of a service they select a stroke of its bar, and Enter opens it.
 
 import { morph } from './morph.ts'
 
 const DAY_MS = 86_400_000
-/** The width of a stroke with its gap in the units of the bar. */
+/** The width of a stroke with its gap, in the units of the bar. */
 const STEP = 4
 
 interface Choice {
@@ -12,16 +12,17 @@ interface Choice {
   readonly index: number
 }
 
-/** What the keys have chosen on the focused line; null: nothing. */
+/** The stroke of the focused line that the keyboard has selected; null: none. */
 let choice: Choice | null = null
-/** Counts what was asked for: only the newest answer is shown. */
+/** Counts the requests: only the newest answer is shown. */
 let asked = 0
-/** The address of the day that is open; null: none is. */
+/** The address of the open day; null: none. */
 let openAddress: string | null = null
 
 /**
- * Shows an open day as it is now. @param position the event that has changed the page: with it the address is unique, so that
- * no cache answers from before the event.
+ * Updates an open day.
+ * @param position the event that has changed the page: it makes the address unique, so that no cache answers from before the
+ * event.
  */
 export async function refreshOpenDay(position: string, onShown: (root: ParentNode) => void): Promise<void> {
   const dialog = document.querySelector<HTMLDialogElement>('#day-details')
@@ -47,7 +48,7 @@ async function fetchDay(address: string): Promise<Element | null> {
   return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#day')
 }
 
-/** @param onShown is called with what is shown. */
+/** @param onShown is called with the shown dialog. */
 export function openDays(onShown: (root: ParentNode) => void): void {
   const dialog = document.querySelector<HTMLDialogElement>('#day-details')
   if (!dialog?.showModal) return
@@ -81,13 +82,13 @@ function choiceAt(bar: SVGSVGElement, x: number): Choice {
 
 const countOf = (bar: SVGSVGElement) => Math.round((bar.viewBox.baseVal.width + 1) / STEP)
 
-/** What a stroke stands for: the query of what happened then, and its name. */
+/** The meaning of a stroke: the query of its details, and its name. */
 interface Stroke {
   readonly query: string
   readonly name: string
 }
 
-/** Returns null when the page does not say what a stroke stands for. The list is of days up to today unless it says more. */
+/** Returns null if the page does not describe a stroke. Strokes are days up to today by default. */
 function strokeAt({ bar, index }: Choice): Stroke | null {
   const list = document.querySelector<HTMLElement>('[data-today]')?.dataset
   const text = list?.['strokes']?.split('\n').at(index - countOf(bar))
@@ -127,7 +128,7 @@ function moveTo(from: Element, key: string): boolean {
   return true
 }
 
-/** Shows a stroke as chosen, and says its day. */
+/** Marks a stroke as selected, and announces its day. */
 function choose(chosen: Choice | null): void {
   for (const mark of document.querySelectorAll('.days .chosen')) mark.remove()
   choice = chosen

@@ -2,7 +2,7 @@
 
 import { keepSubscribed } from '../../graphql/browser/subscriptions.ts'
 
-/** What turns the page into a newer version, if it shows one of the versions of parts `since`. */
+/** Turns the page into a newer version, if it shows one of the versions of parts `since`. */
 export interface Patch {
   readonly since: readonly string[]
   readonly html: string
@@ -13,7 +13,7 @@ interface PageEvent {
   readonly cursor: string
   /** Whether events are missing before it. */
   readonly isReload: boolean
-  /** Null or absent: what changed is to be fetched, unless an earlier event has brought it. */
+  /** Null or absent: the change has to be fetched, unless an earlier event has brought it. */
   readonly patch?: Patch | null
 }
 
@@ -27,7 +27,7 @@ interface EventListener {
   onDisconnected(): void
 }
 
-/** Answers are named briefly, as each carries the name. */
+/** Aliases are short, because each answer contains them. */
 const queryOf = (fields: string) =>
   `subscription($slug:String!,$host:String,$language:String,$after:String){event:statusPageChanges(slug:$slug,host:$host,language:$language,after:$after){cursor isReload${fields}}}`
 
@@ -36,7 +36,7 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
   const path = `/status/${slug}`
   const { pathname, search } = location
   const isOnHost = !pathname.startsWith(path)
-  // What follows is nothing or a language on the overview, and more on other pages.
+  // On the overview, only a language can follow; on other pages, more.
   const [isOverview, language = null] =
     /^\/?([a-z]{2}(?:-[a-z]+)?)?$/.exec(isOnHost ? pathname : pathname.slice(path.length)) ?? []
   const hasPatches = isOverview !== undefined && !new URLSearchParams(search).has('range')

@@ -1,6 +1,6 @@
-// Keeps an open status page up to date. The server announces events over a WebSocket, with what they changed. If that is large or
-// for another version, and on other pages than the overview, the script fetches what has changed since the page's version.
-// Without a WebSocket, it polls every few seconds: no change is a 204.
+// Keeps an open status page up to date. The server announces events over a WebSocket, with their changes. If a change is
+// large or for another version, and on pages other than the overview, the script fetches the changes since the page's
+// version. Without a WebSocket, it polls every few seconds: no change is a 204.
 
 import { openDays, refreshOpenDay } from './day-details.ts'
 import type { Patch } from './event-subscription.ts'
@@ -11,14 +11,14 @@ import { keepTimes } from './times.ts'
 
 /** The mean interval between two polls while no WebSocket is open; each varies by a quarter. */
 const POLL_INTERVAL_MS = 10_000
-/** The maximum age of an answer that is up to date: caches may keep a page for as long as nothing changes, at most a minute. */
+/** The maximum age of a current answer: caches may keep a page for as long as nothing changes, at most a minute. */
 const MAX_ANSWER_AGE_MS = 90_000
-/** The maximum random delay before a fetch; spreads the readers of one page over that time. */
+/** The maximum random delay before a fetch, which spreads the readers of one page. */
 const MAX_JITTER_MS = 250
-/** The maximum delay before fetching again a page that is older than the event that announced it. */
+/** The maximum delay before another fetch if a page is older than the event that announced it. */
 const MAX_RETRY_DELAY_MS = 5000
 
-/** How long the server may be silent before the connection counts as lost; the page asks for a sign every 3 s. */
+/** How long the server may be silent before the connection counts as lost; the page pings it every 3 s. */
 const MAX_SILENCE_MS = 5000
 
 const body = document.body
@@ -26,16 +26,16 @@ const slug = body.dataset['slug'] ?? ''
 let connected = false
 /** The newest position that the log is known to have reached on any instance. */
 let latestCursor = cursor()
-/** The newest position for which an answer said that the page is up to date: not every event changes it. */
+/** The newest position for which an answer confirmed that the page is up to date: not every event changes it. */
 let confirmedCursor = cursor()
-/** Resolves when the patches that came are applied. */
+/** Resolves when the received patches are applied. */
 let patching: Promise<void> = Promise.resolve()
 let refreshing: Promise<void> | null = null
-/** Whether the last request had no answer, or not in time. */
+/** Whether the last request got no answer in time. */
 let failing = false
-/** When the server gave the last sign over the WebSocket. */
+/** When the server last sent something over the WebSocket. */
 let lastSignAt = Date.now()
-/** When the page was last known to be up to date. A cache may have sent an old page, because the service does not answer. */
+/** When the page was last known to be up to date. A cache may have sent an old page because the service does not answer. */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
 const [, , , , ownTime = '', soFar = '', underAMinute = '', zone = 'UTC'] = words()
@@ -64,7 +64,7 @@ subscribeToEvents(slug, {
   },
   onDisconnected() {
     connected = false
-    // Says whether the server can be reached at all.
+    // Reports whether the server can be reached at all.
     setTimeout(() => isVisible() && void refresh(), Math.random() * MAX_JITTER_MS)
   },
 })
@@ -73,7 +73,7 @@ setInterval(showState, 1000)
 for (const event of ['online', 'offline']) addEventListener(event, showState)
 document.addEventListener('visibilitychange', () => {
   if (!isVisible()) return
-  // A page in the background asks for signs less often.
+  // A page in the background pings less often.
   lastSignAt = Date.now()
   void refresh()
 })
@@ -88,7 +88,7 @@ function poll(): void {
   )
 }
 
-/** Shows what an event has changed, after what earlier ones have; fetches it if necessary. */
+/** Shows the change of an event, after those of earlier ones; fetches it if necessary. */
 async function receive(patch: Patch | null): Promise<void> {
   // What cannot be applied is fetched below.
   if (patch) patching = patching.then(() => apply(patch)).catch(() => {})
@@ -108,7 +108,7 @@ async function apply({ since, html }: Patch): Promise<void> {
   if (fits()) show(fresh)
 }
 
-/** Whether the log has reached a position that the page is not known to show. */
+/** Whether the log has reached a position that the page may not show yet. */
 function isBehind(): boolean {
   return isLater(latestCursor, cursor()) && isLater(latestCursor, confirmedCursor)
 }
@@ -131,7 +131,7 @@ async function catchUp(): Promise<void> {
   }
 }
 
-/** Fetches and shows the page. Returns false when there was no answer. */
+/** Fetches and shows the page. Returns false if there was no answer. */
 async function fetchPage(): Promise<boolean> {
   const requestedAt = new Date()
   const version = body.dataset['version']
@@ -140,7 +140,7 @@ async function fetchPage(): Promise<boolean> {
   }, MAX_SILENCE_MS - 1000)
   try {
     const response = await fetch(changesAddress(), { cache: 'no-cache', headers: { accept: 'text/html' } })
-    // The page is gone, or was closed to this reader.
+    // The page is gone, or this reader has lost access.
     if (response.status === 404 || response.status === 401) {
       location.reload()
       return false
@@ -166,8 +166,8 @@ async function fetchPage(): Promise<boolean> {
 }
 
 /**
- * Returns the address of what changed since the page's version. With the position that an event announced it is an address of its
- * own, so that no cache answers from before the event.
+ * Returns the address of the changes since the page's version. The position of an announced event makes it unique, so that
+ * no cache answers from before the event.
  */
 function changesAddress(): URL {
   const address = new URL(location.href)
@@ -184,7 +184,7 @@ function timeOfAnswer(requestedAt: Date, age: number): Date {
 
 const timeIn = ({ headers }: Response, name: string) => Date.parse(headers.get(name) ?? '')
 
-/** Puts the page's own parts in the places of those that have not changed. */
+/** Replaces the placeholders of unchanged parts with the page's own parts. */
 function restoreUnchanged(fresh: Document) {
   const parts = [...document.querySelectorAll('[data-part]')]
   for (const place of fresh.querySelectorAll<HTMLTemplateElement>('template[data-same]')) {
@@ -194,7 +194,7 @@ function restoreUnchanged(fresh: Document) {
 }
 
 function show(fresh: Document) {
-  // A new colour, logo or version of the service changes style sheets and policy, which only a reload applies.
+  // A new colour, logo or version of the service changes style sheets and policy, which requires a reload.
   if (fresh.body.dataset['build'] !== body.dataset['build']) return location.reload()
   // This answer was overtaken by a newer one.
   if (isLater(cursor(), fresh.body.dataset['cursor'] ?? '')) return
@@ -237,7 +237,7 @@ function words(): readonly string[] {
   return JSON.parse(document.querySelector<HTMLElement>('#announcer')?.dataset['words'] ?? '[]')
 }
 
-/** Returns the reader’s variant of the page’s language. A declaration: it is used while the script is still being read. */
+/** Returns the reader’s variant of the page’s language. A declaration, because it is used before this line is reached. */
 function language(): string {
   const { lang } = document.documentElement
   return navigator.languages.find((own) => own.split('-')[0] === lang) ?? lang
@@ -249,7 +249,7 @@ function isLost(): boolean {
   return failing || Date.now() - upToDateAt.getTime() > 2 * POLL_INTERVAL_MS
 }
 
-/** Shows over the page that it may be outdated; null: it is not. */
+/** Shows over the page that it may be outdated; null: hides that. */
 function showLoss(text: string | null) {
   const shown = document.querySelector('#lost')
   if (text === null) return shown?.remove()

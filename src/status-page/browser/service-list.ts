@@ -1,6 +1,6 @@
-// The list of services: which groups are folded is remembered, and services are filtered by their names.
+// The list of services: remembers which groups are collapsed, and filters services by name.
 
-/** Opens and folds groups as the reader left them, and remembers what the reader opens and folds. */
+/** Expands and collapses groups as the reader left them, and remembers what the reader expands and collapses. */
 export function rememberFolds(slug: string): void {
   const key = `folds ${slug}`
   const folds = readFolds(key)
@@ -10,12 +10,12 @@ export function rememberFolds(slug: string): void {
   document.addEventListener('click', ({ target }) => {
     const group = target instanceof Element ? target.closest('.group > summary')?.parentElement : null
     if (!(group instanceof HTMLDetailsElement)) return
-    // The click opens or folds it afterwards.
+    // The click toggles it afterwards.
     folds[group.id] = !group.open
     try {
       localStorage.setItem(key, JSON.stringify(folds))
     } catch {
-      // The reader allows no storage.
+      // Storage is not available.
     }
   })
 }
@@ -28,7 +28,7 @@ function readFolds(key: string): Record<string, boolean> {
   }
 }
 
-/** Shows the field that filters services by their names. */
+/** Shows the field that filters services by name. */
 export function filterServices(): void {
   const field = document.querySelector<HTMLInputElement>('#filter-text')
   if (!field) return
@@ -36,7 +36,10 @@ export function filterServices(): void {
   field.addEventListener('input', applyFilter)
 }
 
-/** Hides services without the text in their names, and groups without a service that is left. Call it after every change of the page. */
+/**
+ * Hides services without the text in their names, and groups without remaining services. Call it after every change of the
+ * page.
+ */
 export function applyFilter(): void {
   const wanted = document.querySelector<HTMLInputElement>('#filter-text')?.value.trim().toLowerCase() ?? ''
   const filter = (part: Element, isShown: boolean) => part.toggleAttribute('data-filtered', !isShown)

@@ -1,6 +1,6 @@
-// Shows times as people say them: recent ones as “58 minutes ago”, and what lasts as “1 h 12 min so far”. A cached page may be
-// read later, so the server writes when something was, and this script how long ago, as long as the page is open. When the reader points at a
-// time, focuses or touches it, a tip says when that is, on the page's clock and on the reader's.
+// Shows recent times as “58 minutes ago”, and growing durations as “1 h 12 min so far”. A cached page may be read later, so
+// the server renders absolute times, which this script converts as long as the page is open. When the reader points at a
+// time, focuses or touches it, a tooltip shows the time in the zones of the page and of the reader.
 
 import type { Formats } from '../../language/formats.ts'
 import { formatsOf } from '../../language/formats.ts'
@@ -8,7 +8,7 @@ import { formatsOf } from '../../language/formats.ts'
 const DAY_MS = 86_400_000
 const UPDATE_INTERVAL_MS = 10_000
 
-/** What the times of a page are written with. */
+/** The formats for the times of a page. */
 interface TimeWords {
   /** The locale of the page’s language that the reader prefers. */
   readonly locale: string
@@ -22,13 +22,13 @@ interface TimeWords {
 
 /** Writes the times of documents. */
 export interface Times {
-  /** Writes the times of a document, or a part of it, as of now. Call it for everything new before it is shown. */
+  /** Formats the times of a document, or a part of it, as of now. Call it for all new content before it is shown. */
   write(root: ParentNode): void
 }
 
 /**
- * Keeps the times of the page true, and shows tips.
- * @param knownUntil the time until which the page is known to be up to date: what lasts is only known to have lasted until then.
+ * Keeps the times of the page current, and shows tooltips.
+ * @param knownUntil the time until which the page is known to be up to date: a growing duration is only known up to then.
  */
 export function keepTimes(words: TimeWords, knownUntil: () => Date): Times {
   const formats = formatsOf(words.locale)
@@ -49,14 +49,14 @@ export function keepTimes(words: TimeWords, knownUntil: () => Date): Times {
     for (const time of root.querySelectorAll<HTMLTimeElement>('time[data-ago]')) writeAge(time)
     for (const part of root.querySelectorAll<HTMLElement>('[data-since]')) writeLength(part)
     for (const time of root.querySelectorAll('time')) if (time.tabIndex < 0 && tips.has(time)) time.tabIndex = 0
-    // What is new may take the place of the time that the tip is about.
+    // New content may replace the time that the tooltip is about.
     if (root !== document) tips.hide()
   }
 
   write(document)
   setInterval(() => write(document), UPDATE_INTERVAL_MS)
   document.addEventListener('visibilitychange', () => write(document))
-  // Paper does not count on.
+  // Printed durations do not grow.
   addEventListener('beforeprint', () => {
     for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-at]')) {
       setText(time, time.dataset['at'] ?? '')
@@ -67,7 +67,7 @@ export function keepTimes(words: TimeWords, knownUntil: () => Date): Times {
   return { write }
 }
 
-/** Makes the tips that say when a time is. */
+/** Creates the tooltips of times. */
 function tipsOf(words: TimeWords, formats: Formats<'other'>) {
   const options = {
     day: 'numeric',
@@ -111,7 +111,7 @@ function tipsOf(words: TimeWords, formats: Formats<'other'>) {
   }
 
   const timeOf = ({ target }: Event) => (target instanceof Element ? target.closest('time') : null)
-  /** Whether a tip says more than the time itself. */
+  /** Whether a tooltip shows more than the time itself. */
   const has = (time: HTMLTimeElement) => time.dataset['at'] !== undefined || isElsewhere(new Date(time.dateTime))
 
   return {
@@ -139,7 +139,7 @@ function tipsOf(words: TimeWords, formats: Formats<'other'>) {
   }
 }
 
-/** Places a tip under a time, or above it at the end of the window, within the window. */
+/** Places a tooltip under a time, or above it at the end of the window, within the window. */
 function place(tip: HTMLElement, { left, top, bottom }: DOMRect): void {
   const { width, height } = tip.getBoundingClientRect()
   const { clientWidth, clientHeight } = document.documentElement

@@ -15,7 +15,7 @@ import { inLanguage, pageAddressOf, pageAddressOfHost } from '../html/page-addre
 import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
 import type { PagePatch } from '../page-cache.ts'
 
-/** Where a page is open. */
+/** The address of an open page. */
 interface Place {
   readonly slug: string
   /** The custom domain; null: none. */
@@ -54,7 +54,7 @@ const StatusPageChange = builder
       patch: t.field({
         type: PagePatchRef,
         nullable: true,
-        // A page is rendered for it.
+        // The page is rendered for it.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
         description: 'What changed. Null: an earlier event has brought it, or it is too large; fetch it from the page.',
         resolve: ({ event, place }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, place, event)),
@@ -104,7 +104,10 @@ async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }:
   return address && overviewPatch(ctx.pages, address, { seq, organizationId })
 }
 
-/** Returns null for a host that is no custom domain. @throws Unauthenticated when the page there is private to the caller. */
+/**
+ * Returns null for a host that is not a custom domain.
+ * @throws Unauthenticated when the page there is private to the caller.
+ */
 async function addressOf(ctx: GraphContext, { slug, host, language }: Place): Promise<PageAddress | null> {
   await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx

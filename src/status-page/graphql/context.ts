@@ -3,7 +3,7 @@ import type { PageSource } from '../html/rendered-page.tsx'
 // Adds the context of the resolvers in this folder.
 declare module '../../graphql/builder.ts' {
   interface GraphContext {
-    /** Where rendered pages come from. */
+    /** The source of rendered pages. */
     readonly pages: PageSource
   }
 }

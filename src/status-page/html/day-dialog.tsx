@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../language/catalogue.ts'
 import { Part } from './parts.tsx'
 
-/** Renders the place in which the script shows what happened on a day, over the page. */
+/** Renders the dialog in which the script shows a day over the page. */
 export function DayDialog({ words: { day: words } }: { readonly words: Catalogue }) {
   return (
     <Part>

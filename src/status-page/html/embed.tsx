@@ -25,15 +25,15 @@ import type { PageSource } from './rendered-page.tsx'
 /** The style sheet of the status line; minified as `embed.css`. */
 export const embedStylesheet = new URL('src/status-page/embed.css', root)
 
-/** How often an embedded status line loads itself again, in seconds: it has no script. */
+/** How often an embedded status line reloads, in seconds, because it has no script. */
 const REFRESH_S = 60
 
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
 /**
- * Creates the route of the status line, which other sites embed in a frame: one line with the state of a page and a link to it. Only sites
- * that the owner has listed may. It is cached like a page.
+ * Creates the route of the status line, which other sites embed in a frame: one line with the status of a page and a link to
+ * it. Only the sites that the owner has listed can embed it. It is cached like a page.
  */
 export function embedRoutes(options: PageSource): Hono {
   const { site, cache } = options
@@ -69,7 +69,7 @@ export function embedRoutes(options: PageSource): Hono {
   return routes
 }
 
-/** Without script and forms; in a frame of the listed sites only. */
+/** Without scripts and forms; framed by the listed sites only. */
 function headersOf({ organization }: PageState): Readonly<Record<string, string>> {
   const { embedOrigins } = organization
   const ancestors = embedOrigins.length === 0 ? "'none'" : embedOrigins.join(' ')

@@ -11,9 +11,7 @@ import type { Catalogue } from '../../language/catalogue.ts'
 import { languages, wordsOf } from '../../language/catalogue.ts'
 import { preferredLanguage } from '../../language/choice.ts'
 
-/**
- * Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form that asks for its name.
- */
+/** Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form for its name. */
 export async function findPage(c: Context, site: Site, db: PrismaClient): Promise<Response> {
   const named = slugIn(c.req.query('page') ?? '')
   if (named !== '') return c.redirect(`/status/${named}`, 303)
@@ -47,16 +45,16 @@ export async function findPage(c: Context, site: Site, db: PrismaClient): Promis
   return respondWithPage(c, site, page, content)
 }
 
-/** Returns the words of the reader’s language, and says that the answer depends on it. */
+/** Returns the texts in the reader’s language, and declares that the answer depends on it. */
 function wordsFor(c: Context): Catalogue {
   c.header('vary', 'accept-language', { append: true })
   return wordsOf(preferredLanguage(c.req.header('accept-language'), { offered: languages, byDefault: 'EN' }))
 }
 
-/** This service, as the owner of a page in another language than English. */
+/** This service in place of a page’s owner, for layouts in languages other than English. */
 const ourselves = ({ baseUrl }: Site) => ({ name: 'Allclear', url: baseUrl, accentColor: '#0d6656', logoUrl: null })
 
-/** Answers for a name that no page has: with the page of the same name as slugs are written, or with the form. */
+/** Answers for an unknown name: with the page whose slug the name normalizes to, or with the form. */
 export function pageNotFound(c: Context, site: Site, name: string): Response {
   const slug = slugIn(name)
   if (slug !== '' && slug !== name) return c.redirect(`/status/${slug}`, 302)
@@ -84,7 +82,7 @@ export function pageNotFound(c: Context, site: Site, name: string): Response {
   )
 }
 
-/** Returns what was typed as a slug: of a whole address its page's name; empty: it cannot be one. */
+/** Normalizes the input to a slug: of a whole address, the name of its page; empty: impossible. */
 export function slugIn(text: string): string {
   const [, name = text] = /\/status\/([^/?#]+)/.exec(text) ?? []
   const slug = name

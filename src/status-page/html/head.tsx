@@ -57,7 +57,7 @@ export function organizationData({ owner: { name, logoUrl }, origin }: Pick<Page
   return { '@type': 'Organization', name, ...(logo !== null && { logo }) }
 }
 
-/** Serializes JSON for a script element; no text in it can close the element. */
+/** Serializes JSON for a script element, so that no text in it can close the element. */
 function jsonInHtml(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

@@ -57,7 +57,7 @@ export function History(props: HistoryProps) {
 }
 
 interface PagingProps extends HistoryProps {
-  /** Whether the page has it already. */
+  /** Whether it is on the page already. */
   readonly isRepeated?: boolean
 }
 

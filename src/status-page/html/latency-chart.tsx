@@ -14,7 +14,7 @@ interface LatencyChartProps {
   readonly points: readonly LatencyPoint[]
   readonly range: RangeName
   readonly zone: Zone
-  /** Those of the console by default. */
+  /** The texts; those of the console by default. */
   readonly words?: Catalogue
 }
 
@@ -65,7 +65,7 @@ function summary(
   return [words.responseTimes[range], words.median(times), p95, words.precision].join(' ')
 }
 
-/** Returns a path with one step per hour, interrupted where there is no data. */
+/** Returns a path with one step per hour, interrupted where there are no data. */
 function stepPath(points: readonly LatencyPoint[], which: Quantile, top: number): string {
   let path = ''
   for (const [index, point] of points.entries()) {

@@ -29,7 +29,7 @@ export function Maintenance({ maintenance, context }: MaintenanceProps) {
   )
 }
 
-/** Renders a past maintenance in a list: its last update, and all of them, because a maintenance has no page. */
+/** Renders a past maintenance in a list: its last update and all updates, because a maintenance has no page. */
 export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
   const { words } = context
   const { id, title, updates, updateCount } = maintenance
@@ -83,7 +83,7 @@ function Facts({ maintenance, context, kind }: MaintenanceProps & { readonly kin
   )
 }
 
-/** Says how a maintenance repeats, with the zone if it is not the page's. */
+/** Renders how a maintenance repeats, with the time zone if it is not the page's. */
 function Repeats({ repeats, zone, words }: Pick<PageContext, 'zone' | 'words'> & { readonly repeats: Repetition }) {
   const { rule, firstStart, timeZone } = repeats
   return (

@@ -10,7 +10,7 @@ import type { PageAddress } from './page-address.ts'
 import { inLanguage, pageAddressOf, pageAddressOfHost } from './page-address.ts'
 import type { PageSource } from './rendered-page.tsx'
 
-/** Answers in the owner's look that a status page has nothing at this address. Null: there is no such status page. */
+/** Answers in the owner's look that a status page has nothing at this address. Null: the status page does not exist. */
 export async function respondMissing(c: Context, source: PageSource, address: PageAddress): Promise<Response | null> {
   const state = await sharedState(source, address.owner).catch(nullIfNotFound)
   if (state === null) return null
@@ -29,8 +29,8 @@ export async function respondMissing(c: Context, source: PageSource, address: Pa
 }
 
 /**
- * Answers for a path below `/status/{slug}` that no route has, as `respondMissing` does. Null: it is elsewhere, or among the paths
- * that open a private page, which everybody may ask for.
+ * Answers for an unknown path below `/status/{slug}`, like `respondMissing`. Null: it is elsewhere, or one of the public
+ * paths that open a private page.
  */
 export function respondMissingPath(c: Context, source: PageSource): Promise<Response | null> {
   const [, slug, first] = /^\/status\/([a-z0-9-]{2,63})\/([^/]*)/.exec(c.req.path) ?? []
@@ -38,7 +38,7 @@ export function respondMissingPath(c: Context, source: PageSource): Promise<Resp
   return respondMissing(c, source, inLanguage(pageAddressOf(slug, source), languageOfTag(first)))
 }
 
-/** Answers for a path of a custom domain that no route has, as `respondMissing` does. Null: the host is none. */
+/** Answers for an unknown path of a custom domain, like `respondMissing`. Null: the host is not one. */
 export async function respondMissingOnDomain(c: Context, source: PageSource): Promise<Response | null> {
   const [first = ''] = c.req.path.split('/').slice(1)
   const address = first === 'access' ? null : await pageAddressOfHost(c.req.header('host'), source)

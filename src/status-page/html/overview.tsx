@@ -176,7 +176,7 @@ function Services(props: OverviewProps) {
   )
 }
 
-/** Returns what the script needs to know of the strokes unless they are days. */
+/** Returns what the script needs to know about the strokes, unless they are days. */
 function strokesOf({ range, spans, context }: OverviewProps): Readonly<Record<string, string>> {
   const unit = unitOf(range)
   if (unit === 'day') return {}
@@ -189,7 +189,7 @@ function strokesOf({ range, spans, context }: OverviewProps): Readonly<Record<st
 /** Number of services from which on visitors can filter them. */
 const FILTER_FROM = 15
 
-/** Renders the filter. “Only problems” needs no script, the text does. */
+/** Renders the filter. Only its text field needs a script. */
 function Filter({ words }: { readonly words: Catalogue['overview'] }) {
   return (
     <Part>
@@ -231,7 +231,7 @@ function Section({ section, collapsed, items, groupBars, range, context }: Secti
   )
 }
 
-/** A group shows only that something is unknown, not since when. */
+/** A group only shows that a status is unknown, not since when. */
 function groupLabel({ shown, services }: SectionView, words: Catalogue): string {
   const unknownSince = services.find((service) => service.unknownSince !== null)?.unknownSince ?? null
   return shortLabel({ shown, unknownSince }, words)

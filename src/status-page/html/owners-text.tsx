@@ -4,7 +4,10 @@ import type { InLanguage } from '../../status/translations.ts'
 import { titleIn } from '../../status/translations.ts'
 import type { PageContext } from './page-layout.tsx'
 
-/** The attributes of an element with a text of the owner: presumably in the page's default language, and any on other pages. */
+/**
+ * The attributes of an element with a text of the owner, which is presumably in the page's default language, and on pages in
+ * other languages can be in any.
+ */
 export const ownersAttributes = {
   byDefault: { dir: 'auto' },
   otherwise: { dir: 'auto', lang: '' },
@@ -32,7 +35,7 @@ export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
 }
 
 /**
- * Renders a sentence of ours, in which the owner's texts (`isolate`) have their own language and direction, as far as these may differ:
+ * Renders a sentence in which the owner's texts (`isolate`) have their own language and direction, where these can differ:
  * most patches of an open page contain some.
  */
 export function Sentence({
@@ -54,5 +57,5 @@ export function Sentence({
   )
 }
 
-/** The blocks of scripts that are written from right to left. */
+/** The Unicode blocks of right-to-left scripts. */
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u

@@ -15,13 +15,13 @@ export interface PageAddress {
   readonly origin: string
   /** The prefix of the owner's paths without a language: `/status/{slug}`, or empty. */
   readonly root: string
-  /** The same with the language, as pages have it: `/status/{slug}/de`, `/de`. */
+  /** The same with the language, as in links between pages: `/status/{slug}/de`, `/de`. */
   readonly base: string
-  /** The language in the address; null: none, which is the page's default. */
+  /** The language in the address; null: none, which means the page's default. */
   readonly language: Language | null
 }
 
-/** What finds the owner of an address. */
+/** Finds the owner of an address. */
 export interface PageFinder {
   readonly site: { readonly baseUrl: string }
   readonly db: PrismaClient
@@ -59,7 +59,7 @@ function addRoute(
   }
   routes.get(`/status/:slug${language}${path}`, (c) => {
     const slug = c.req.param('slug') ?? ''
-    // The query also finds pages by id, which would give them a second address.
+    // The query also finds pages by id, which would be a second address for them.
     const isId = typeOfId(slug) !== null
     return isId ? answer(c, null) : answerIn(c, pageAddressOf(slug, finder))
   })
@@ -80,13 +80,13 @@ export function inLanguage(address: PageAddress, language: Language | null): Pag
   return { ...address, language, base: language === null ? address.root : `${address.root}/${segmentOf(language)}` }
 }
 
-/** Returns the path of a document, or of another page about the owner's, in the language of the address. */
+/** Returns the path of a document, or of another page of the owner, in the language of the address. */
 export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'language'>, path: string): string {
   const mark = path.includes('?') ? '&' : '?'
   return `${root}${path}${language === null ? '' : `${mark}language=${segmentOf(language)}`}`
 }
 
-/** Returns the page address for a custom domain as in a `Host` header; null: the host is no verified custom domain. */
+/** Returns the page address for a custom domain as in a `Host` header; null: the host is not a verified custom domain. */
 export async function pageAddressOfHost(
   header: string | undefined,
   { site, db, cache }: PageFinder,

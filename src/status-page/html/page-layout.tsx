@@ -53,7 +53,7 @@ export interface PageContext {
   readonly root: string
   /** The newest position in the owner's event log when the page was read. */
   readonly cursor: string
-  /** Whether it only shows what the page would look like: without script and metadata, and its links do nothing. */
+  /** Whether it is a preview: without script and metadata, and its links do nothing. */
   readonly isDraft?: boolean
 }
 
@@ -92,7 +92,7 @@ export function PageLayout({ context, children, ...page }: PageLayoutProps & { r
       canonical={address}
       head={
         context.isDraft ? (
-          // A frame that may open no windows does not follow these links.
+          // A frame that may not open windows does not follow these links.
           <base target="_blank" />
         ) : (
           <>
@@ -209,7 +209,7 @@ function Icon({ path }: { readonly path: string }) {
   )
 }
 
-/** Returns the words of the live script, in which `{time}` stands for a time or a duration, and the time zone. */
+/** Returns the texts of the live script, in which `{time}` stands for a time or a duration, and the time zone. */
 function liveWords({ live, day, duration }: Catalogue, zone: Zone): string {
   const time = '{time}'
   const states = [live.live, live.upToDateAt(time), live.lastUpdatedAt(time), live.lost(time)]

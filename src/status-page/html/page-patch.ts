@@ -13,13 +13,13 @@ import { changedParts } from './parts.tsx'
 
 const deflateAsync = promisify(deflate)
 
-/** The maximum versions of parts that a patch is for, and the maximum number of patches kept. */
+/** The maximum number of versions of parts that a patch applies to, and of patches kept. */
 const MAX_SHOWN = 4
 const MAX_PATCHES = 4
-/** The maximum length of a patch, which is written to each socket. Open pages fetch larger changes from a cache. */
+/** The maximum length of a patch, which is written to each socket. Open pages fetch larger changes, which are cached. */
 const MAX_LENGTH = 8000
 
-/** Returns the record of a page that open pages follow from now on. */
+/** Returns the record of a page that open pages follow. */
 export function followedPage({ followed }: Pick<PageCache, 'followed'>, key: string): FollowedPage {
   const found = followed.get(key)
   if (found !== undefined) return found
@@ -32,14 +32,15 @@ export function followedPage({ followed }: Pick<PageCache, 'followed'>, key: str
 export function noteShown(page: FollowedPage | undefined, { hashes, partsVersion }: ShownParts): void {
   if (page === undefined || page.shown.some((each) => each.partsVersion === partsVersion)) return
   const [sent, ...others] = [...page.shown, { hashes, partsVersion }]
-  // What most open pages show stays first.
+  // The parts on most open pages stay first.
   if (sent !== undefined) page.shown = [sent, ...others.slice(1 - MAX_SHOWN)]
 }
 
 /**
- * Returns the patch that an event brings: what changed since the previous event. Null: an earlier event brought it, the patch
- * would be too large, or the page is not current yet.
- * @param seq the position of the event. @param render returns the page as of this position or later; null: it cannot.
+ * Returns the patch for an event: the changes since the previous event. Null: an earlier event sent them, the patch would be
+ * too large, or the page is not current yet.
+ * @param seq the position of the event.
+ * @param render returns the page as of this position or later; null: it cannot.
  */
 export function patchOf(
   page: FollowedPage,
@@ -68,14 +69,17 @@ async function makePatch(
   return patch
 }
 
-/** Makes a patch for all who show one of these parts, as far as they have as many as the first. Null: it would be too large. */
+/**
+ * Creates a patch for pages that show one of these lists of parts, as far as they are as long as the first. Null: it would
+ * be too large.
+ */
 async function patchFrom(shown: readonly ShownParts[], current: PageParts): Promise<PagePatch | null> {
   const [first] = shown
   if (first === undefined) return null
   const alike = shown.filter(
     (each) =>
       each === first ||
-      // Who fetched the current parts already has them. In their order, fewer parts would be in their old places.
+      // Viewers who have fetched the current parts need no patch. With fewer parts, they would be at the wrong positions.
       (each.hashes.length === first.hashes.length && each.partsVersion !== current.partsVersion),
   )
   const common = first.hashes.map((hash, index) => (alike.every(({ hashes }) => hashes[index] === hash) ? hash : null))

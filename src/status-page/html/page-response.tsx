@@ -15,7 +15,10 @@ import { changedParts, cutIntoParts, joinParts } from './parts.tsx'
 
 const gzipAsync = promisify(gzip)
 
-/** The maximum number of earlier versions for which a page keeps what changed since, and the maximum share of the page that is. */
+/**
+ * The maximum number of earlier versions for which a page keeps its changes, and the maximum share of the page that they may
+ * take.
+ */
 const MAX_CHANGES = 64
 const MAX_CHANGED_SHARE = 0.5
 
@@ -39,7 +42,7 @@ export async function createRenderedPage(
   }
 }
 
-/** Readers of an address without a language may be sent to another one. */
+/** Readers of an address without a language may be redirected to another one. */
 const varyOf = ({ offered }: Pick<RenderedPage, 'offered'>) =>
   offered === null ? 'accept-encoding' : 'accept-encoding, accept-language'
 
@@ -68,8 +71,7 @@ export async function createLivePage(
 }
 
 /**
- * Sends what changed on a page since an earlier version: 204 when nothing has, the whole page when that version is unknown.
- *
+ * Sends the changes of a page since an earlier version: 204 if there are none, the whole page if that version is unknown.
  * @param minimum the position that the client knows the log has reached. No cache may keep an answer from before it.
  */
 export async function sendChanges(
@@ -113,7 +115,7 @@ async function changesSince(
   return (await changes) ?? page
 }
 
-/** A browser that opens what changed as a page loads and runs nothing. */
+/** If a browser opens the changes as a page, it loads and runs nothing. */
 function changesHeaders(headers: RenderedPage['headers']): Readonly<Record<string, string>> {
   const { 'cache-control': cacheControl = '', 'last-modified': modified = '' } = headers
   return {
@@ -124,13 +126,13 @@ function changesHeaders(headers: RenderedPage['headers']): Readonly<Record<strin
   }
 }
 
-/** Sends a page, or 304 when the client has the same version. */
+/** Sends a page, or 304 if the client has the same version. */
 export function sendPage(c: Context, page: RenderedPage): Response {
   return sendAnswer(c, answerOf(page, c.req.header('accept-encoding'), c.req.header('if-none-match')))
 }
 
 /**
- * Returns the answer to a request for a page: 304 when the client has the same version (RFC 9110 §13.1.2).
+ * Returns the answer to a request for a page: 304 if the client has the same version (RFC 9110 §13.1.2).
  * @param accepted the header `Accept-Encoding`.
  */
 export function answerOf(page: RenderedPage, accepted: string | undefined, ifNoneMatch: string | undefined): Answer {
@@ -146,7 +148,7 @@ interface PreparedAnswer {
   readonly etag: string
 }
 
-/** Prepared once a page, because they take a fifth of the time of an answer. */
+/** Prepared once per page, because they take a fifth of the time of an answer. */
 const preparedAnswers = new WeakMap<
   RenderedPage,
   { readonly plain: PreparedAnswer; readonly gzipped: PreparedAnswer | null }

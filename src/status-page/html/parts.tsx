@@ -3,12 +3,12 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { PageParts } from '../page-cache.ts'
 
-/** Marks of where a part begins and ends in rendered HTML. They cannot be guessed, so no text contains them. */
+/** Marks of the beginning and the end of a part in rendered HTML. They are random, so no text contains them. */
 const marks = { start: `<!--${randomBytes(12).toString('hex')}-->`, end: `<!--${randomBytes(12).toString('hex')}-->` }
 
 const anyMark = new RegExp(`(${marks.start}|${marks.end})`)
 
-/** Renders one element that an open page replaces as a whole when anything in it changes. A part within a part counts as none. */
+/** Renders one element that an open page replaces as a whole when anything in it changes. A part within a part does not count. */
 export function Part({ children }: { readonly children: Child }) {
   return (
     <>
@@ -19,7 +19,7 @@ export function Part({ children }: { readonly children: Child }) {
   )
 }
 
-/** Where a page's `body` tag takes its versions, which are known only after rendering. */
+/** The placeholder in a page's `body` tag for its versions, which are only known after rendering. */
 const versionAttributes = 'data-version="" data-parts=""'
 
 /** The attributes of `body` that `cutIntoParts` completes. */
@@ -59,10 +59,10 @@ export function joinParts({ around, parts }: PageParts): string {
 }
 
 /**
- * Returns what changed on a page, as the title and the body of an HTML document. Each run of parts that an earlier version also has is
- * replaced with `<template data-same="{first} {last}">`, or with `{first}` alone for one; they count that version's parts from 0.
- *
- * @param earlier the hashes of the earlier version's parts, in order; null: to be sent.
+ * Returns the changes of a page, as the title and the body of an HTML document. Each run of parts that an earlier version
+ * also has is replaced with `<template data-same="{first} {last}">`, or with `{first}` alone for one; they count that
+ * version's parts from 0.
+ * @param earlier the hashes of the earlier version's parts, in order; null: send this part.
  */
 export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly (string | null)[]): string {
   const [title = ''] = /<title>.*?<\/title>/s.exec(around[0] ?? '') ?? []
@@ -83,7 +83,7 @@ export function changedParts({ around, parts, hashes }: PageParts, earlier: read
     }
     text += around[index + 1]
   }
-  // A document ends its last elements itself.
+  // The last elements of a document need no closing tags.
   return text.replace(/<\/body><\/html>$/, '')
 }
 

@@ -5,13 +5,13 @@ import type { ServiceHistoryView } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
 import { barLabel, DayBars, HEIGHT, moreOf, STEP, whatOf } from './uptime.tsx'
 
-/** Returns how a page names the times of a range's bars. */
+/** Returns the names of the times in a range's bars. */
 export function barNames(range: RangeName, zone: Zone, { range: words }: Catalogue): (from: Date) => string {
   const names = { hour: zone.time, day: zone.day, week: (from: Date) => words.weekFrom(zone.day(from)) } as const
   return names[unitOf(range)]
 }
 
-/** Returns the address, on the page of a service, of what happened in a bar's time: an hour leads to its day. */
+/** Returns the address of the details of a bar's time, on the page of a service: an hour links to its day. */
 export function dayAddress(key: string, unit: BarUnit): string {
   return `?day=${key}${unit === 'week' ? '&days=7' : ''}`
 }
@@ -47,8 +47,8 @@ interface RangeBarProps extends Pick<RangesProps, 'range' | 'words'> {
 }
 
 /**
- * Renders the bar of a range, in which each stroke is a link to what happened in its time. The newest is a stop for the tab key; the
- * script moves it with the arrow keys.
+ * Renders the bar of a range, in which each stroke links to its time. The newest is a tab stop; the script moves it with the
+ * arrow keys.
  */
 export function RangeBar({ range, name, history, words }: RangeBarProps) {
   const { days, uptime } = history

@@ -38,27 +38,30 @@ import { ServicePage } from './service.tsx'
 import { DayPage } from './service-day.tsx'
 import { renderServices } from './service-item.tsx'
 
-/** Where rendered pages come from. */
+/** The source of rendered pages. */
 export interface PageSource extends StateSource {
   readonly site: Site
   readonly cache: PageCache
 }
 
-/** Names one page at one address. */
+/** Identifies a page at one address. */
 export function pageKey({ owner, origin, language }: PageAddress, request: PageRequest): string {
   return JSON.stringify([owner, origin, language, request])
 }
 
 const overview: PageRequest = { page: 'overview', range: DEFAULT_RANGE }
 
-/** Prepares patches for the overview at an address. @throws NotFound when there is no such page. */
+/**
+ * Prepares patches for the overview at an address.
+ * @throws NotFound when the page does not exist.
+ */
 export async function followOverview(source: PageSource, address: PageAddress): Promise<void> {
   const followed = followedPage(source.cache, pageKey(address, overview))
   const { live } = await readRendered(source, address, overview)
   if (live !== null) noteShown(followed, live.parts)
 }
 
-/** Returns the patch that an event brings to the overview at an address. Null: none, see `patchOf`. */
+/** Returns the patch of an event for the overview at an address. Null: none, see `patchOf`. */
 export function overviewPatch(
   source: PageSource,
   address: PageAddress,
@@ -87,7 +90,7 @@ function nullIfNotFound(error: unknown): null {
 
 /**
  * Reads and renders a page, or returns the previous one (null: none) if it shows the same state.
- * @throws NotFound when there is no such page.
+ * @throws NotFound when the page does not exist.
  */
 export async function renderPage(
   { site, ...source }: PageSource,
@@ -95,7 +98,7 @@ export async function renderPage(
   request: PageRequest,
   previous: RenderedPage | null,
 ): Promise<RenderedPage> {
-  // Who has it open may subscribe only after the event that made it stale.
+  // A reader may subscribe only after the event that made the open page stale.
   if (previous?.live) noteShown(source.cache.followed.peek(pageKey(address, request)), previous.live.parts)
   const parts = await readPage(source, address.owner, request)
   const stateVersion = versionOfPage(parts)
@@ -134,7 +137,7 @@ export async function renderPage(
   return createLivePage(source.cache, page, headers)
 }
 
-/** Settings of a page that are not saved. */
+/** Unsaved settings of a page. */
 export type PageDraft = Partial<
   Pick<Owner, 'name' | 'description' | 'accentColor' | 'logoUrl' | 'links'> & {
     readonly timeZone: string
@@ -143,13 +146,13 @@ export type PageDraft = Partial<
   }
 >
 
-/** What a draft shows of each list: enough to see what the page looks like. */
+/** The items per list in a draft: enough to judge the look of the page. */
 const DRAFT_SERVICES = 6
 const DRAFT_ITEMS = 2
 
 /**
- * Renders the beginning of the overview as it would be with unsaved settings. It has no script, and its links do nothing.
- * @throws NotFound when there is no such page.
+ * Renders the beginning of the overview with unsaved settings. It has no script, and its links do nothing.
+ * @throws NotFound when the page does not exist.
  */
 export async function renderDraft(
   { site, ...source }: PageSource,
@@ -182,7 +185,7 @@ export async function renderDraft(
   return `<!DOCTYPE html>${await renderContent(state, { page: 'overview', range: DEFAULT_RANGE, histories }, context)}`
 }
 
-/** Returns the state of a page as it would be with other services, in this order; null: all. */
+/** Returns the state of a page with other services, in this order; null: all. */
 async function withServices(
   source: StateSource,
   { organization }: PageState,

@@ -38,10 +38,13 @@ interface Props {
   readonly report: MonthlyReport
 }
 
-/** The incidents, maintenances and corrections that the page lists at most; its JSON has more. */
+/** The maximum number of incidents, maintenances and corrections on the page; its JSON has more. */
 const MAX_LISTED = 100
 
-/** Renders the report of a month for the readers of a page: without objectives, and without who has corrected what and why. */
+/**
+ * Renders the report of a month for readers of a page: without objectives, and without the authors of corrections and their
+ * reasons.
+ */
 export function ReportPage({ context, report }: Props) {
   const { words, owner, zone } = context
   const { report: own, maintenance } = words

@@ -64,17 +64,17 @@ export function statusPages(options: PageSource): Hono {
 
   async function notFound(c: Context, address: PageAddress, request: PageRequest) {
     const { root, base, owner, language } = address
-    // A page that is open asks for what has changed, and loads itself again when it is gone.
+    // An open page requests its changes, and reloads when it is gone.
     const id = request.page === 'incident' && c.req.query('since') === undefined ? request.id : null
     const joint = id === null ? null : await jointIncident(address, id)
     if (joint !== null) return c.redirect(`${base}/incidents/${joint}`, 302)
-    // The page may have offered this language before.
+    // The page may have offered this language earlier.
     if (language !== null) return c.redirect(root + pathAfter(c, base) || '/', 302)
     const isPage = request.page === 'overview' && request.range === DEFAULT_RANGE
     return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
-  /** Returns the incident that another one of the page became part of; null: it does not exist, or no such page. */
+  /** Returns the incident of the page that another one was merged into; null: it does not exist, or there is no such page. */
   async function jointIncident({ owner }: PageAddress, id: string): Promise<string | null> {
     try {
       return await readJointIncident(options.db, (await sharedState(options, owner)).scope, id)
@@ -102,7 +102,7 @@ export function statusPages(options: PageSource): Hono {
   return routes
 }
 
-/** Sends a page, or who prefers another of its languages to the address of that. */
+/** Sends a page, or redirects a reader who prefers another of its languages. */
 function sendInLanguage(c: Context, page: RenderedPage, { root, base }: PageAddress): Response {
   const preferred = page.offered && preferredLanguage(c.req.header('accept-language'), page.offered)
   if (preferred === null || preferred === page.language) return sendPage(c, page)
@@ -117,7 +117,7 @@ function pathAfter(c: Context, base: string): string {
   return (pathname === '/' ? '' : pathname.slice(base.length)) + search
 }
 
-/** Returns the range that an address asks for; null: there is no such range. */
+/** Returns the range in an address; null: unknown. */
 function rangeIn(c: Context): RangeName | null {
   const asked = c.req.query('range') ?? DEFAULT_RANGE
   return rangeNames.find((each) => each === asked) ?? null

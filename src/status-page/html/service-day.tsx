@@ -22,7 +22,7 @@ interface DayPageProps {
   readonly context: PageContext
 }
 
-/** Renders the page of what happened to a service on a day, or in a week. */
+/** Renders the page of a service's day or week. */
 export function DayPage({ service, happened, readAt, context }: DayPageProps) {
   const { owner, zone, base } = context
   const { day: words } = context.words
@@ -103,7 +103,7 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
   const { zone, base } = context
   const { day: words } = context.words
   const { source, stretches, incidents, maintenances, more, days } = happened
-  // Within one day, the time of day suffices.
+  // Within one day, the time of day is enough.
   const time = days === 1 ? zone.clock : zone.time
   return (
     <>
@@ -166,7 +166,7 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
 
 interface BetweenProps {
   readonly from: Date
-  /** Null: it lasts. */
+  /** Null: it continues. */
   readonly to: Date | null
   readonly zone: Zone
   readonly words: DayWords

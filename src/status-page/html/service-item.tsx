@@ -40,7 +40,7 @@ interface ServiceItemProps {
   readonly context: PageContext
 }
 
-/** Renders a service as one line that opens its description and leads to what happened on its days. */
+/** Renders a service as one line that opens its description, with links to its days. */
 function ServiceItem({ service, range, bar, context }: ServiceItemProps) {
   const { id, name, description, shown, unknownSince } = service
   const label = serviceLabel(service, context.zone, context.words)

@@ -25,7 +25,7 @@ interface ServicePageProps {
   readonly context: PageContext
 }
 
-/** Renders the page of one service with what happened on each of its days. */
+/** Renders the page of one service with its days. */
 export function ServicePage(props: ServicePageProps) {
   const { service, readAt, context } = props
   const { id, name, description, shown, unknownSince } = service
@@ -90,7 +90,7 @@ interface DayFormProps extends Pick<ServicePageProps, 'history' | 'readAt' | 'co
   readonly base: string
 }
 
-/** Renders a form that opens any day: without script, the bar has one stop for the tab key. */
+/** Renders a form that opens any day: without a script, the bar has one tab stop. */
 function DayForm({ base, history, readAt, context: { zone, words } }: DayFormProps) {
   const [first, today] = [history.days[0]?.key, zone.dayKey(readAt)]
   return (

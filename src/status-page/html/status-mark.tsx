@@ -7,7 +7,10 @@ import { statusShapes } from '../status-shapes.ts'
 /** The console is in English. */
 const english = wordsOf('EN')
 
-/** Renders a service's status as icon and label. The nearest `data-status` sets the colour. @param label instead of the usual one. */
+/**
+ * Renders a service's status as icon and label. The nearest `data-status` sets the colour.
+ * @param label replaces the default one.
+ */
 export function ServiceMark({ status, label }: { readonly status: ShownStatus; readonly label?: string }) {
   return (
     <span class="mark">
@@ -17,7 +20,7 @@ export function ServiceMark({ status, label }: { readonly status: ShownStatus; r
   )
 }
 
-/** A status, and the words for it; those of the console by default. */
+/** A status, and its texts; those of the console by default. */
 interface MarkProps<Status> {
   readonly status: Status
   readonly words?: Catalogue
@@ -43,7 +46,7 @@ export function MaintenanceMark({ status, words = english }: MarkProps<Maintenan
   )
 }
 
-/** Renders the icons that `Shape` refers to, once on a page, so that a page of many services and each change of it stay small. */
+/** Renders the icons that `Shape` refers to, once per page, so that large pages and their changes stay small. */
 export function ShapeSheet() {
   return (
     <svg id="icons" width="0" height="0" aria-hidden="true">

@@ -4,7 +4,7 @@ import type { Zone } from '../time-format.ts'
 
 /**
  * Renders a time in the page's time zone. The live script shows the reader's own on demand.
- * @param ago whether it stands alone, so that the script may say how long ago it was.
+ * @param ago whether it stands alone, so that the script can show it as a relative time.
  */
 export function Time({ at, zone, ago = false }: { readonly at: Date; readonly zone: Zone; readonly ago?: boolean }) {
   return (
@@ -14,7 +14,7 @@ export function Time({ at, zone, ago = false }: { readonly at: Date; readonly zo
   )
 }
 
-/** Renders the place in which the live script says how long something has lasted; a cached page cannot. */
+/** Renders a placeholder for a duration that is still growing, which the live script fills in, because the page is cached. */
 export function SoFar({ since }: { readonly since: Date }) {
   return <span data-since={since.toISOString()}></span>
 }
@@ -27,7 +27,7 @@ interface SpanProps {
   readonly words?: Catalogue
 }
 
-/** Renders a time span; names the day once when both ends share it. */
+/** Renders a time span, naming the day once if both ends share it. */
 export function Span({ from, to, zone, words = wordsOf('EN') }: SpanProps) {
   const end = zone.dayKey(from) === zone.dayKey(to) ? zone.clock(to) : zone.time(to)
   return (

@@ -26,7 +26,10 @@ interface MessageProps {
   readonly own?: PageContext['ownersText']
 }
 
-/** Renders the text of an update from HTML. Links to `path` when the text was not read; `path` null: it is too long for any page. */
+/**
+ * Renders the text of an update from HTML. Links to `path` if the text was not read; `path` null: it is too long for any
+ * page.
+ */
 export function Message({ body, path, words = wordsOf('EN'), own = { dir: 'auto' } }: MessageProps) {
   if (body !== null) {
     return (
@@ -40,7 +43,7 @@ export function Message({ body, path, words = wordsOf('EN'), own = { dir: 'auto'
 
 /**
  * Renders the files of an update: pictures with their descriptions, and links to the others.
- * @param pathOf returns where a file is.
+ * @param pathOf returns the address of a file.
  */
 export function Files<File extends TimelineFile>({
   files = [],
@@ -54,7 +57,7 @@ export function Files<File extends TimelineFile>({
   /** Those of the console by default. */
   readonly words?: Catalogue
   readonly own?: PageContext['ownersText']
-  /** Renders what stands beside a file; absent: nothing. */
+  /** Renders content beside a file; absent: none. */
   readonly after?: (file: File) => Child
 }) {
   if (files.length === 0) return null
@@ -88,7 +91,7 @@ export function Files<File extends TimelineFile>({
   )
 }
 
-/** Writes a size in bytes in the unit that fits it: `1.4 MB`. */
+/** Formats a size in bytes with a suitable unit: `1.4 MB`. */
 function sizeText(bytes: number, { locale }: Catalogue): string {
   const [unit, factor] = sizeUnits.find((each) => bytes >= each[1]) ?? (['byte', 1] as const)
   return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(bytes / factor)
@@ -102,7 +105,7 @@ const sizeUnits = [
 interface TimelineItemProps {
   readonly of: string
   readonly update: TimelineUpdate<string>
-  /** The path of the page with the whole text, or null. */
+  /** The path of the page with the full text, or null. */
   readonly path: string | null
   /** The label and the mark of the update's status. */
   readonly word: string
@@ -110,11 +113,14 @@ interface TimelineItemProps {
   readonly zone: Zone
   readonly words: Catalogue
   readonly own: PageContext['ownersText']
-  /** The path below which files are. */
+  /** The path below which the files are. */
   readonly files?: string
 }
 
-/** Renders one update. @param of the title of its incident or maintenance. */
+/**
+ * Renders one update.
+ * @param of the title of its incident or maintenance.
+ */
 export function TimelineItem({ of, update, path, word: label, mark, zone, words, own, files = '' }: TimelineItemProps) {
   const text = plainText(update.body ?? '')
   const announced = text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text

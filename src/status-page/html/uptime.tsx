@@ -13,24 +13,24 @@ export const HEIGHT = 40
 export const STEP = 4
 
 /**
- * The shape of each mark, so that no mark depends on colour alone: the heights at which lines run through its days. The style
+ * The shape of each mark, so that none depends on colour alone: the heights at which lines run through its days. The style
  * sheet sets their width, and the gaps between days.
  */
 const lines: Readonly<Record<DayMark, readonly number[]>> = {
   up: [25],
   // Taller than the others.
   down: [20],
-  // As tall, cut in two.
+  // As tall, split in two.
   partial: [9, 31],
-  // Cut in two.
+  // Split in two.
   degraded: [16, 34],
   // Half as high.
   maintenance: [32.5],
-  // A foot.
+  // A short line at the bottom.
   none: [38],
   // Thin, in the middle.
   importedUp: [25],
-  // As thin, with a foot.
+  // As thin, with a short line at the bottom.
   importedDown: [16, 38],
 }
 const importedMarks: readonly DayMark[] = ['importedUp', 'importedDown']
@@ -43,7 +43,7 @@ interface UptimeLineProps {
   readonly words: Catalogue
 }
 
-/** Renders the bar and the figure of a line. */
+/** Renders the bar and the percentage of a service's line. */
 export function UptimeLine({ range, bar, words }: UptimeLineProps) {
   const isOfDays = unitOf(range) === 'day'
   return (
@@ -54,7 +54,10 @@ export function UptimeLine({ range, bar, words }: UptimeLineProps) {
   )
 }
 
-/** Describes a bar: its days, its uptime, and how many days have each mark. @param name of what the days are of. */
+/**
+ * Describes a bar: its days, its uptime, and how many days have each mark.
+ * @param name the subject of the days.
+ */
 export function barLabel(name: string, { marks, uptime }: BarView, words: Catalogue): string {
   return words.uptime.bar(name, marks.length, uptime, countSummary(marks, words))
 }
@@ -112,16 +115,16 @@ function countSummary(days: readonly DayMark[], { uptime: { counts }, names }: C
   return names(counted, 0)
 }
 
-/** Counts the incidents of a day that are not named. */
+/** Returns a text with the number of a day’s unnamed incidents; empty if there are none. */
 export const moreOf = ({ moreIncidents }: DayView, { incident }: Catalogue) =>
   moreIncidents === 0 ? [] : [incident.more(moreIncidents)]
 
-/** What is known of a day: what was measured, and what another tool counted. */
+/** The data of a day: the measured uptime, and the figures of another tool. */
 export const whatOf = ({ notes, imported }: DayView) => (imported === null ? notes : [...notes, imported])
 
 interface DayListProps {
   readonly history: ServiceHistoryView
-  /** The address of what happened in a bar's time. */
+  /** The address of the details of a bar's time. */
   readonly addressOf: (key: string) => string
   readonly context: PageContext
 }
@@ -186,7 +189,11 @@ interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
   readonly hasImported: boolean
 }
 
-/** Explains the marks of the bars. @param readAt when the figures end. @param each what a stroke is, unless it is a day up to today. */
+/**
+ * Explains the marks of the bars.
+ * @param readAt the end of the figures.
+ * @param each the meaning of a stroke, unless it is a day up to today.
+ */
 export function Legend({ zone, words: { uptime: words }, readAt, each, hasImported }: LegendProps) {
   const shown = hasImported ? marks : marks.filter((mark) => !importedMarks.includes(mark))
   return (

@@ -21,8 +21,8 @@ import { rememberAddress } from './hot-answers.ts'
 
 /**
  * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
- * live under the pages' addresses, are cached like pages, and allow cross-origin reads.
- * The handlers throw NotFound when there is no such page or service.
+ * live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw NotFound when the
+ * page or service does not exist.
  */
 export function documentRoutes(options: {
   readonly site: { readonly baseUrl: string }
@@ -100,7 +100,7 @@ export function documentRoutes(options: {
 /** A page changes the addresses of its images whenever it changes. */
 const png = { type: 'image/png', maxAge: 300 } as const
 
-/** Any site may embed and read a document; an image that is opened as a page can run nothing. */
+/** Any site may embed and read a document; an image that is opened as a page cannot run scripts. */
 function headersOf({ type, maxAge }: Pick<DocumentKind, 'type' | 'maxAge'>): Readonly<Record<string, string>> {
   return {
     'content-type': type,

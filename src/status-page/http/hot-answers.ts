@@ -9,10 +9,10 @@ import type { PageAddress } from '../html/page-address.ts'
 import { answerOf } from '../html/page-response.tsx'
 import type { KnownAddress, PageCache } from '../page-cache.ts'
 
-/** Longer addresses are not remembered: they are not shared. */
+/** Longer addresses are not remembered, because they are rarely shared. */
 const MAX_ADDRESS_LENGTH = 500
 
-/** Remembers which cached page or document was sent at the address of a request, for `answerHot`. */
+/** Remembers the cached page or document at the address of a request, for `answerHot`. */
 export function rememberAddress(
   c: Context,
   { addresses }: Pick<PageCache, 'addresses'>,
@@ -31,8 +31,8 @@ export function rememberAddress(
 }
 
 /**
- * Answers a request for a public page or document that was sent at this address before and is still current, without the router,
- * which takes twice as long as everything else. Returns whether it has; otherwise the router decides.
+ * Answers a request for a public page or document that was sent at this address before and is still current, without the
+ * router, which takes twice as long as everything else. Returns whether it did; otherwise the router decides.
  */
 export function answerHot(
   { cache, guard }: { readonly cache: PageCache; readonly guard: Pick<PageGuard, 'known'> },
@@ -45,16 +45,16 @@ export function answerHot(
   const page = cache.pages.current(known.key)
   if (page === null) return false
   const { headers } = request
-  // Who prefers another language is sent to its address.
+  // Readers who prefer another language are redirected.
   if (page.offered && preferredLanguage(headers['accept-language'], page.offered) !== page.language) return false
   writeAnswer(response, answerOf(page, headers['accept-encoding']?.toString(), headers['if-none-match']))
   return true
 }
 
-/** Returns whether everybody may read the page at an address, as far as is known without asking the database. */
+/** Returns whether the page at an address is known to be public, without a statement. */
 function isPublic({ name, pageId }: KnownAddress, guard: Pick<PageGuard, 'known'>): boolean {
   const page = guard.known(name)?.[0]
-  // A host name may have become another page's.
+  // A host name may belong to another page by now.
   return page !== undefined && page.kind === 'PUBLIC' && (pageId === null || page.pageId === pageId)
 }
 

@@ -90,7 +90,7 @@ export function isInState({ parts }: Pick<StatuspageKind, 'parts'>): boolean {
   return parts.every((part) => part === 'status')
 }
 
-/** Reads a document of a page whose state and public address are given, with texts in a language. */
+/** Reads a document of a page with the given state and public address, with texts in a language. */
 export async function readStatuspage(
   db: Database,
   kind: StatuspageKind,

@@ -55,7 +55,7 @@ interface IncidentBase<S extends string> {
 
 export type Incident = IncidentBase<Lowercase<IncidentStatus>> | IncidentWithPostmortem
 
-/** Its updates keep the status that they had. */
+/** Its updates keep their status. */
 type IncidentWithPostmortem = Omit<IncidentBase<Lowercase<IncidentStatus>>, 'status'> &
   PostmortemFields & { readonly status: 'postmortem' }
 

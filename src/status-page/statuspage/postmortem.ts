@@ -14,7 +14,7 @@ export interface PostmortemFields {
   readonly postmortem_published_at: string
 }
 
-/** Reads the published post-mortems of resolved incidents, by incident id; those published last have room first. */
+/** Reads the published post-mortems of resolved incidents, by incident id; the newest get the available space first. */
 export async function readPostmortems(
   db: Database,
   organizationId: string,
