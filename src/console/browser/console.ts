@@ -1,5 +1,5 @@
-// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Fields that someone
-// has changed stay as they are. Without it every page works as it is.
+// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Changed fields keep
+// their input. Without this script, every page works.
 
 import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
 import type { Followed } from './log-subscription.ts'
@@ -12,9 +12,9 @@ import { listenForShortcuts } from './shortcuts.ts'
 import { listenToFields } from './validation.ts'
 
 const { body } = document
-/** Whether the page was the answer to a form, and shows what was typed into it. */
+/** Whether the page was the answer to a form, and shows its input. */
 const isTypedPage = body.dataset['typed'] !== undefined
-/** Whether this page is the answer to a form, at an address that shows no page: it cannot be fetched again. */
+/** Whether the page is the answer to a form at an address that cannot be fetched. */
 const isAnswerOnly = body.dataset['answerOnly'] !== undefined
 
 if (body.dataset['page'] === 'console') {
@@ -45,7 +45,7 @@ function followed(): Followed {
 let refreshing: Promise<void> | null = null
 let again = false
 
-/** Fetches the page and shows what changed. Calls during a refresh cause one more. */
+/** Fetches the page and shows its changes. Calls during a refresh cause one more. */
 function refresh(): Promise<void> {
   again = true
   refreshing ??= (async () => {
@@ -63,11 +63,11 @@ async function fetchPage(): Promise<void> {
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' })
     if (response.type === 'opaqueredirect') return showEnd()
-    // The page is gone, or the role ended: the next click says so.
+    // The page is gone, or the role ended; the next click shows that.
     if (!response.ok) return
     document.querySelector('#ended')?.remove()
     const html = await response.text()
-    // What is shown only once must stay until its reader leaves.
+    // Content that is shown only once must stay until its reader leaves.
     if (document.querySelector('[data-once]')) return
     const fresh = new DOMParser().parseFromString(html, 'text/html')
     await animationsFinished()
@@ -79,7 +79,7 @@ async function fetchPage(): Promise<void> {
     document.title = fresh.title
     const focused = document.activeElement
     morph(body, fresh.body)
-    // What is moved in the document loses the focus.
+    // Elements that are moved in the document lose the focus.
     if (focused instanceof HTMLElement && focused !== document.activeElement) focused.focus({ preventScroll: true })
   } catch {
     // The state in the bar says that the connection is lost.
@@ -87,8 +87,8 @@ async function fetchPage(): Promise<void> {
 }
 
 /**
- * Keeps the forms in which something was typed, and those that the server shows again with what was typed. A form that is on the
- * page no more, because another person has finished its task, moves to the end.
+ * Keeps the forms with input, including those that the server shows again. A form that is no longer on the page, because
+ * another person has finished its task, moves to the end.
  */
 function keepForms(fresh: Document): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('main form')) {
@@ -114,7 +114,7 @@ function isTouched(form: HTMLFormElement): boolean {
   })
 }
 
-/** Shows the boxes that choose all of a list: without a script they could do nothing. */
+/** Shows the checkboxes that select all of a list, which need this script. */
 function offerAll(root: Document): void {
   for (const label of root.querySelectorAll<HTMLElement>('[data-check-all]')) label.hidden = false
 }
@@ -133,14 +133,14 @@ document.addEventListener('change', ({ target }) => {
   target.reportValidity()
 })
 
-/** Without a chosen option in the page, a browser chooses the first. */
+/** Without a selected option in the page, a browser selects the first. */
 function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement): boolean {
   const asSent = [...options].map(({ defaultSelected }) => defaultSelected)
   if (!multiple && !asSent.includes(true)) return selectedIndex > 0
   return [...options].some(({ selected }, index) => selected !== asSent[index])
 }
 
-/** Shows times in the reader's zone, with the organization's beside them where they differ: without the date on the same day. */
+/** Shows times in the reader's zone, and also in the organization's if they differ: without the date on the same day. */
 function setReaderTimes(root: Document): void {
   const timeZone = body.dataset['timeZone'] ?? 'UTC'
   const time = { dateStyle: 'medium', timeStyle: 'short' } as const
@@ -150,7 +150,7 @@ function setReaderTimes(root: Document): void {
   const theirDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone })
   for (const element of root.querySelectorAll('time')) {
     const at = new Date(element.dateTime)
-    // Zones of other names may have the same time, all year or in a part of it.
+    // Zones with different names may have the same time, all year or for a part of it.
     if (own.format(at) === theirs.format(at)) continue
     const sent = element.textContent ?? ''
     const beside = ownDay.format(at) === theirDay.format(at) ? sent.replace(/^.*, /, '') : sent
@@ -159,15 +159,15 @@ function setReaderTimes(root: Document): void {
 }
 
 function onState(state: 'live' | 'lost'): void {
-  // Without a session the connection opens, and is closed again.
+  // Without a session, the connection is closed after it opens.
   if (!hasEnded()) showState(state)
-  // Says whether the session has ended, or begun again.
+  // Shows whether the session has ended, or started again.
   if (state === 'lost' || hasEnded()) void refresh().then(() => hasEnded() || showState(state))
 }
 
 const hasEnded = () => document.querySelector('#ended') !== null
 
-/** Says that the session has ended. What was typed stays on the page, where the sign-in is on its own tab. */
+/** Shows that the session has ended. The input stays on the page, because the sign-in opens in another tab. */
 function showEnd(): void {
   if (hasEnded()) return
   const isTyped = isTypedPage || [...document.querySelectorAll<HTMLFormElement>('main form')].some(isTouched)
@@ -179,7 +179,7 @@ function showEnd(): void {
   link.textContent = isTyped ? 'Sign in on a new tab' : 'Sign in'
   if (isTyped) link.target = '_blank'
   const why = isTyped ? 'Your session has ended. What you typed stays here. ' : 'Your session has ended. '
-  // The first link of a page is the one that skips what is before its content.
+  // The first link of a page skips to its content.
   if (body.firstElementChild) body.firstElementChild.after(notice)
   notice.append(why, link)
   const state = document.querySelector<HTMLElement>('#live')

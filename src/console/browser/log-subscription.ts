@@ -1,4 +1,4 @@
-// Follows an organization's log, and the results of the monitor on screen. The session's cookie says who reads.
+// Follows an organization's log, and the results of the monitor on screen, with the session's cookie.
 
 import { keepSubscribed } from '../../graphql/browser/subscriptions.ts'
 
@@ -11,7 +11,7 @@ const logQuery =
   'subscription($organizationId:ID!,$after:String){organizationEvents(organizationId:$organizationId,after:$after){cursor}}'
 const resultsQuery = 'subscription($id:ID!){monitorChecks(id:$id){cursor}}'
 
-/** What is followed: a log from a position on, and the results of a monitor's probes; null: of none. */
+/** What to follow: a log from a position on, and the results of a monitor's probes; null: of none. */
 export interface Followed {
   readonly organization: string
   readonly after: string

@@ -1,11 +1,14 @@
-// Lets rows of a list be dragged to another place by their handles, and moved by the arrow keys. The form around the list sends
-// the new order. Without it the list has buttons that move a row by one place.
+// Makes the rows of a list draggable by their handles, and movable by the arrow keys. The form around the list sends the new
+// order. Without this script the list has buttons that move a row by one position.
 
-/** Where a row that is dragged began; null: none is. */
+/** The original position of a dragged row; null: none is dragged. */
 let dragged: { readonly row: HTMLElement; readonly before: Element | null } | null = null
 let sending: Promise<void> = Promise.resolve()
 
-/** Begins to listen. @param onRefused called when an order was not accepted. */
+/**
+ * Adds the handlers.
+ * @param onRefused called when an order was not accepted.
+ */
 export function enableOrder(onRefused: () => void): void {
   document.documentElement.classList.add('scripted')
   document.addEventListener('pointerdown', (event) => {
@@ -42,7 +45,7 @@ function handleOf({ target }: Event): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>('.handle') : null
 }
 
-/** Live changes leave the list alone until the new order was sent. */
+/** Live changes do not touch the list until the new order was sent. */
 function hold(row: HTMLElement): void {
   row.classList.add('moving')
   row.closest('form')?.setAttribute('data-keep', 'moving')
@@ -76,7 +79,7 @@ function release(row: HTMLElement): void {
   row.closest('form')?.removeAttribute('data-keep')
 }
 
-/** Sends the order as it is now; orders are sent one after another. */
+/** Sends the current order; orders are sent one after another. */
 function send(row: HTMLElement, onRefused: () => void): void {
   const form = row.closest('form')
   if (!form) return

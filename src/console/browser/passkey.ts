@@ -1,8 +1,8 @@
-// Passkeys: makes them, signs in and confirms by them. The server speaks JSON with binary values in base64url.
+// Passkeys: creates them, signs in and confirms with them. The server uses JSON with binary values in base64url.
 
 const PATH = '/sign-in/passkey'
 
-/** Where the buttons ask, and where they answer. */
+/** The addresses for challenges and for answers. */
 const endpoints = {
   'sign-in': '',
   confirm: '/confirm',
@@ -11,13 +11,13 @@ const endpoints = {
 
 type Use = keyof typeof endpoints
 
-/** Shows the buttons, where the browser knows passkeys. Their elements are hidden for others. */
+/** Shows the buttons if the browser supports passkeys; otherwise their elements stay hidden. */
 export function offerPasskeys(root: ParentNode): void {
   if (!('PublicKeyCredential' in window)) return
   for (const element of root.querySelectorAll<HTMLElement>('.passkey')) element.hidden = false
 }
 
-/** Listens to the buttons `data-passkey`. */
+/** Handles the buttons `data-passkey`. */
 export function listenToPasskeys(): void {
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLButtonElement>('button[data-passkey]') : null
@@ -26,10 +26,10 @@ export function listenToPasskeys(): void {
   })
 }
 
-/** What waits for someone to choose a passkey among what the browser fills in; null: nothing does. */
+/** The pending autofill request; null: none. */
 let autofill: AbortController | null = null
 
-/** Offers passkeys among what the browser fills into the field of the email address. */
+/** Offers passkeys in the autofill of the email address field. */
 export async function offerAutofill(): Promise<void> {
   const field = document.querySelector<HTMLInputElement>('input[autocomplete~="webauthn"]')
   const button = document.querySelector<HTMLButtonElement>('button[data-passkey="sign-in"]')
@@ -37,7 +37,7 @@ export async function offerAutofill(): Promise<void> {
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
   // Only when the field gets the focus: each request makes the server store a challenge.
   const turns = ['pointerover', 'focus'].map((name) => new Promise((turn) => field.addEventListener(name, turn)))
-  // It may have the focus already: quick people do not wait for a script.
+  // The field may already have the focus: quick people do not wait for a script.
   if (document.activeElement !== field) await Promise.race(turns)
   autofill = new AbortController()
   const { signal } = autofill
@@ -48,7 +48,7 @@ export async function offerAutofill(): Promise<void> {
   } catch (error) {
     // The button has taken over, or the page was left.
     if (signal.aborted) return
-    // Other failures are not shown, because the person did not start this; only a refusal answers a choice.
+    // Other failures are not shown, because the person did not start this; only a refusal follows a choice.
     if (error instanceof Refusal) showProblem(button, error.message)
   }
 }
@@ -57,7 +57,7 @@ const isUse = (text: string): text is Use => text in endpoints
 
 async function run(button: HTMLButtonElement, use: Use): Promise<void> {
   button.disabled = true
-  // A page may ask for one passkey at a time.
+  // A page may request one passkey at a time.
   autofill?.abort()
   try {
     const options = await post(`${endpoints[use]}/options`, {})
@@ -82,7 +82,7 @@ function messageOf(error: unknown): string {
   return 'The passkey could not be used. Try again.'
 }
 
-// The options and answers of WebAuthn have many members, and only the binary ones are touched here.
+// The options and answers of WebAuthn have many members; only the binary ones are converted here.
 type Json = Record<string, unknown>
 
 async function post(path: string, body: unknown): Promise<Json> {
@@ -164,7 +164,7 @@ function nameFor(button: HTMLButtonElement): string {
   return (name instanceof HTMLInputElement && name.value.trim()) || 'Passkey'
 }
 
-/** Sends the form that was held when the session had ended, or goes where the button leads. */
+/** Sends the form that was held when the session had ended, or goes to the button's target. */
 function goOn(button: HTMLButtonElement): void {
   const held = document.querySelector<HTMLInputElement>('input[name="held"]')?.value
   if (held) resend(JSON.parse(held))

@@ -1,7 +1,7 @@
 /** The pause in typing after which the preview is updated, in milliseconds. */
 const QUIET_MS = 300
 
-/** Shows in the preview's frame what is typed into the form beside it, with one request at a time. */
+/** Shows the current input of the form in the preview's frame, with one request at a time. */
 export function listenToPreview(): void {
   let timer: number | undefined
   let isBusy = false
@@ -16,7 +16,7 @@ export function listenToPreview(): void {
     )
     if (response?.ok) {
       frame.srcdoc = await response.text()
-      // What was typed stays when the page is patched.
+      // Patching the page keeps the input.
       frame.dataset['keep'] = 'typed'
     }
     isBusy = false

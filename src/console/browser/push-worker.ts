@@ -1,6 +1,6 @@
-// The service worker of the console: shows the notifications that arrive, and opens what they are about. It keeps nothing.
+// The service worker of the console: shows notifications, and opens their pages. It stores nothing.
 
-/** What is used of a worker's scope, which the types of pages do not have. */
+/** The used part of a worker's scope, which the types for pages lack. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration
   readonly location: Location
@@ -26,7 +26,7 @@ interface Lasting {
   waitUntil(work: Promise<unknown>): void
 }
 
-/** What ended, and what came in its place; browsers leave out either. */
+/** The expired subscription and its replacement; browsers leave out either. */
 interface SubscriptionChange {
   readonly oldSubscription?: PushSubscription | null
   readonly newSubscription?: PushSubscription | null
@@ -41,7 +41,7 @@ const scope = self as unknown as WorkerScope
 scope.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)))
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data)))
 
-/** Sends the server the subscription that replaces an ended one, and creates it if the browser has not. */
+/** Sends the server the replacement of an expired subscription, and creates one if the browser has not. */
 async function renew({ oldSubscription, newSubscription }: SubscriptionChange): Promise<void> {
   const key = oldSubscription?.options.applicationServerKey
   const made = newSubscription ?? (key ? await subscribe(key) : null)
@@ -53,14 +53,14 @@ async function renew({ oldSubscription, newSubscription }: SubscriptionChange): 
 const subscribe = (applicationServerKey: ArrayBuffer) =>
   scope.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
 
-/** What a notification leads to, as its data. */
+/** The targets of a notification, as its data. */
 interface Paths {
   readonly path: string
   /** The page that acknowledges its alerts. */
   readonly acknowledge?: string
 }
 
-/** Options that the types of pages lack. */
+/** Options that the types for pages lack. */
 type WorkerOptions = NotificationOptions & {
   readonly renotify: boolean
   readonly actions: readonly { readonly action: string; readonly title: string }[]
@@ -90,7 +90,7 @@ scope.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(event.action === 'acknowledge' ? (acknowledge ?? path) : path))
 })
 
-/** Opens a page of the console, or shows it where it is open. */
+/** Opens a page of the console, or focuses it if it is open. */
 async function open(path: string): Promise<void> {
   const { origin, href } = new URL(path, scope.location.origin)
   if (origin !== scope.location.origin) return

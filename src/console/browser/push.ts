@@ -1,16 +1,17 @@
-// Has notifications sent to this browser (Web Push). The server stores what the browser makes; the worker shows what arrives.
+// Turns on notifications in this browser (Web Push). The server stores the browser's subscription; the worker shows the
+// messages.
 
-/** The address of the worker: its folder is what it may serve. */
+/** The address of the worker, whose folder is its scope. */
 const WORKER = '/console/push-worker.js'
 const SCOPE = '/console/'
 
-/** Shows the form, where the browser can show notifications. It is hidden for others. */
+/** Shows the form if the browser supports notifications; otherwise it stays hidden. */
 export function offerPush(root: ParentNode): void {
   if (!('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window)) return
   for (const form of root.querySelectorAll<HTMLFormElement>('form[data-push]')) form.hidden = false
 }
 
-/** Listens to the form: asks the browser first, and sends its answer. */
+/** Handles the form: asks the browser first, and sends its subscription. */
 export function listenToPush(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target

@@ -8,7 +8,7 @@ interface Shortcut {
   run(): void
 }
 
-/** Listens for shortcuts, except while someone types. */
+/** Handles shortcuts, except during typing. */
 export function listenForShortcuts(): void {
   const shortcuts: readonly Shortcut[] = [
     { key: '/', text: 'Search', run: () => document.querySelector<HTMLInputElement>('main [type=search]')?.focus() },
@@ -34,7 +34,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, dialog, [contenteditable]') !== null
 }
 
-/** Follows the menu's link to a section, if the person has it. */
+/** Follows the menu's link to a section, if there is one. */
 function follow(section: string): void {
   document.querySelector<HTMLAnchorElement>(`.console-menu a[href$="/${section}"]`)?.click()
 }
@@ -55,13 +55,13 @@ function showShortcuts(shortcuts: readonly Shortcut[]): void {
     list.append(element('dt', key), element('dd', text))
   }
   dialog.append(element('h2', 'Keyboard shortcuts'), list, toggle(dialog), closeButton(dialog))
-  // Not in the body, which live changes patch.
+  // Outside of the body, which live changes patch.
   document.documentElement.append(dialog)
   dialog.onclose = () => dialog.remove()
   dialog.showModal()
 }
 
-/** The button that turns the shortcuts off, or on again. */
+/** The button that turns the shortcuts on and off. */
 function toggle(dialog: HTMLDialogElement): HTMLButtonElement {
   const isOff = localStorage.getItem(STORAGE_KEY) === 'off'
   const button = element('button', isOff ? 'Turn on' : 'Turn off')

@@ -1,13 +1,14 @@
-// Says beside a field what is wrong with it, before the form is sent. The rules are the attributes that the server gives each field.
+// Shows the problem of a field beside it, before the form is sent. The rules are the attributes that the server gives each
+// field.
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** Whether a pointer is down: what moves then would not get its click. */
+/** Whether a pointer is down: an element that moves now would not get its click. */
 let isPressed = false
 /** Fields that the person has changed. Leaving an unchanged field shows no message. */
 const changed = new WeakSet<Field>()
 
-/** Listens to all forms of the page. */
+/** Handles all forms of the page. */
 export function listenToFields(): void {
   document.addEventListener('pointerdown', () => {
     isPressed = true
@@ -30,7 +31,7 @@ export function listenToFields(): void {
   document.addEventListener('invalid', refuse, true)
 }
 
-/** Shows our words instead of the browser's when a form is sent. */
+/** Shows our messages instead of the browser's when a form is sent. */
 function refuse(event: Event): void {
   const { target } = event
   if (!isField(target) || frameOf(target) === null) return
@@ -48,7 +49,7 @@ const isField = (target: EventTarget | null): target is Field =>
 
 const frameOf = (field: Field) => field.closest<HTMLElement>('.form-field:not(.checkbox, .checkboxes)')
 
-/** Shows what is wrong with a field, or no more what was. */
+/** Shows the problem of a field, or hides it. */
 function show(field: Field): void {
   if (!field.isConnected || frameOf(field) === null || field.type === 'file') return
   const id = `${field.id}-problem`
@@ -75,7 +76,7 @@ function describe(field: Field, id: string, isDescribed: boolean): void {
   else field.removeAttribute('aria-describedby')
 }
 
-/** Says which rule a field breaks, in the words of the server; null: none. */
+/** Returns the message for the rule that a field violates, like the server's; null: none. */
 function problemOf(field: Field): string | null {
   const { validity, value, type } = field
   const bound = (name: 'min' | 'max' | 'maxlength') => field.getAttribute(name)

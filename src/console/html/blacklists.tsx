@@ -19,7 +19,7 @@ import { shownState } from './monitors/monitor-words.ts'
 
 type Watched = Monitor & { readonly watches: readonly Watch[] }
 
-/** Adds what the organization watches on the blacklists, and a table that checks up to 20 targets at once. */
+/** Adds the organization's blacklist monitors, and a table that checks up to 20 targets at once. */
 export function blacklistScreens({ form, action }: Screens): void {
   form(
     'blacklists',
@@ -44,7 +44,7 @@ export function blacklistScreens({ form, action }: Screens): void {
 
 const MAX_NAME_LENGTH = 100
 
-/** @param items the answers to show; null: nothing was checked. */
+/** @param items the results to show; null: nothing was checked. */
 async function showBlacklists(screen: Screen, state: FormState, items: readonly BulkItem[] | null): Promise<Response> {
   const { c, ctx, organization } = screen
   const page = await readListPage(c, {
@@ -130,7 +130,7 @@ function CheckForm({ screen, state }: { readonly screen: Screen; readonly state:
   )
 }
 
-/** What a line of the table says about a target. */
+/** The texts of a table line about a target. */
 interface Line {
   readonly target: string
   /** Null: it could not be checked. */
@@ -191,7 +191,7 @@ function resultsOf(report: Report): readonly BlacklistResult[] {
   return [...report.results, ...report.ipReports.flatMap(({ results }) => results)]
 }
 
-/** Returns the table as a data URL: downloading it consumes no second check. */
+/** Returns the table as a data URL, so that downloading it does not consume another check. */
 function csvAddress(lines: readonly Line[]): string {
   const head = csvLine(['target', 'result', 'listed on', 'details'])
   const rows = lines.map(({ target, outcome, listedOn, message }) =>

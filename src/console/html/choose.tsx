@@ -4,7 +4,7 @@ import type { FormState } from '../../http/page/form.tsx'
 import { FormProblem } from '../../http/page/form.tsx'
 import type { Screen } from './frame/screen.tsx'
 
-/** Renders the box that chooses a row of a list, for the buttons of its form. */
+/** Renders the checkbox that selects a row of a list, for the buttons of its form. */
 export function Choose({ id, name }: { readonly id: string; readonly name: string }) {
   return (
     <label class="choose">
@@ -13,7 +13,7 @@ export function Choose({ id, name }: { readonly id: string; readonly name: strin
   )
 }
 
-/** Renders the box that chooses all rows; only the script shows it. */
+/** Renders the checkbox that selects all rows; only the script shows it. */
 export function ChooseAll() {
   return (
     <label class="choose" data-check-all hidden>
@@ -22,7 +22,7 @@ export function ChooseAll() {
   )
 }
 
-/** Returns the ids that a page of a deletion is about: of its address, or of its refused form. */
+/** Returns the ids of a deletion page: those in its address, or in its refused form. */
 export function chosenIn({ c }: Screen, { fields, problem }: FormState): string[] {
   const given = problem === null ? (c.req.queries('ids') ?? []) : fields.getAll('ids')
   return given.slice(0, MAX_ITEMS).map(validIdOrEmpty)
@@ -31,14 +31,14 @@ export function chosenIn({ c }: Screen, { fields, problem }: FormState): string[
 interface DeletionFormProps {
   readonly state: FormState
   readonly items: readonly { readonly id: string; readonly name: string }[]
-  /** What goes with them. */
+  /** What is deleted with them. */
   readonly note: string
   readonly button: string
-  /** The address that keeping them leads to. */
+  /** The address of the cancel link. */
   readonly back: string
 }
 
-/** Renders the form that deletes several objects: it names them, and what goes with them. */
+/** Renders the form that deletes several objects: lists them, and what is deleted with them. */
 export function DeletionForm({ state, items, note, button, back }: DeletionFormProps) {
   return (
     <form method="post" class="stack">

@@ -4,10 +4,10 @@ import type { MountedFile } from '../../configuration/mounted-file.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
 import type { PeopleContext } from '../../people/context.ts'
 
-/** The context of the console: that of every room, with a person or the operator as the actor. */
+/** The context of the console: like that of every room, with a person or the operator as the actor. */
 export type ConsoleContext = GraphContext & PeopleContext & BillingContext
 
-// What the operator's screens show.
+// The data of the operator's screens.
 declare module '../../graphql/builder.ts' {
   interface GraphContext {
     /** The backups that this process makes; null or absent: none. */

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Screen } from './frame/screen.tsx'
 
-/** Says on an empty screen what to do first, with the button that does it. */
+/** Shows on an empty screen what to do first, with the button for it. */
 export function FirstStep({
   screen,
   path,
@@ -9,9 +9,9 @@ export function FirstStep({
   children,
 }: {
   readonly screen: Screen
-  /** Where the button leads. */
+  /** The path of the button. */
   readonly path: string
-  /** On the button, which only those see who may change things. */
+  /** The label of the button, which only editors see. */
   readonly text: string
   readonly children: Child
 }) {

@@ -15,11 +15,11 @@ import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
 import { authorName } from './incidents/timeline-parts.tsx'
 
-/** Monitors shown at most; the list of monitors has all. */
+/** The maximum number of monitors; their list has all. */
 const MAX_MONITORS = 25
-/** Post-mortems shown at most that await a review. */
+/** The maximum number of post-mortems that await a review. */
 const MAX_REVIEWS = 10
-/** Services shown at most; the list of services has all. */
+/** The maximum number of services; their list has all. */
 const MAX_SERVICES = 25
 
 export const monitorStateNames = {
@@ -30,7 +30,7 @@ export const monitorStateNames = {
   PAUSED: 'Paused',
 } as const satisfies Record<MonitorState, string>
 
-/** Adds the screen of current problems and coming maintenance. */
+/** Adds the screen of current problems and upcoming maintenance. */
 export function nowScreens({ get }: Screens): void {
   get('now', async (screen) => {
     const { ctx, organization } = screen
@@ -68,7 +68,7 @@ function Now({
   readonly screen: Screen
   readonly state: PageState
   readonly troubles: readonly Trouble[]
-  /** Who posted an update, by the update's id. */
+  /** The authors of updates, by the update's id. */
   readonly authors: ReadonlyMap<string, Author>
   /** The services whose monitors have not run yet. */
   readonly awaited: ReadonlySet<string>
@@ -118,7 +118,10 @@ function AwaitedReviews({ screen, reviews }: { readonly screen: Screen; readonly
   )
 }
 
-/** @param waiting the services whose first check is running. @param all the number of services. */
+/**
+ * @param waiting the services whose first probe is pending.
+ * @param all the number of services.
+ */
 function Calm({
   slug,
   waiting,
@@ -169,14 +172,14 @@ function Incidents({ screen, state, authors }: IncidentsProps) {
   )
 }
 
-/** Says who is on it. A program posts, and is not. */
+/** Shows who is working on it. A program posts updates, but does not work on it. */
 function whoIsOnIt(author: Author): string {
   if (author.kind === 'SYSTEM') return 'No one is on it yet'
   if (author.kind !== 'API_KEY') return `${authorName(author)} is on it`
   return author.name === null ? 'Posted with an API key' : `Posted with the API key ${author.name}`
 }
 
-/** Who is on it: the author of the newest update. */
+/** The person working on it: the author of the newest update. */
 function LastUpdate({
   screen,
   update,

@@ -87,7 +87,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
       incidentServiceMoveScreens(screens)
       postmortemScreens(screens)
       maintenanceListScreens(screens)
-      // Before the page of one maintenance, which takes any name.
+      // Before the page of one maintenance, whose path matches any name.
       maintenanceSeriesScreens(screens)
       maintenanceFormScreens(screens)
       maintenanceScreens(screens)
@@ -127,7 +127,7 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
   return app
 }
 
-/** Leads to a path of the person's organization, `/console/{slug}/{path}`; asks which of several. */
+/** Redirects to a path of the person's organization, `/console/{slug}/{path}`; asks for the organization if there are several. */
 function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: string): Promise<Response> {
   return answer(c, options, async (ctx) => {
     const { actor } = ctx

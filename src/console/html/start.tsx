@@ -3,7 +3,7 @@ import { FormProblem, fieldProblem, InputField } from '../../http/page/form.tsx'
 import { watchTarget } from '../../monitoring/schedule/watch-target.ts'
 import type { Screen, Screens } from './frame/screen.tsx'
 
-/** Adds the first screen: what should be watched? One field makes service, monitor and page. */
+/** Adds the first screen, which asks what to monitor. One field creates service, monitor and page. */
 export function startScreens({ form }: Screens): void {
   form('start', showStart, async ({ ctx }, { fields }) => {
     await watchTarget(ctx, fields.get('target') ?? '')

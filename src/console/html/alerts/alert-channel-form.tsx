@@ -23,7 +23,7 @@ import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.
 import type { Screen } from '../frame/screen.tsx'
 import { addressForms, addressKeyOf, changeChoices, kindLabel } from './alert-words.ts'
 
-/** What the editor of an alert channel offers. */
+/** The choices in the editor of an alert channel. */
 export interface ChannelChoices {
   readonly monitors: readonly Pick<Monitor, 'id' | 'name'>[]
   readonly services: readonly Pick<Service, 'id' | 'name'>[]
@@ -31,15 +31,18 @@ export interface ChannelChoices {
   readonly hasMore: boolean
   /** The other channels, to escalate to. */
   readonly others: readonly Pick<AlertChannel, 'id' | 'name'>[]
-  /** The members whose browsers a channel may reach, and those that it names. */
+  /** The members whose browsers a channel can reach, and those that it names. */
   readonly members: readonly Choice[]
   readonly chosenMembers: readonly string[]
 }
 
-/** The most monitors, services and members that are offered besides the chosen ones. */
+/** The maximum number of monitors, services and members to choose from, besides the selected ones. */
 const MAX_OFFERED = 50
 
-/** Reads the choices of the editor. Chosen items are always among them, so that saving keeps them. @param channel null: a new one. */
+/**
+ * Reads the choices of the editor. They include the selected items, so that saving keeps them.
+ * @param channel null: a new one.
+ */
 export async function readChoices(
   { ctx, organization }: Screen,
   channel: AlertChannel | null,
@@ -86,16 +89,16 @@ export function settingsIn(fields: URLSearchParams): Record<string, unknown> {
     serviceIds: chosen('serviceIds'),
     remindAfterMinutes: number('remindAfterMinutes'),
     escalate: channelId === null ? null : { channelId, afterMinutes: number('escalate.afterMinutes') ?? 15 },
-    // A locked choice is not sent.
+    // A disabled choice is not sent.
     quietTimes: fields.has('quietTimes.timeZone') ? quietTimesIn(fields) : undefined,
   }
 }
 
-/** The rows of windows that the editor shows at most. */
+/** The maximum number of rows of windows in the editor. */
 const MAX_WINDOWS = 14
 const rowName = (index: number) => `quietTimes.windows.${index}`
 
-/** Reads the quiet times of a form: rows without times are left out, and one without days is for every day. */
+/** Reads the quiet times of a form: skips rows without times; a row without days applies every day. */
 function quietTimesIn(fields: URLSearchParams) {
   const windows = Array.from({ length: MAX_WINDOWS }, (_, index) => {
     const of = (name: string) => fields.get(`${rowName(index)}.${name}`)?.trim() ?? ''
@@ -203,13 +206,13 @@ function AddressFields({
   )
 }
 
-/** Returns whether an address was typed. */
+/** Returns whether the address is not empty. */
 const hasTyped = ({ fields }: FormState, key: AddressKey) => addressIn(fields, key) !== null
 
 const hasConflict = (state: FormState, channel: AlertChannel | null) =>
   channel !== null && isOutdated(state, channel.version)
 
-/** Returns the hint of a field, or its current value where somebody else has changed the channel. */
+/** Returns the hint of a field, or its current value if another person has changed the channel. */
 function now(
   state: FormState,
   channel: AlertChannel | null,
@@ -224,7 +227,7 @@ function now(
   return channel === null ? field.hint : currentValue(state, channel.version, field)
 }
 
-/** Does the same for a choice of any number. */
+/** The same for a multiple choice. */
 function nowOf(
   state: FormState,
   channel: AlertChannel | null,
@@ -245,7 +248,7 @@ interface PartProps {
   readonly choices: ChannelChoices
 }
 
-/** Chooses monitors and services. */
+/** Renders the choice of monitors and services. */
 function Scope({ state, channel, choices: { monitors, services, hasMore } }: PartProps) {
   const options = (all: readonly { readonly id: string; readonly name: string }[]) =>
     all.map(({ id, name }) => ({ value: id, text: name }))
@@ -291,7 +294,7 @@ function Scope({ state, channel, choices: { monitors, services, hasMore } }: Par
   )
 }
 
-/** Sets reminders, escalation and quiet hours. */
+/** Renders reminders, escalation and quiet hours. */
 function Timing({ screen, state, channel, choices: { others } }: PartProps & { readonly screen: Screen }) {
   const quiet = channel && quietTimesOf(channel)
   const escalates = [{ value: '', text: 'Nobody' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
@@ -351,7 +354,7 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
 const dayLabels = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const dayChoices = weekdays.map((value, index) => ({ value, text: dayLabels[index] ?? value }))
 
-/** Sets the windows in which a channel gets no messages: a row for each, and an empty one. */
+/** Renders the windows in which a channel gets no messages: a row for each, and an empty one. */
 function QuietTimesFields({
   screen,
   state,

@@ -77,7 +77,7 @@ export const addressForms: Readonly<Record<AddressKey, readonly AddressField[]>>
     { name: 'roomId', label: 'Room', required: true, hint: 'Its id, such as !abc:example.org.' },
     secret('accessToken', 'Access token', 'Of a user in the room.'),
   ],
-  // Members are chosen from a list.
+  // Members are selected from a list.
   push: [],
 }
 
@@ -92,7 +92,7 @@ export function addressKeyOf(kind: AlertChannelKind): AddressKey {
 export const kindLabel = (kind: AlertChannelKind): string =>
   senders[kind].name.replace(/^./, (first) => first.toUpperCase())
 
-/** What each change is called where it is chosen. */
+/** The labels of changes where they are selected. */
 export const changeChoices = [
   { value: 'DOWN', text: 'Down, or a missed heartbeat' },
   { value: 'DEGRADED', text: 'Degraded' },
@@ -106,7 +106,7 @@ export const changeChoices = [
   { value: 'BUDGET_RECOVERED', text: 'An error budget no longer does' },
 ] as const satisfies readonly { readonly value: AlertChange; readonly text: string }[]
 
-/** Why nobody is notified of an alert. */
+/** The reasons why nobody is notified of an alert. */
 export const silenceWords = {
   MAINTENANCE: 'silent during maintenance',
   FLAPPING: 'flapping',

@@ -32,7 +32,7 @@ import { deliveryStatusNames } from '../subscribers/subscriber-words.ts'
 import { addressIn, ChannelForm, readChoices, settingsIn } from './alert-channel-form.tsx'
 import { addressKeyOf, kindLabel, silenceWords } from './alert-words.ts'
 
-/** Alerts and deliveries shown at most. */
+/** The maximum number of alerts and deliveries shown. */
 const MAX_OPEN = 50
 const MAX_PAST = 20
 const MAX_DELIVERIES = 20
@@ -290,7 +290,7 @@ async function showChannel(screen: Screen, state: FormState, test: ChannelTest |
   return screen.show({ title: channel.name, section: 'alerts', content, actions }, state)
 }
 
-/** Shows what the provider answered to a test. */
+/** Shows the provider's answer to a test. */
 function Answer({ test: { delivered, message, answer } }: { readonly test: ChannelTest }) {
   return (
     <div class="answer" id="answer" role="status" data-state={delivered ? 'UP' : 'DOWN'}>

@@ -29,7 +29,7 @@ import type { ListPage } from '../frame/paging.tsx'
 import { PageLinks, readListPage } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
-/** What each kind of sender is called. */
+/** The labels of the kinds of senders. */
 const kindNames = {
   ALERTMANAGER: 'Prometheus Alertmanager',
   GRAFANA: 'Grafana',
@@ -59,10 +59,10 @@ const impactChoices = [
   ...Object.values(IncidentImpact).map((value) => ({ value, text: impactLabels[value] })),
 ]
 
-/** The most services that are offered besides those of the rules. */
+/** The maximum number of services to choose from, besides those of the rules. */
 const MAX_OFFERED = 200
 
-/** Adds the screens of integrations: where alerts of other tools come in. */
+/** Adds the screens of integrations, which receive alerts of other tools. */
 export function integrationScreens({ get, form, action }: Screens): void {
   get('integrations', showList)
   form('integrations/new', showNew, async (screen, { fields }) => {
@@ -94,7 +94,7 @@ const idOf = (c: Screen['c']) => c.req.param('id') ?? ''
 const kindIn = (text: string | null | undefined) =>
   (Object.keys(kindNames) as IntegrationKind[]).find((kind) => kind === text) ?? null
 
-/** Reads the form. A secret that is left empty stays. */
+/** Reads the form. An empty secret stays unchanged. */
 function settingsIn(fields: URLSearchParams) {
   const secret = fields.get('signingSecret')
   return {
@@ -105,7 +105,7 @@ function settingsIn(fields: URLSearchParams) {
   }
 }
 
-/** Reads the rows of rules; one without labels and service is none, unless it was stored. */
+/** Reads the rows of rules; skips those without labels and service, unless they were stored. */
 function rulesIn(fields: URLSearchParams): Rule[] {
   const of = (name: string) => fields.getAll(`rules.${name}`)
   const [services, impacts, modes, statuses] = [of('serviceId'), of('impact'), of('mode'), of('status')]
@@ -116,12 +116,12 @@ function rulesIn(fields: URLSearchParams): Rule[] {
     if (labels.length === 0 && serviceId === null && !isKept) return []
     const status = isKept ? statuses[index] || null : null
     const chosen = { status, impact: impacts[index] || null, mode: modes[index] ?? 'SUGGEST' }
-    // What a form may say is checked where it is stored.
+    // The domain validates the values.
     return [{ labels, serviceId, ...(chosen as Pick<Rule, 'status' | 'impact' | 'mode'>) }]
   })
 }
 
-/** The fields beside which a form shows what is wrong with them. */
+/** The fields next to which a form shows problems. */
 const SHOWN_FIELDS = ['name', 'signingSecret', 'paths']
 
 const pathFields = [
@@ -134,7 +134,7 @@ const pathFields = [
   { part: 'labels', label: 'Labels' },
 ] as const
 
-/** Reads the paths; one that is left empty is the name of its part. */
+/** Reads the paths; an empty one defaults to the name of its part. */
 function pathsIn(fields: URLSearchParams): object {
   const values = (fields.get('paths.resolvedValues') ?? '').split(',').map((each) => each.trim())
   const resolvedValues = values.filter((each) => each !== '')
@@ -265,7 +265,7 @@ async function showOne(screen: Screen, state: FormState, made: IntegrationWithSe
   return screen.show({ title: name, section: 'alerts', content, actions }, state)
 }
 
-/** Reads the services that rules may name: those that they do, and others. */
+/** Reads the services to choose from: those of the rules, and others. */
 async function readServices({ ctx, organization }: Screen, rules: readonly Rule[]): Promise<Choice[]> {
   const chosen = rules.flatMap(({ serviceId }) => serviceId ?? [])
   const offer = await offerServices(ctx, organization.id, chosen, MAX_OFFERED)

@@ -5,7 +5,10 @@ import { bulk } from '../../../event-log/bulk.ts'
 import type { SubmittedForm } from '../../../http/page/form.tsx'
 import type { ConsoleContext } from '../context.ts'
 
-/** Returns the chosen ids of a form. @throws Invalid when none is chosen. */
+/**
+ * Returns the selected ids of a form.
+ * @throws Invalid when none is selected.
+ */
 export function chosenIds({ fields }: Pick<SubmittedForm, 'fields'>): string[] {
   const ids = [...new Set(fields.getAll('ids'))]
   if (ids.length > 0) return ids
@@ -13,8 +16,8 @@ export function chosenIds({ fields }: Pick<SubmittedForm, 'fields'>): string[] {
 }
 
 /**
- * Does something with each of the chosen objects of the organization, independently.
- * @throws NotFound when none exists of them, and Conflict that says why some were refused.
+ * Applies an action to each of the selected objects of the organization, independently.
+ * @throws NotFound when none of them exists, and Conflict with the reason if some were refused.
  */
 export async function applyToEach(
   ctx: ConsoleContext,

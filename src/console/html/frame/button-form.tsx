@@ -1,4 +1,7 @@
-/** Renders a form of one button. @param about what the button is about, for screen readers. */
+/**
+ * Renders a form with one button.
+ * @param about the subject of the button, for screen readers.
+ */
 export function ButtonForm({
   action,
   fields,

@@ -11,9 +11,9 @@ import { message as messageText } from '../../../status/timeline/timeline-limits
 import type { Zone } from '../../../status-page/time-format.ts'
 
 /**
- * Carries the version that an edit is based on: that which was read first, also through a preview or a refusal, until a conflict
- * has shown the current values.
- * @param version the current one of what is edited.
+ * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until a
+ * conflict has shown the current values.
+ * @param version the current one.
  */
 export function VersionField({ state, version }: { readonly state: FormState; readonly version: number }) {
   const read = readVersion(state.fields)
@@ -21,18 +21,21 @@ export function VersionField({ state, version }: { readonly state: FormState; re
   return <input type="hidden" name="version" value={isKept ? read : version} />
 }
 
-/** Returns the version that an edit is based on; undefined: it carries none. */
+/** Returns the version that an edit is based on; undefined: none. */
 export function readVersion(fields: URLSearchParams): number | undefined {
   const version = fields.get('version')
   return version === null ? undefined : Number(version)
 }
 
-/** Returns whether a form was refused because another person has changed meanwhile what it edits. */
+/** Returns whether a form was refused because another person has changed the same object. */
 export function isOutdated({ fields, problem }: FormState, version: number): boolean {
   return problem instanceof Conflict && fields.has('version') && readVersion(fields) !== version
 }
 
-/** Shows why an edit was refused. @param version the current one of what it edits. */
+/**
+ * Shows why an edit was refused.
+ * @param version the current one.
+ */
 export function EditProblem({
   state,
   version,
@@ -51,20 +54,20 @@ export function EditProblem({
   )
 }
 
-/** A field of an edited thing, and its current value. */
+/** A field of an edited object, and its current value. */
 interface CurrentField {
   readonly name: string
-  /** As the field would send it; several for a choice of any number. */
+  /** As the field would send it; several for a multiple choice. */
   readonly value: string | readonly string[]
-  /** As people read it; absent: as the field would send it. */
+  /** For display; absent: as the field would send it. */
   readonly shown?: Child
-  /** The hint where nothing differs. */
+  /** The hint if nothing differs. */
   readonly hint?: Child
-  /** What was typed; absent: the values of its field. */
+  /** The input; absent: the values of its field. */
   readonly typed?: readonly string[]
 }
 
-/** Returns the hint of a field: the current value where another person has changed it and something else was typed. */
+/** Returns the hint of a field: the current value if another person has changed it and the input differs. */
 export function currentValue(
   state: FormState,
   version: number,
@@ -91,7 +94,7 @@ const asSet = (values: readonly string[]) =>
     .sort()
     .join('\0')
 
-/** Returns the hint of a field for a time: its zone, or the current time as `currentValue` does. */
+/** Returns the hint of a time field: its zone, or the current time as in `currentValue`. */
 export function currentTime(state: FormState, version: number, zone: Zone, name: string, at: Date): Child | undefined {
   const value = formatLocalTime(zone.name, at)
   return currentValue(state, version, { name, value, shown: zone.time(at), hint: `In the zone ${zone.name}.` })
@@ -107,7 +110,7 @@ export function TimeField({
   readonly name: string
   readonly state: FormState
   readonly zone: Zone
-  /** The time before anything was typed; null: none. */
+  /** The time before any input; null: none. */
   readonly at?: Date | null | undefined
   readonly hint?: Child
   readonly required?: boolean
@@ -116,9 +119,9 @@ export function TimeField({
 }
 
 /**
- * Reads the time of a field; null: it is empty.
- * @param known the time that the field showed, which is more exact than what it showed.
- * @throws Invalid for what is no date and time.
+ * Reads the time of a field; null: empty.
+ * @param known the time shown in the field, which is more exact.
+ * @throws Invalid unless it is a date and a time.
  */
 export function readTime(fields: URLSearchParams, name: string, zone: Zone, known?: Date | null): Date | null {
   const text = fields.get(name)?.trim() ?? ''
@@ -129,7 +132,7 @@ export function readTime(fields: URLSearchParams, name: string, zone: Zone, know
   return at
 }
 
-/** Renders the field of a message in markdown, with what it looks like on the page. */
+/** Renders the field of a message in Markdown, with a preview. */
 export function MessageField({
   state,
   preview,
@@ -139,7 +142,7 @@ export function MessageField({
   rules = messageText,
 }: {
   readonly state: FormState
-  /** The rendered message; null: it was not asked for. */
+  /** The rendered message; null: not requested. */
   readonly preview: MessagePreview | null
   readonly value?: string
   readonly hint?: Child
@@ -176,7 +179,10 @@ export function MessageField({
   )
 }
 
-/** Renders the choice whether subscribers are notified. @param checked the choice before anything was typed. */
+/**
+ * Renders the choice whether subscribers are notified.
+ * @param checked the choice before any input.
+ */
 export function TellSubscribersField({
   state,
   checked = true,
@@ -189,18 +195,18 @@ export function TellSubscribersField({
   return <CheckboxField label="Tell subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
 }
 
-/** Returns the hint of `TellSubscribersField`, or the current choice as `currentValue` does. */
+/** Returns the hint of `TellSubscribersField`, or the current choice as in `currentValue`. */
 export function currentTell(state: FormState, version: number, checked: boolean, hint: string): Child | undefined {
   const value = checked ? 'true' : ''
   return currentValue(state, version, { name: 'tellSubscribers', value, shown: checked ? 'yes' : 'no', hint })
 }
 
-/** Reads the choice of `TellSubscribersField`; undefined: the form had none. */
+/** Reads the choice of `TellSubscribersField`; undefined: the form does not have it. */
 export function readTellSubscribers(fields: URLSearchParams): boolean | undefined {
   return fields.has('tellSubscribers.shown') ? fields.has('tellSubscribers') : undefined
 }
 
-/** Renders the button that shows the message as the page would, without sending it. */
+/** Renders the button that previews the message without sending it. */
 export function PreviewButton() {
   return (
     <button type="submit" name="preview" value="true" class="quiet" formnovalidate>
@@ -209,7 +215,7 @@ export function PreviewButton() {
   )
 }
 
-/** Renders a page of its own that asks before something is deleted, and names what is deleted with it. */
+/** Renders a separate page that asks for confirmation of a deletion, and lists what is deleted too. */
 export function ConfirmDeletion({
   state,
   what,
@@ -218,7 +224,7 @@ export function ConfirmDeletion({
   children,
 }: {
   readonly state: FormState
-  /** The name of what is deleted. */
+  /** The name of the object to delete. */
   readonly what: string
   /** The page to go back to. */
   readonly back: string

@@ -8,7 +8,7 @@ import type { PngRenderer } from '../../../status-page/png-renderer.ts'
 import type { ConsoleOptions } from './screen-routes.tsx'
 import { answer } from './screen-routes.tsx'
 
-/** Draws SVG as PNG. */
+/** Renders SVG as PNG. */
 export type DrawPng = Pick<PngRenderer, 'render'>
 
 /** The sizes of the icon, in pixels: of home screens by the manifest, and Apple’s. */
@@ -49,7 +49,7 @@ export function installableApp(options: ConsoleOptions, { render }: DrawPng): Ho
 const manifestType = 'application/manifest+json'
 const kept = { 'cache-control': 'public, max-age=3600' } as const
 
-/** Sends the service worker under the folder that it serves, with an address that stays: browsers look for a newer one there. */
+/** Sends the service worker from its scope's folder, at a stable address where browsers check for updates. */
 async function sendWorker(c: HttpContext, { assets }: Site): Promise<Response> {
   const { body, headers } = await assets.routes.request(assets.url('push-worker.js'), { headers: c.req.raw.headers })
   return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'no-cache' } })
@@ -77,7 +77,7 @@ function webManifest({ assets }: Site) {
   }
 }
 
-/** Returns the icon on its background: its drawing stays within the circle that every launcher shows. */
+/** Returns the icon on its background, within the circle that every launcher shows. */
 async function iconSvg({ assets }: Site, size: number): Promise<string> {
   const drawing = await (await assets.routes.request(assets.url('favicon.svg'))).text()
   const inner = drawing.replace('<svg ', '<svg x="5" y="5" width="22" height="22" ')

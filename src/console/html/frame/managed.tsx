@@ -12,7 +12,7 @@ import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
 
-/** The fields of a form that an input's member has, where their names differ. */
+/** The form fields of an input's member, if their names differ. */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   serviceIds: ['serviceIds', 'shows'],
   logoUrl: ['logoUrl', 'logo', 'logoRemoved', 'logoNone'],
@@ -29,7 +29,7 @@ const pathOf: Readonly<Record<string, (id: string) => string>> = {
   objectives: (id) => `objectives/${id}`,
 }
 
-/** Adds the buttons that unlock what a configuration file manages, and lock it again. */
+/** Adds the buttons that unlock objects of a configuration file, and lock them again. */
 export function managedScreens({ action }: Screens): void {
   const button = (name: string, work: typeof unlockManagedObject) =>
     action(
@@ -45,14 +45,14 @@ export function managedScreens({ action }: Screens): void {
   button('lock', lockManagedObject)
 }
 
-/** What a form is to show of an object that a file may manage. */
+/** The state of a form for an object that a file may manage. */
 export interface Lock {
   readonly managed: ManagedObject | null
-  /** The form's state, with the fields locked that only the file may change. */
+  /** The form's state, in which the fields of the file are disabled. */
   readonly state: FormState
 }
 
-/** Reads whether a file manages an object, and locks the fields of its form. */
+/** Reads whether a file manages an object, and disables those fields of its form. */
 export async function readLock({ ctx, organization }: Screen, id: string, state: FormState = emptyForm): Promise<Lock> {
   const managed = await readManagedObject(ctx, organization.id, id)
   if (managed === null || !isLocked(managed)) return { managed, state }
@@ -60,7 +60,7 @@ export async function readLock({ ctx, organization }: Screen, id: string, state:
   return { managed, state: { ...state, locked: new Set(inputs.flatMap((name) => ownValue(fieldsOf, name) ?? [name])) } }
 }
 
-/** Says which file manages an object, with the way to change it nevertheless. Renders nothing where no file locks. */
+/** Shows which file manages an object, and how to change it nevertheless. Renders nothing if the object is not locked. */
 export function ManagedNote({ screen, managed }: { readonly screen: Screen; readonly managed: ManagedObject | null }) {
   if (managed === null || !managed.locksMembers) return null
   const { id, file, section, key } = managed
@@ -85,13 +85,13 @@ export function ManagedNote({ screen, managed }: { readonly screen: Screen; read
   )
 }
 
-/** Sends the names of the locked fields, because a browser does not send disabled ones. */
+/** Sends the names of the disabled fields, which a browser does not send. */
 export function LockedFields({ state: { locked } }: { readonly state: FormState }) {
   if (locked === undefined) return null
   return <input type="hidden" name="locked" value={[...locked].join()} />
 }
 
-/** Returns an input without the members whose fields were locked in the form. */
+/** Returns an input without the members whose fields were disabled in the form. */
 export function withoutLocked<T extends object>(input: T, fields: URLSearchParams): Partial<T> {
   const locked = new Set(fields.get('locked')?.split(','))
   return Object.fromEntries(Object.entries(input).filter(([name]) => !locked.has(name))) as Partial<T>

@@ -2,14 +2,17 @@ import type { Child } from 'hono/jsx'
 import type { Choice, FormState } from '../../../http/page/form.tsx'
 import { CheckboxesField, isFieldLocked } from '../../../http/page/form.tsx'
 
-/** Chosen items that a form lists at most, so that a screen with a thousand stays small; the others stay chosen unseen. */
+/**
+ * The maximum number of selected items in a form, so that screens with thousands stay small; the others stay selected
+ * without being listed.
+ */
 const MAX_LISTED = 75
-/** Names that a sentence lists at most. */
+/** The maximum number of names in a sentence. */
 const MAX_NAMED = 20
 
 const restOf = (name: string) => `${name}.rest`
 
-/** Reads what was chosen in the fields of `ManyCheckboxes`. */
+/** Reads the selection from the fields of `ManyCheckboxes`. */
 export function readChosen(fields: URLSearchParams, name: string): string[] {
   const rest = fields.get(restOf(name))?.split(',') ?? []
   return [...new Set([...fields.getAll(name), ...rest])].filter((value) => value !== '')
@@ -29,10 +32,10 @@ export function ManyCheckboxes({
   readonly name: string
   readonly state: FormState
   readonly hint?: Child
-  /** What is chosen before anything was typed. */
+  /** The selection before any input. */
   readonly values: readonly string[]
   readonly choices: readonly Choice[]
-  /** Whether the search asked for this one, which is then listed. */
+  /** Whether the search matches this item, which is then listed. */
   readonly isFound?: (choice: Choice) => boolean
 }) {
   const isLocked = isFieldLocked(state, name)

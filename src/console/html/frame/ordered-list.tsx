@@ -10,8 +10,8 @@ type Item = { readonly id: string }
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id)
 
 /**
- * Returns the ids of all items after what a form asks for: a button moves one by one place among its siblings; without a button
- * the form has a part of them in its new order.
+ * Returns the ids of all items in the order of a form: a button moves one by one position among its siblings; without a
+ * button, the form has some of them in their new order.
  */
 export function newOrder(all: readonly Item[], siblings: readonly Item[], fields: URLSearchParams): string[] {
   const [id, direction] = readMove(fields)
@@ -26,7 +26,7 @@ interface OrderProps {
   readonly shown: boolean
 }
 
-/** The place of an item in its form, with a handle that the script shows. */
+/** The position of an item in its form, with a handle that the script shows. */
 export function OrderField({ id, name, shown }: OrderProps) {
   if (!shown) return null
   return (
@@ -39,7 +39,7 @@ export function OrderField({ id, name, shown }: OrderProps) {
   )
 }
 
-/** The buttons that move an item by one place. */
+/** The buttons that move an item by one position. */
 export function OrderButtons({ id, name, shown }: OrderProps) {
   if (!shown) return null
   return (

@@ -14,7 +14,7 @@ export interface ListPage<Row> {
   readonly next: string | null
 }
 
-/** What a list reads: as for a connection of the API, its arguments come from the address. */
+/** The parameters of a list, from the address, like the arguments of a connection of the API. */
 interface ListSource<K extends Keys, Row, W> extends Omit<Source<K, Row, W>, 'args'> {
   /** The address of the list, without a query. */
   readonly path: string
@@ -26,7 +26,7 @@ export function byCreation(type: string, direction: 'asc' | 'desc', filter: obje
 }
 
 /**
- * Reads the page of a list that an address asks for by its cursor, `after` or `before`. Runs at most two statements.
+ * Reads the page of a list for the cursor in the address, `after` or `before`. Runs at most two statements.
  * @throws Invalid for a cursor of another list or filter.
  */
 export async function readListPage<K extends Keys, Row extends Position<K>, W>(
@@ -90,23 +90,23 @@ export function PageLinks({ previous, next }: Pick<ListPage<unknown>, 'previous'
   )
 }
 
-/** Reads the number of a page of a list that is cut by numbers; 1: the first. */
+/** Reads the page number of a numbered list; 1: the first. */
 export const pageNumber = (text: string | null | undefined): number =>
   Math.min(Math.max(Math.trunc(Number(text)) || 1, 1), 1000)
 
-/** Renders the links to the neighbouring pages of a list that is cut by numbers. */
+/** Renders the links to the neighbouring pages of a numbered list. */
 export function NumberedPages({ number, pages }: { readonly number: number; readonly pages: number }) {
   const previous = number > 1 ? `?page=${number - 1}` : null
   const next = number < pages ? `?page=${number + 1}` : null
   return <PageLinks {...{ previous, next }} />
 }
 
-/** Returns a text of the address that filters a list; undefined: none. */
+/** Returns a text in the address that filters a list; undefined: none. */
 export function textParam(c: HttpContext, name: string): string | undefined {
   return c.req.query(name)?.trim() || undefined
 }
 
-/** Returns the values of the address that filter a list, as far as they are among `known`; undefined: none. */
+/** Returns the values in the address that filter a list, if they are among `known`; undefined: none. */
 export function choiceParam<T extends string>(c: HttpContext, name: string, known: readonly T[]): T[] | undefined {
   const given = c.req.queries(name) ?? []
   const chosen = known.filter((value) => given.includes(value))

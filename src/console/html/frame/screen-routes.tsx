@@ -17,13 +17,13 @@ import type { ConsoleContext } from '../context.ts'
 /** The dependencies of the console. */
 export interface ConsoleOptions {
   readonly site: Site
-  /** The context of the person signed in, or a visitor's. */
+  /** The context of the signed-in person, or a visitor's. */
   readonly contextOf: (c: HttpContext) => Promise<ConsoleContext>
   /** Called after each change, so that its author sees it at once. */
   readonly onChange: (organizationId: string) => void
 }
 
-/** What every screen works with. */
+/** The common part of all screens. */
 interface AnyScreen {
   readonly c: HttpContext
   readonly ctx: ConsoleContext
@@ -31,36 +31,49 @@ interface AnyScreen {
   path(rest: string): string
 }
 
-/** Shows a screen. @param state what was typed into its form, and why it was refused. */
+/**
+ * Shows a screen.
+ * @param state the input of its form, and why it was refused.
+ */
 type Show<S> = (screen: S, state: FormState) => Promise<Response> | Response
-/** Does what a form asks. Returns the path, as `path` takes it, to go to. @throws DomainError to show the form again. */
+/**
+ * Executes a form. Returns the path, as for `path`, to redirect to.
+ * @throws DomainError to show the form again.
+ */
 type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
 
-/** The limits of a form with a larger size. */
+/** The limits of a larger form. */
 export interface FormLimits<S> {
   readonly maxBytes: number
-  /** Decides before anything is read. @throws Forbidden for who may not send it. */
+  /**
+   * Decides before anything is read.
+   * @throws Forbidden unless the person may send it.
+   */
   readonly admit: (screen: S) => void
 }
 
-/** Large forms that are read at once: they are in memory. */
+/** The number of large forms that may be read at once, because they are in memory. */
 const MAX_LARGE_FORMS = 4
 
 /** Adds screens. */
 export interface ScreenRoutes<S> {
   get(path: string, show: (screen: S) => Promise<Response> | Response): void
-  /** A page with a form that is sent to its own path. @param limits of a form that may be larger than others. */
+  /**
+   * A page with a form that is sent to its own path.
+   * @param limits of a larger form.
+   */
   form(path: string, show: Show<S>, submit: Submit<S>, limits?: FormLimits<S>): void
   /**
-   * A form on another page. @param show shows that page again when the form is refused. @param limits of a form that may be larger
-   * than others.
+   * A form on another page.
+   * @param show shows that page again if the form is refused.
+   * @param limits of a larger form.
    */
   action(path: string, submit: Submit<S>, show: Show<S>, limits?: FormLimits<S>): void
   /** Like `action`, for an action that changes nothing. */
   draft(path: string, submit: Submit<S>, show: Show<S>): void
 }
 
-/** Creates the routes of screens for people who are signed in; `add` adds them. */
+/** Creates the routes of screens for signed-in people; `add` adds them. */
 export function createScreenRoutes<S extends AnyScreen>(
   options: ConsoleOptions,
   add: (routes: ScreenRoutes<S>) => void,
@@ -70,13 +83,14 @@ export function createScreenRoutes<S extends AnyScreen>(
     open,
     onChange,
   }: {
-    /** What the paths are below. */
+    /** The prefix of the paths. */
     readonly prefix: string
     /** The maximum size of a form. */
     readonly maxFormBytes: number
     /**
-     * Returns the screen of a request. @param hasPage whether a page can be fetched at the address: at that of an action there is none.
-     * @throws NotFound for who may not see it.
+     * Returns the screen of a request.
+     * @param hasPage whether the address can be fetched; that of an action cannot.
+     * @throws NotFound if the person may not see it.
      */
     readonly open: (c: HttpContext, ctx: ConsoleContext, hasPage: boolean) => Promise<S> | S
     /** Called after each form. */
@@ -113,7 +127,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     )
   }
 
-  /** Reads a form that may be large, once its sender is known. Without a sign-in it may be as large as others. */
+  /** Reads a form that may be large, after its sender is known. Without a session, the usual limit applies. */
   async function read(c: HttpContext, ctx: ConsoleContext, limits?: FormLimits<S>): Promise<SubmittedForm> {
     if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
     const { maxBytes, admit } = limits
@@ -127,7 +141,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     }
   }
 
-  /** Answers a refused form: asks for what is missing, or shows it again. */
+  /** Answers a refused form: asks for confirmation, or shows it again. */
   function refused(screen: S, form: SubmittedForm, error: unknown, show: Show<S>): Promise<Response> | Response {
     if (!(error instanceof DomainError) || error instanceof NotFound) throw error
     if (error.code === 'UNAUTHENTICATED') return askToSignIn(screen.c, options, screen.ctx, form)
@@ -157,10 +171,10 @@ export function createScreenRoutes<S extends AnyScreen>(
   return app
 }
 
-/** Returns whether a form only asks for something: a preview, services by their names, or the test of a monitor. */
+/** Returns whether a form only requests something: a preview, services by name, or the test of a monitor. */
 const isQuestion = ({ fields }: SubmittedForm) => ['preview', 'find', 'test'].some((name) => fields.has(name))
 
-/** Runs a page of the console: on our own host only, with errors as pages. */
+/** Runs a page of the console: only on our own host, with errors as pages. */
 export async function answer(
   c: HttpContext,
   { site, contextOf }: ConsoleOptions,
@@ -182,7 +196,7 @@ export async function answer(
   }
 }
 
-/** Returns the page to sign in that leads back to the request's address. */
+/** Returns the sign-in page that redirects back to the request's address. */
 export function signInPath(c: HttpContext): string {
   const { pathname, search } = new URL(c.req.url)
   return `/sign-in?to=${encodeURIComponent(pathname + search)}`
@@ -191,7 +205,7 @@ export function signInPath(c: HttpContext): string {
 const plainPage = (c: HttpContext, site: Site, title: string, message: string, status: 403 | 404 | 413 | 422 | 429) =>
   respondWithFormPage(c, site, title, <p class="lead">{message}</p>, status)
 
-/** Holds a form in the page, and in the browser where the person may leave the page to sign in. */
+/** Keeps a form in the page, and in the browser if the person may leave the page to sign in. */
 async function hold(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext, form: SubmittedForm) {
   const held = holdForm(c.req.path, form)
   const { openId, mail } = waysOf(ctx)
@@ -199,7 +213,7 @@ async function hold(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContex
   return { to: c.req.path, held }
 }
 
-/** Asks for a sign-in, because the session has ended: keeps what was typed until its sender has signed in. */
+/** Asks for a sign-in, because the session has ended. Keeps the input until then. */
 async function askToSignIn(
   c: HttpContext,
   options: ConsoleOptions,
@@ -212,7 +226,7 @@ async function askToSignIn(
   return respondWithFormPage(c, site, 'Sign in', content, 401)
 }
 
-/** Asks a person to prove to be present: keeps what was typed until then. */
+/** Asks people to confirm their identity. Keeps the input until then. */
 async function askToConfirm(
   c: HttpContext,
   options: ConsoleOptions,

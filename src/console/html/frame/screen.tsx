@@ -24,12 +24,12 @@ import { Shell } from './shell.tsx'
 /** The maximum size of a form; imports and logos are the largest. */
 const MAX_FORM_BYTES = 2 * 1024 * 1024
 
-/** What a screen works with: the request, the caller's context, and the organization it is about. */
+/** The context of a screen: the request, the caller's context, and the organization. */
 export interface Screen {
   readonly c: HttpContext
   /** Its actor acts in the organization. */
   readonly ctx: ConsoleContext
-  /** Its actor is the person, also where `ctx` acts as the operator: for what is about the person's account. */
+  /** Its actor is the person, even if `ctx` acts as the operator: for the person's account. */
   readonly self: ConsoleContext
   readonly organization: Organization
   readonly user: Pick<User, 'id' | 'email' | 'name' | 'isOperator'>
@@ -37,9 +37,9 @@ export interface Screen {
   readonly role: Role
   /** The organization's time zone. */
   readonly zone: Zone
-  /** Whether a page can be fetched at this address. */
+  /** Whether this address can be fetched. */
   readonly hasPage: boolean
-  /** Returns whether the person may do what needs a scope. */
+  /** Returns whether the person may do what requires a scope. */
   may(scope: Scope): boolean
   /** Returns the address of a page of this organization, such as `incidents/new`. */
   path(rest: string): string
@@ -54,7 +54,7 @@ export interface ScreenPage {
   readonly content: Child
   /** Beside the title: links and buttons. */
   readonly actions?: Child
-  /** Whether it shows pictures of other hosts; absent: it does not, and a browser loads none. */
+  /** Whether it shows pictures of other hosts; absent: no, and browsers do not load them. */
   readonly hasForeignPictures?: boolean
 }
 
@@ -79,7 +79,7 @@ const foreignPictures = {
   ),
 } as const
 
-/** @throws NotFound for an unknown organization, or one that the person may not see. */
+/** @throws NotFound for an unknown organization, or one without the person. */
 async function openScreen(
   c: HttpContext,
   { site }: ConsoleOptions,

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../generated/prisma/enums.ts'
 
-/** The sections of the console, in the order of the menu, and what they need. */
+/** The sections of the console, in the order of the menu, and the scopes that they require. */
 export const sections = [
   { name: 'now', title: 'Now', scope: 'READ' },
   { name: 'incidents', title: 'Incidents', scope: 'READ' },

@@ -18,7 +18,7 @@ export function Shell({
   readonly page: ScreenPage
   /** The position of the organization's log. */
   readonly position: string
-  /** Whether its forms show what was typed, which the page at the same address would not. */
+  /** Whether its forms contain input, which the page at the same address would not show. */
   readonly isTyped: boolean
 }) {
   const { organization, user } = screen

@@ -1,6 +1,9 @@
 import type { Child } from 'hono/jsx'
 
-/** Renders a table that scrolls where it is too wide. @param heads of its columns. */
+/**
+ * Renders a table that scrolls if it is too wide.
+ * @param heads of its columns.
+ */
 export function Table({ heads, children }: { readonly heads: readonly string[]; readonly children?: Child }) {
   return (
     <div class="table-scroll">

@@ -11,7 +11,7 @@ import type { OfferedService } from '../services/service-fields.tsx'
 import { MAX_OFFERED } from '../services/service-fields.tsx'
 import type { ListPage } from './paging.tsx'
 
-/** A page of a list, and why its filter was refused; null: it was not. */
+/** A page of a list, and why its filter was refused; null: it was accepted. */
 export interface FilteredPage<Row> extends ListPage<Row> {
   readonly problem: DomainError | null
 }
@@ -40,7 +40,7 @@ export function TimelineFilters({
   readonly services: readonly OfferedService[]
 }) {
   const state = { fields: query, problem }
-  // Of many services those are searched for whose name is typed; a link may name one of them.
+  // If there are many services, it searches by name; a link may contain a name.
   const named = services.filter(({ id }) => id === query.get('serviceId'))
   const offered = named.length > 0 && services.length > MAX_OFFERED ? named : services
   const ofServices = [{ value: '', text: 'All' }, ...offered.map(({ id, name }) => ({ value: id, text: name }))]
@@ -63,7 +63,10 @@ export function TimelineFilters({
   )
 }
 
-/** Returns the condition that a service has the name that is typed into the filter; null: none is. @throws Invalid for a long one. */
+/**
+ * Returns the condition for the service name in the filter; null: none.
+ * @throws Invalid for a long one.
+ */
 export function ofServiceNamed({ service }: Readonly<Record<string, string>>) {
   const text = searchText('service', service)
   return text === null ? {} : { services: { some: { service: { name: containsText(text) } } } }
@@ -71,7 +74,7 @@ export function ofServiceNamed({ service }: Readonly<Record<string, string>>) {
 
 /**
  * Reads a range of days from the fields `from` and `to` of an address, in a time zone, both included.
- * @returns its start, and its end, which is not part of it; null: none.
+ * @returns its start, and its exclusive end; null: none.
  * @throws Invalid when it ends before it starts.
  */
 export function dayRange(

@@ -26,11 +26,11 @@ interface Props {
   readonly messages?: Prisma.JsonValue
   /** The version that the form edits; absent: it creates. */
   readonly version?: number
-  /** Begins the ids of messages, where another form of the page has them too. */
+  /** The prefix of the ids of messages, if another form of the page has them too. */
   readonly prefix?: string
 }
 
-/** Renders the folded fields for texts in the other languages that pages offer. */
+/** Renders the collapsed fields for texts in the other languages of pages. */
 export function TranslationFields(props: Props) {
   const { screen, state, texts, titles = {}, messages = {}, version = 0, prefix = '' } = props
   const stored = {
@@ -91,13 +91,13 @@ export function TranslationFields(props: Props) {
   )
 }
 
-/** Returns the languages of texts besides the default one: those that pages offer, and those that something is written in. */
+/** Returns the languages of texts besides the default one: those that pages offer, and those of stored texts. */
 export function otherLanguages({ organization }: Screen, written: readonly Language[]): Language[] {
   const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
   return [...new Set([...offered.filter((language) => language !== byDefault), ...written])]
 }
 
-/** Returns what is wrong with all texts together; null: nothing. */
+/** Returns the problem of all texts together; null: none. */
 function problemOfAll({ problem }: FormState): string | null {
   if (!(problem instanceof Invalid)) return null
   const found = problem.issues.find(({ path }) => path.length === 1 && path[0] === TRANSLATIONS)

@@ -6,13 +6,13 @@ import { impactLabels } from '../../../status-page/view.ts'
 import { ButtonForm } from '../frame/button-form.tsx'
 import type { Screen } from '../frame/screen.tsx'
 
-/** What incidents are called that only the organization sees. */
+/** The labels of incidents that only the organization can see. */
 export const visibilityNames = { DRAFT: 'Draft', SUGGESTED: 'Suggested', MERGED: 'Merged' } as const
 
-/** Suggestions and drafts that are shown among what is going on now, at most. */
+/** The maximum number of suggestions and drafts on the screen of current problems. */
 const MAX_HIDDEN = 10
 
-/** An incident that only the organization sees. */
+/** An incident that only the organization can see. */
 type HiddenIncident = Pick<Incident, 'id' | 'title' | 'status' | 'impact' | 'startedAt' | 'visibility'>
 
 /** Reads the open suggestions and drafts, newest first. */
@@ -20,7 +20,7 @@ export function readHiddenIncidents({ ctx, organization }: Screen): Promise<Hidd
   return listHiddenIncidents(ctx, organization.id, MAX_HIDDEN)
 }
 
-/** Renders the suggestions and drafts among what is going on now. */
+/** Renders the suggestions and drafts on the screen of current problems. */
 export function HiddenIncidents({
   screen,
   incidents,

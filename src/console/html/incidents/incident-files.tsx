@@ -15,7 +15,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import type { FormLimits } from '../frame/screen-routes.tsx'
 
-/** The files that a form takes. */
+/** The maximum number of files in a form. */
 const PLACES = [0, 1, 2] as const
 
 /** The limits of a form with files. */
@@ -26,7 +26,7 @@ export const fileLimits: FormLimits<Screen> = {
 
 /** Adds the pages that add files to an update or a note, show one, and delete one. */
 export function incidentFileScreens({ get, form }: Screens): void {
-  // Before the page of one file, which takes any id.
+  // Before the page of one file, whose path matches any id.
   form('incidents/:id/files/new', showUpload, submitUpload, fileLimits)
   get('incidents/:id/files/:fileId', async (screen) => {
     const { ctx, organization, c } = screen
@@ -140,7 +140,10 @@ export function FileFields({
   )
 }
 
-/** Reads the chosen files of a form. @throws Invalid when one was chosen that did not survive a sign-in. */
+/**
+ * Reads the selected files of a form.
+ * @throws Invalid if one was lost during a sign-in.
+ */
 export function readChosenFiles(form: SubmittedForm): Promise<PlacedFile[]> {
   const chosen = PLACES.flatMap((place) => {
     const file = fileIn(form, `files.${place}.content`)

@@ -78,7 +78,7 @@ export function UpdateForm({ screen, state, preview, incident, services, templat
   )
 }
 
-/** Renders what resolves the incident with one button: its message is ready and can be changed. */
+/** Renders the form that resolves the incident with one button: its message is prepared and can be changed. */
 export function ResolveForm({
   screen,
   state,

@@ -7,7 +7,10 @@ import { ButtonForm } from '../frame/button-form.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 
-/** Adds the form that sets who leads an incident. @param show shows the incident again when it is refused. */
+/**
+ * Adds the form that sets the lead of an incident.
+ * @param show shows the incident again if it is refused.
+ */
 export function incidentLeadScreens(
   { action }: Screens,
   show: (screen: Screen, state: FormState) => Promise<Response>,
@@ -21,7 +24,7 @@ async function setLead(screen: Screen, { fields }: SubmittedForm): Promise<strin
   return `incidents/${incidentId}`
 }
 
-/** Renders who leads an incident, and how to change that with one button or one choice. */
+/** Renders the lead of an incident, with one button or one choice to change it. */
 export function LeadPart({
   screen,
   incident: { id, title },
@@ -31,7 +34,7 @@ export function LeadPart({
 }: {
   readonly screen: Screen
   readonly incident: { readonly id: string; readonly title: string }
-  /** Null: no member leads it. */
+  /** Null: it has no lead. */
   readonly lead: IncidentLead | null
   readonly candidates: readonly Candidate[]
   readonly mayChange: boolean

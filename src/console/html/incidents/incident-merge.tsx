@@ -8,10 +8,10 @@ import { readTellSubscribers, TellSubscribersField } from '../frame/edit-fields.
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 
-/** Incidents that are offered, newest first. */
+/** The maximum number of incidents to choose from, newest first. */
 const MAX_OFFERED = 50
 
-/** Adds the page that makes an incident part of another one. */
+/** Adds the page that merges an incident into another one. */
 export function incidentMergeScreens({ form }: Screens): void {
   form('incidents/:id/merge', showMerge, submitMerge)
 }

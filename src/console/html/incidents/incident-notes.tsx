@@ -20,7 +20,10 @@ import { idIn } from '../frame/screen.tsx'
 import { addFilesPath, FileFields, fileLimits, readChosenFiles, TimelineFiles } from './incident-files.tsx'
 import { authorName } from './timeline-parts.tsx'
 
-/** Adds the forms that add, edit and delete private notes. @param show shows the incident again when a note is refused. */
+/**
+ * Adds the forms that add, edit and delete private notes.
+ * @param show shows the incident again if a note is refused.
+ */
 export function incidentNoteScreens(
   { get, form, action }: Screens,
   show: (screen: Screen, state: FormState) => Promise<Response>,

@@ -10,7 +10,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { visibilityNames } from './hidden-incident.tsx'
 
-/** Incidents that are offered, newest first. */
+/** The maximum number of incidents to choose from, newest first. */
 const MAX_OFFERED = 50
 
 /** Adds the page that moves a service of an incident to another one. */

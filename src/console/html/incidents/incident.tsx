@@ -45,7 +45,7 @@ import { PostmortemPart } from './postmortem.tsx'
 import { offeredTemplates, requireFilledIn, withTemplate } from './template-choice.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-parts.tsx'
 
-/** What is said of incidents that only the organization sees. */
+/** The notes on incidents that only the organization can see. */
 const visibilityTexts = {
   DRAFT: 'A draft: only members see it.',
   SUGGESTED: 'Suggested by an alert: only members see it.',
@@ -78,7 +78,7 @@ async function dismiss(screen: Screen): Promise<string> {
   return 'now'
 }
 
-/** Returns the update in the address before which a timeline is shown; null: the newest are. */
+/** Returns the update in the address before which the timeline is shown; null: the newest updates. */
 export function beforeIn({ c }: Screen): string | null {
   const before = c.req.query('before')
   return before === undefined ? null : validIdOrEmpty(before)
@@ -199,11 +199,11 @@ interface Props {
   /** For updates. */
   readonly templates: readonly Template[]
   readonly authors: ReadonlyMap<string, Author>
-  /** The update before which the timeline is shown; null: the newest are. */
+  /** The update before which the timeline is shown; null: the newest updates. */
   readonly before: string | null
   /** Newest first. */
   readonly notes: readonly NoteWithAuthor[]
-  /** Null: no member leads it. */
+  /** Null: it has no lead. */
   readonly lead: IncidentLead | null
   readonly candidates: readonly Candidate[]
   /** Oldest first. */
@@ -221,7 +221,7 @@ function WholeIncident(props: Props) {
   const mayPost = screen.may('WRITE') && before === null && incident.visibility !== 'MERGED'
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
-  // What was typed to resolve it, when somebody else has done so meanwhile, can still be posted.
+  // If somebody else has resolved it in the meantime, the typed message can still be posted.
   const ofUpdate = isResolved ? ofForm('update', 'resolve') : ofForm('update')
   const path = `incidents/${incident.id}`
   const { updates, updateCount } = incident
@@ -302,7 +302,7 @@ function Facts({ screen, incident, services }: Pick<Props, 'screen' | 'incident'
   )
 }
 
-/** Returns the notes of a part of the timeline: each stands on the page of the update that it follows. */
+/** Returns the notes of a part of the timeline: each is on the page of the update that it follows. */
 function notesAmong(notes: readonly NoteWithAuthor[], until: Date | null, since: Date | null): NoteWithAuthor[] {
   return notes.filter(
     ({ createdAt }) => (until === null || createdAt < until) && (since === null || createdAt >= since),

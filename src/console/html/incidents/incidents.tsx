@@ -19,7 +19,7 @@ import type { OfferedService } from '../services/service-fields.tsx'
 import { readServiceNames } from '../services/service-fields.tsx'
 import { visibilityNames } from './hidden-incident.tsx'
 
-/** Services named per incident of the list. */
+/** The maximum number of named services per incident of the list. */
 const MAX_NAMES = 3
 
 const include = {

@@ -35,7 +35,7 @@ export function newIncidentScreens({ form }: Screens): void {
   form('incidents/new', showFirst, submitNew)
 }
 
-/** Shows the form, filled in by the template that the address names. */
+/** Shows the form, filled in by the template in the address. */
 async function showFirst(screen: Screen, state: FormState): Promise<Response> {
   const templateId = screen.c.req.query('template')
   if (templateId === undefined || state.fields.size > 0) return showNew(screen, state, null)
@@ -116,10 +116,10 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
   )
 }
 
-/** Services whose status is chosen already, at most. */
+/** The maximum number of services with a preselected status. */
 const MAX_TROUBLES = 100
 
-/** What the monitors say is wrong, so that nobody has to choose it. */
+/** The problems that monitors report, as a preselection. */
 function troubles(services: readonly ServiceState[]): Map<string, ServiceStatus> {
   const found = services.flatMap(({ id, shown }) =>
     shown === 'DEGRADED_PERFORMANCE' || shown === 'PARTIAL_OUTAGE' || shown === 'MAJOR_OUTAGE'

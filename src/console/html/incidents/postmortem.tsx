@@ -146,7 +146,7 @@ function Whole({ screen, state, preview, incident, postmortem, reviewers }: Prop
   )
 }
 
-/** Says who sees the post-mortem, and has the buttons that change it. */
+/** Shows who can see the post-mortem, with the buttons that change it. */
 function Standing({ screen, incident, postmortem }: Pick<Props, 'screen' | 'incident' | 'postmortem'>) {
   if (postmortem === null) return <p>Only members see it until you publish it.</p>
   const { publishedAt } = postmortem
@@ -190,7 +190,7 @@ interface ReviewProps extends Pick<Props, 'screen' | 'reviewers'> {
   readonly postmortem: Postmortem
 }
 
-/** Says how the review stands, and has the buttons that request, approve and cancel it. */
+/** Shows the state of the review, with the buttons that request, approve and cancel it. */
 function Review({ screen, postmortem, reviewers }: ReviewProps) {
   const { id, publishedAt, reviewRequestedAt } = postmortem
   if (publishedAt !== null && reviewRequestedAt === null) return null
@@ -227,7 +227,7 @@ function Review({ screen, postmortem, reviewers }: ReviewProps) {
   )
 }
 
-/** Says who requested the review, or approved the text. */
+/** Names the person who requested the review, or approved the text. */
 function ReviewStanding({ screen, postmortem, reviewers }: ReviewProps) {
   const { reviewRequestedAt, reviewRequestedById, reviewedAt, reviewedById } = postmortem
   const by = (id: string | null) => {

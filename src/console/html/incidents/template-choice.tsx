@@ -9,13 +9,13 @@ import type { Screen } from '../frame/screen.tsx'
 import { otherLanguages, readTranslations, TRANSLATIONS } from '../frame/translation-fields.tsx'
 import { readServiceIds, readServiceStatuses } from '../services/service-fields.tsx'
 
-/** Reads the templates of a kind that a form offers. */
+/** Reads the templates of a kind for a form. */
 export const offeredTemplates = ({ ctx, organization }: Screen, kind: TemplateKind): Promise<Template[]> =>
   readTemplates(ctx, organization.id, kind)
 
 /**
- * Renders the choice of a template. Its button sends the form, so that it works without a script and keeps the services that are
- * chosen already. It is also the one that the Enter key presses: with no template chosen, the form is sent as by its own button.
+ * Renders the choice of a template. Its button sends the form, so that it works without a script and keeps the selected
+ * services. The Enter key presses this button too: with no template selected, the form is sent as by its own button.
  */
 export function TemplateChoice({
   screen,
@@ -63,7 +63,7 @@ const wordsIn = (fields: URLSearchParams): string[] => [
 ]
 
 /**
- * Returns the fields of a form with what the chosen template says. What it leaves open stays as it was.
+ * Returns the fields of a form, filled in by the selected template. Other fields stay.
  * @throws NotFound for a template of another kind or organization.
  */
 export async function withTemplate(

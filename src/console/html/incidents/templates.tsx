@@ -48,7 +48,7 @@ const kindNames: Readonly<Record<TemplateKind, string>> = {
 const kindIn = (text: string | null | undefined): TemplateKind =>
   (Object.keys(kindNames) as TemplateKind[]).find((kind) => kind === text) ?? 'INCIDENT'
 
-/** Adds the screens of templates: prepared words for incidents, updates and maintenance. */
+/** Adds the screens of templates: prepared texts for incidents, updates and maintenance. */
 export function templateScreens({ get, form }: Screens): void {
   get('templates', showList)
   form(
@@ -204,7 +204,7 @@ function OtherKinds({ screen, kind }: { readonly screen: Screen; readonly kind: 
   )
 }
 
-/** What a template says, to who may not change it. */
+/** The content of a template, for viewers. */
 function Words({ template }: { readonly template: Template | null }) {
   if (template === null) return <p class="lead">You may not create templates.</p>
   return (

@@ -5,10 +5,10 @@ import { Time } from '../../../status-page/html/time.tsx'
 import { Message } from '../../../status-page/html/timeline.tsx'
 import type { Screen } from '../frame/screen.tsx'
 
-/** Updates shown per page of a timeline, the most text of them, and the services shown. */
+/** The maximum number of updates per page of a timeline, of their bytes, and of services. */
 export const TIMELINE_BOUNDS = { form: 'HTML', updates: 20, bytes: 60_000, services: 100 } as const
 
-/** Returns how an author is called. */
+/** Returns the displayed name of an author. */
 export function authorName({ kind, name }: Author): string {
   if (kind === 'SYSTEM') return 'Monitoring'
   if (kind === 'OPERATOR') return 'The operator'
@@ -34,11 +34,11 @@ export function EditableTimeline<S extends string>({
   readonly authors: ReadonlyMap<string, Author>
   /** Renders a status. */
   readonly mark: (status: S) => Child
-  /** What else is in the timeline: its time, and the rendered item. */
+  /** Other items of the timeline: the time, and the rendered item. */
   readonly others?: readonly { readonly at: Date; readonly item: Child }[]
-  /** Renders what stands below the message of an update; absent: nothing. */
+  /** Renders content below the message of an update; absent: none. */
   readonly after?: (update: TimelineUpdate<S>) => Child
-  /** Renders what may be done with an update besides editing and deleting it; absent: nothing. */
+  /** Renders additional actions for an update; absent: none. */
   readonly actions?: (update: TimelineUpdate<S>) => Child
 }) {
   const items = updates.map((update) => ({

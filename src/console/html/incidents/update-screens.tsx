@@ -31,15 +31,15 @@ interface EditedUpdate {
   readonly of: { readonly id: string; readonly title: string }
 }
 
-/** What differs between the updates of incidents and those of maintenance. */
+/** The differences between the updates of incidents and those of maintenance. */
 interface UpdateKind {
   /** The section of the console, and its address. */
   readonly section: 'incidents' | 'maintenance'
-  /** @throws NotFound when what it is of has no update with this id. */
+  /** @throws NotFound when it has no update with this id. */
   read(screen: Screen, id: string): Promise<EditedUpdate>
   edit(ctx: ConsoleContext, input: unknown): Promise<unknown>
   delete(ctx: ConsoleContext, id: string): Promise<unknown>
-  /** One sentence: what a deletion does to what the update is of. */
+  /** One sentence: the effect of a deletion on the incident or maintenance. */
   readonly afterDeletion: string
 }
 
@@ -77,7 +77,7 @@ const editOf = ({ zone }: Screen, fields: SubmittedForm['fields'], { id, created
   version: readVersion(fields),
 })
 
-/** Shows an update in a form that edits it; to who may not, only its text. */
+/** Shows an update in a form that edits it; for viewers, only its text. */
 function showUpdate(screen: Screen, state: FormState, update: EditedUpdate, section: UpdateKind['section']): Response {
   const { of } = update
   const content = screen.may('WRITE') ? (

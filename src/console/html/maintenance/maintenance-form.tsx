@@ -40,7 +40,7 @@ export function maintenanceFormScreens({ form }: Screens): void {
   form('maintenance/:id/edit', showEdit, submitEdit)
 }
 
-/** Shows the form, filled in by the template that the address names. */
+/** Shows the form, filled in by the template in the address. */
 async function showFirst(screen: Screen, state: FormState): Promise<Response> {
   const templateId = screen.c.req.query('template')
   if (templateId === undefined || state.fields.size > 0) return showNew(screen, state, null)

@@ -159,7 +159,7 @@ const dayChoices = [
   { value: 'SU', text: 'Sunday' },
 ]
 
-/** Returns the rule that the choices of a form mean. */
+/** Returns the rule for the choices of a form. */
 function readRule(fields: URLSearchParams, startsAt: Date, zone: Zone): string {
   const repeat = fields.get('repeat') ?? ''
   if (repeat === 'CUSTOM') return fields.get('rule') ?? ''
@@ -172,7 +172,10 @@ function readRule(fields: URLSearchParams, startsAt: Date, zone: Zone): string {
   })
 }
 
-/** Returns the time zone of a form. @throws Invalid for one that is unknown. */
+/**
+ * Returns the time zone of a form.
+ * @throws Invalid for an unknown one.
+ */
 function zoneIn(screen: Screen, fields: URLSearchParams, known: Series | null): Zone {
   const name = fields.get('timeZone')?.trim() || (known?.timeZone ?? screen.zone.name)
   return zoneOf(validate(z.object({ timeZone: zoneName }), { timeZone: name }).timeZone)
@@ -226,7 +229,7 @@ interface Preview {
   readonly zone: Zone
 }
 
-/** @throws Invalid for what a creation would refuse. */
+/** @throws Invalid as a creation would. */
 async function previewOf(screen: Screen, fields: URLSearchParams, series: Series | null): Promise<Preview | null> {
   if (!fields.has('preview')) return null
   const { message, translations, ...planned } = readFields(screen, fields, series)
@@ -295,10 +298,10 @@ async function showForm(
   return screen.show({ title: heading, section: 'maintenance', content }, state)
 }
 
-/** What the form of a new series shows. */
+/** The initial values of the form for a new series. */
 const unwritten = { title: '', message: '', translations: {}, tellSubscribers: true, version: 0 }
 
-/** Returns the titles and the messages of a series in other languages as maintenance stores them. */
+/** Returns the titles and the messages of a series in other languages in the form in which maintenance stores them. */
 function textsIn(stored: Series['translations']) {
   const texts = storedTexts<BothTexts[string]>(stored)
   const titles = texts.flatMap(({ language, text: { title } }) => (title ? [[language, title]] : []))
@@ -312,7 +315,7 @@ interface SeriesFieldsProps {
   readonly series: Series | null
 }
 
-/** Renders when each date begins, in the time zone of the series, and how long it takes. */
+/** Renders when each date begins, in the time zone of the series, and its duration. */
 function StartFields({ screen, state, series }: SeriesFieldsProps) {
   const zone = zoneOf(series?.timeZone ?? screen.zone.name)
   const { version, durationMinutes, anchor } = series ?? { version: 0, durationMinutes: 60, anchor: '' }

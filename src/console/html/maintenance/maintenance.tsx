@@ -31,7 +31,7 @@ import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from '../incidents/ti
 import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 
-/** What the choice to tell subscribers means for what happens automatically. */
+/** The effect of the choice to notify subscribers on automatic updates. */
 export const TOLD_FROM_NOW_ON = 'Also of its start and end.'
 
 /** Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its cancellation. */

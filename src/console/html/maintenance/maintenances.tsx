@@ -20,7 +20,7 @@ import { readServiceNames } from '../services/service-fields.tsx'
 
 type Row = Prisma.MaintenanceGetPayload<object>
 
-/** What the filter by state shows. */
+/** The statuses of each option of the state filter. */
 const states: Readonly<Record<string, MaintenanceStatus[]>> = {
   upcoming: ['SCHEDULED'],
   running: ['IN_PROGRESS', 'VERIFYING'],

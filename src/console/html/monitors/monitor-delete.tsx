@@ -6,7 +6,7 @@ import { chosenIn, DeletionForm } from '../choose.tsx'
 import { applyToEach, chosenIds } from '../frame/bulk.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
-/** Adds the page that deletes monitors, named by `ids` in its address. */
+/** Adds the page that deletes the monitors with the `ids` in its address. */
 export function monitorDeletionScreens({ form }: Screens): void {
   form('monitors/delete', showDeletion, async ({ ctx }, sent) => {
     await applyToEach(ctx, chosenIds(sent), deleteMonitor)

@@ -20,7 +20,7 @@ import { MonitorForm } from './monitor-form.tsx'
 import { editorValues, readMonitorInput } from './monitor-input.ts'
 import { kinds } from './monitor-words.ts'
 
-/** Adds the editor of monitors: for new ones, and for those that exist. Its Test button probes, and saves nothing. */
+/** Adds the editor of new and existing monitors. Its Test button probes, and saves nothing. */
 export function monitorEditScreens({ form }: Screens): void {
   form('monitors/new', showNew, async (screen, sent) => {
     const kind = kindOf(sent.fields.get('kind'))
@@ -43,18 +43,18 @@ export function monitorEditScreens({ form }: Screens): void {
 }
 
 const MAX_NAME_LENGTH = 100
-/** The maximum number of monitors that are offered in addition to the chosen ones. */
+/** The maximum number of monitors to choose from, besides the selected ones. */
 const MAX_OFFERED = 40
 const MAX_OFFERED_MEMBERS = 250
-/** Of more services, or of as many monitors as are offered, the editor shows short names: it stays below 100 kB. */
+/** With more services, or that many monitors to choose from, the editor shows short names, so that it stays below 100 kB. */
 const MANY_SERVICES = 250
 const KEPT_CHARACTERS = 12
 
 /** The monitors to choose from. */
 interface MonitorChoices {
-  /** To depend on. */
+  /** For dependencies. */
   readonly parents: readonly Choice[]
-  /** To be in a group. */
+  /** For a group. */
   readonly members: readonly Choice[]
 }
 
@@ -91,7 +91,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: 'What kind of monitor?', section: 'monitors', content }, state)
 }
 
-/** Fills the empty form with the target in the address, as the report of a check links to it. */
+/** Fills the empty form with the target in the address, for links from the report of a check. */
 function prefilled({ c }: Screen, state: FormState): FormState {
   const target = c.req.query('target')?.slice(0, MAX_NAME_LENGTH) ?? ''
   if (state.problem !== null || target === '') return state
@@ -104,7 +104,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   return showEditor(screen, state, monitor.kind, monitor, null)
 }
 
-/** Shows the answer of a test beside what was typed. */
+/** Shows the result of a test beside the input. */
 function showTested(screen: Screen, { fields }: SubmittedForm, monitor: Monitor | null, answer: TestRun) {
   const kind = monitor?.kind ?? kindOf(fields.get('kind')) ?? 'HTTP'
   return showEditor(screen, { ...emptyForm, fields }, kind, monitor, answer)
@@ -141,7 +141,7 @@ async function showEditor(
   return screen.show({ title, section: 'monitors', content }, state)
 }
 
-/** Reads the monitors to choose from: the chosen ones, and others. */
+/** Reads the monitors to choose from: the selected ones, and others. */
 async function readMonitorChoices(
   { ctx, organization }: Screen,
   monitor: Monitor | null,
@@ -163,14 +163,14 @@ async function readServiceChoices({ ctx, organization }: Screen): Promise<Choice
   return services.map(({ id, name }) => ({ value: id, text: isLong ? shortened(name) : name }))
 }
 
-/** Keeps the beginning and the end of a name, which tell names apart. */
+/** Keeps the beginning and the end of a name, which distinguish names. */
 function shortened(name: string): string {
   const characters = [...name]
   if (characters.length <= 2 * KEPT_CHARACTERS + 1) return name
   return `${characters.slice(0, KEPT_CHARACTERS).join('')}…${characters.slice(-KEPT_CHARACTERS).join('')}`
 }
 
-/** Returns the names of the fields whose secrets are stored. */
+/** Returns the names of the fields with stored secrets. */
 function storedSecrets({ kind, options }: Monitor): string[] {
   const key = kind.toLowerCase()
   return secretPaths(kind, options).map((path) => [key, ...path].join('.'))

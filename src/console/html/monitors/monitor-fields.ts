@@ -41,11 +41,11 @@ export interface EditorField {
   readonly choices?: readonly Choice[]
   /** The value in a new monitor. */
   readonly initial?: string
-  /** Whether it is behind a summary. */
+  /** Whether it is collapsed. */
   readonly isRare?: boolean
 }
 
-/** What the fields of a section are about, and their names or the beginnings of them. */
+/** The title of a section, and the names of its fields or their prefixes. */
 const sections = [
   ['Request', ['http.method', 'http.headers', 'http.body', 'http.maxRedirects', 'http.ipVersion', 'http.proxy']],
   ['Response', ['http.expectedStatus', 'http.keyword', 'http.json', 'http.expectedHeaders', 'http.maxBodyBytes']],
@@ -53,13 +53,13 @@ const sections = [
   ['TLS', ['http.verifyCertificate', 'http.certificateDays']],
 ] as const
 
-/** Fields behind a summary. */
+/** Collapsed fields. */
 interface FieldSection {
   readonly title: string
   readonly fields: readonly EditorField[]
 }
 
-/** Returns the fields that everybody needs, and the others in sections. A choice without options is left out. */
+/** Returns the common fields, and the others in sections. Leaves out choices without options. */
 export function sectionsOf(all: readonly EditorField[]): {
   readonly usual: readonly EditorField[]
   readonly rare: readonly FieldSection[]
@@ -87,7 +87,7 @@ const slow = (key: string): EditorField => ({
   hint: 'Milliseconds. A slower response makes it degraded. Empty: no limit.',
 })
 
-/** What ends the fields of kinds with a response: when it is too slow, and whether it should fail. */
+/** The last fields of kinds with a response: when it is too slow, and whether it should fail. */
 const limits = (key: string): readonly EditorField[] => [
   slow(key),
   {
@@ -284,7 +284,7 @@ const blacklist: readonly EditorField[] = [
   },
 ]
 
-/** Its monitors to choose from are those of the organization. */
+/** Its choices are the organization's monitors. */
 const group: readonly EditorField[] = [
   {
     ...{ name: 'group.monitorIds', label: 'Monitors', type: 'choices', choices: [] },
@@ -304,7 +304,7 @@ const group: readonly EditorField[] = [
   },
 ]
 
-/** The fields of kinds whose options are described. */
+/** The fields of kinds with described options. */
 const described = Object.fromEntries(
   (Object.keys(describedKinds) as DescribedKind[]).map((kind) => [kind, describedOptions(kind).map(fieldOf(kind))]),
 ) as unknown as Record<DescribedKind, readonly EditorField[]>
@@ -335,7 +335,11 @@ export const kindFields: Readonly<Record<MonitorKind, readonly EditorField[]>> =
 
 const intervals: Partial<Record<MonitorKind, number>> = { HEARTBEAT: DAY, BLACKLIST: HOUR }
 
-/** Returns the fields that every kind has. @param services to choose from. @param monitors that it may depend on. */
+/**
+ * Returns the fields of every kind.
+ * @param services to choose from.
+ * @param monitors that it may depend on.
+ */
 export function commonFields(
   kind: MonitorKind,
   services: readonly Choice[],

@@ -21,26 +21,26 @@ import type { EditorValues, HeaderRow } from './monitor-input.ts'
 import { headerRows, valueInWords } from './monitor-input.ts'
 import { outcomeNames } from './monitor-words.ts'
 
-/** Headers that a monitor can have, and blank rows to add some. */
+/** The maximum number of headers of a monitor, and of blank rows to add some. */
 const MAX_HEADERS = 20
 const BLANK_ROWS = 2
 
-/** What the editor of a monitor shows. */
+/** The state of a monitor's editor. */
 export interface MonitorFormProps {
   readonly screen: Screen
   readonly state: FormState
   readonly kind: MonitorKind
   readonly fields: readonly EditorField[]
   readonly values: EditorValues
-  /** The path that cancelling leads to. */
+  /** The path of the cancel link. */
   readonly back: string
-  /** The answer of the test; null: none was asked for. */
+  /** The result of a test; null: none was requested. */
   readonly answer: TestRun | null
-  /** The version that is stored; null: a new monitor. */
+  /** The stored version; null: a new monitor. */
   readonly storedVersion: number | null
-  /** The names of the fields whose secrets are stored. */
+  /** The names of fields with stored secrets. */
   readonly secrets: ReadonlySet<string>
-  /** Whether what is typed can be tested. */
+  /** Whether the input can be tested. */
   readonly isTestable: boolean
 }
 
@@ -82,7 +82,7 @@ export function MonitorForm(props: MonitorFormProps) {
   )
 }
 
-/** Returns whether a field has something that a new monitor does not have, or a problem: its section is then open. */
+/** Returns whether a field has a problem, or a value that a new monitor would not have: then its section is open. */
 function isSet(field: EditorField, { state, values, secrets }: MonitorFormProps): boolean {
   const { name, type, initial = '' } = field
   if (fieldProblem(state, name) !== null || (type === 'secret' && secrets.has(name))) return true
@@ -91,7 +91,7 @@ function isSet(field: EditorField, { state, values, secrets }: MonitorFormProps)
   const isTyped = state.fields.has(name) || state.fields.has(`${name}.shown`)
   const typed = state.fields.getAll(name)
   const value = (isTyped ? typed : stored).join()
-  // An empty text is the default, whatever that is.
+  // An empty text means the default.
   return value !== initial && (value !== '' || type === 'flag')
 }
 
@@ -173,7 +173,7 @@ function TypedField({ field, state, hint, value }: TypedFieldProps) {
   return <InputField {...{ label, name, state, hint, value, type: kind, autocomplete: 'off', ...limits, ...typing }} />
 }
 
-/** A secret is shown only to those who have typed it just now. */
+/** A secret is only shown to the person who has just typed it. */
 function SecretField({ field, state, secrets }: OneFieldProps) {
   const { name, label, hint } = field
   const hasSecret = secrets.has(name)

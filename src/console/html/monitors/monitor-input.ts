@@ -8,14 +8,14 @@ interface Input {
   [name: string]: unknown
 }
 
-/** A header of a form: a secret value that is left empty is kept. */
+/** A header in a form: an empty secret value is kept. */
 export interface HeaderRow {
   readonly name: string
   readonly value: string
 }
 
 /**
- * Returns the input of the API for a submitted editor. What is empty is left out; a secret left empty is null, which keeps the
+ * Returns the input of the API for a submitted editor, without empty members; an empty secret is null, which keeps the
  * stored one.
  */
 export function readMonitorInput(kind: MonitorKind, all: readonly EditorField[], fields: URLSearchParams): Input {
@@ -64,7 +64,7 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
   }
 }
 
-/** Reads `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
+/** Parses `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
 function readExpectedHeader(line: string): Input {
   const [, bang, name = '', sign, value = ''] = /^\s*(!?)\s*([^\s:~]*)\s*([:~]?)\s*(.*?)\s*$/.exec(line) ?? []
   if (bang) return { name, absent: true }
@@ -72,7 +72,7 @@ function readExpectedHeader(line: string): Input {
   return { name, [sign === '~' ? 'matches' : 'equals']: value }
 }
 
-/** Writes an expected header as it is read. */
+/** Formats an expected header for the editor. */
 function expectedHeaderLine(header: unknown): string {
   const [name, equals, matches, absent] = ['name', 'equals', 'matches', 'absent'].map((each) => take(header, [each]))
   if (absent === true) return `!${name}`
@@ -95,7 +95,7 @@ export function headerRows(name: string, fields: URLSearchParams): HeaderRow[] {
     .filter((row) => row.name !== '')
 }
 
-/** Reads a number, true or false; other texts stay as they are, without the quotes around one. */
+/** Parses a number, true or false; other texts stay unchanged, without enclosing quotes. */
 function literal(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -125,10 +125,10 @@ function isInput(value: unknown): value is Input {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the fields of the editor show of a monitor, by name: texts, or several of them for a choice of any number. */
+/** The values of a monitor in the fields of the editor, by name: texts, or several for a multiple choice. */
 export type EditorValues = ReadonlyMap<string, string | readonly string[]>
 
-/** Returns what the fields show of a monitor; null: of a new one. Secrets are never among it. */
+/** Returns the values of the fields for a monitor; null: for a new one. Never includes secrets. */
 export function editorValues(
   all: readonly EditorField[],
   monitor: (Monitor & { readonly dependsOnIds: readonly string[] }) | null,
@@ -148,7 +148,7 @@ function shownValue({ type }: EditorField, value: unknown): string | readonly st
   if (type === 'flag') return value === true ? 'true' : ''
   if (Array.isArray(value)) return shownList(type, value)
   if (type !== 'literal') return String(value)
-  // A text that would be read as something else is shown in quotes.
+  // A text that would be parsed as another type is shown in quotes.
   return typeof value === 'string' && literal(value) === value ? value : JSON.stringify(value)
 }
 
@@ -160,7 +160,7 @@ function shownList(type: EditorField['type'], list: readonly unknown[]): string 
     .join(type === 'lines' ? '\n' : ', ')
 }
 
-/** Returns how a stored value reads in words. */
+/** Formats a stored value for display. */
 export function valueInWords({ type, choices = [] }: EditorField, stored: string | readonly string[]): string {
   if (type === 'flag') return stored === 'true' ? 'yes' : 'no'
   const texts = [stored].flat().map((value) => choices.find((choice) => choice.value === value)?.text ?? value)

@@ -27,7 +27,7 @@ export const outcomeNames = {
   UNKNOWN: 'No data',
 } as const satisfies Record<ProbeOutcome, string>
 
-/** Returns the state that a monitor is shown in: a stale one is unknown. */
+/** Returns the displayed state of a monitor: a stale one is unknown. */
 export function shownState({ state, unknownSince }: Pick<Monitor, 'state' | 'unknownSince'>) {
   const isUnknown = unknownSince !== null && state !== 'PAUSED'
   return isUnknown ? ({ state: 'UNKNOWN', name: 'No data' } as const) : { state, name: monitorStateNames[state] }

@@ -35,7 +35,7 @@ const SPANS = [
   { days: 30, name: '30 days' },
   { days: 90, name: '90 days' },
 ] as const
-/** The newest outages and checks that the page shows. */
+/** The maximum number of outages and results on the page, newest first. */
 const MAX_OUTAGES = 20
 const MAX_CHECKS = 20
 
@@ -62,14 +62,14 @@ interface OutageRow extends Outage {
   readonly incidentId: string | null
 }
 
-/** What the page shows. */
+/** The data of the page. */
 interface Details {
   readonly screen: Screen
   readonly state: FormState
   readonly monitor: Monitor
   readonly watches: readonly Watch[]
   readonly service: string | null
-  /** The monitors that it depends on, and how many depend on it. */
+  /** The monitors that it depends on, and the number of those that depend on it. */
   readonly parents: readonly NamedParent[]
   readonly dependents: number
   /** The members of a group; null: it is not a group. */
@@ -217,7 +217,7 @@ function requirementInWords(monitor: Monitor): string {
   return require === 'ANY' || count === 1 ? 'up when any monitor is up' : `up when at least ${count} monitors are up`
 }
 
-/** Shows since when a job has been running, as it reported. */
+/** Shows since when a job has been running, according to its reports. */
 function Run({ screen, watches }: Pick<Details, 'screen' | 'watches'>) {
   const startedAt = watches[0]?.startedAt ?? null
   if (startedAt === null) return null
@@ -235,7 +235,7 @@ function formatSeconds(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000)
 }
 
-/** The URL is a secret for those who may change the monitor. */
+/** Only those who may change the monitor see the URL, which is a secret. */
 function HeartbeatUrl({ screen, monitor }: Details) {
   const { seal, site } = screen.ctx
   const token = screen.may('WRITE') ? heartbeatToken(seal, monitor) : null

@@ -23,14 +23,14 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { monitorStateNames } from '../now.tsx'
 import { kinds, outcomeNames, shownState } from './monitor-words.ts'
 
-/** Days of the bar of each monitor. */
+/** The days in the bar of each monitor. */
 const DAYS = 30
-/** What the filter by state calls monitors without data. */
+/** The label of monitors without data in the state filter. */
 const NO_DATA = 'UNKNOWN'
-/** Characters of the last answer that the list shows. */
+/** The maximum length of the last message in the list. */
 const MAX_ANSWER_LENGTH = 140
 
-/** Adds the list of monitors, and what can be done with several of them. */
+/** Adds the list of monitors, and its bulk actions. */
 export function monitorListScreens({ get, action }: Screens): void {
   get('monitors', (screen) => showList(screen, emptyForm))
   action(
@@ -46,7 +46,7 @@ export function monitorListScreens({ get, action }: Screens): void {
           await applyToEach(ctx, ids, resumeMonitor)
           return `monitors${query}`
         default:
-          // Deletion asks first, and lists what is deleted with it.
+          // Deletion asks for confirmation, and lists what is deleted.
           return `monitors/delete?${new URLSearchParams(ids.map((id) => ['ids', id]))}`
       }
     },
@@ -77,7 +77,7 @@ function filterOf({ c }: Screen): MonitorFilter {
   return { ...(text && { text }), ...(kind && { kind }), ...stateFilterOf(c.req.query('state')) }
 }
 
-/** Returns the filter for the state that the list shows: of a monitor without data, none other. */
+/** Returns the filter for the displayed state: monitors without data are in no other. */
 function stateFilterOf(shown: string | undefined): MonitorFilter {
   if (shown === NO_DATA) return { isUnknown: true }
   const state = Object.values(MonitorState).filter((each) => each === shown)
@@ -102,7 +102,7 @@ function AddLink({ screen }: { readonly screen: Screen }) {
 
 type ImportedBars = ReadonlyMap<string, readonly (ImportedDay | null)[]>
 
-/** Reads what another tool counted of the services of monitors, by the id of the monitor. */
+/** Reads the figures of another tool about the services of monitors, by the id of the monitor. */
 async function readImportedBars(
   { ctx }: Screen,
   monitors: readonly ListedMonitor[],

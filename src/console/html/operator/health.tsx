@@ -4,7 +4,7 @@ import type { OperatorScreen } from './operator-screen.tsx'
 
 const severityNames = { ok: 'OK', warning: 'Warning', error: 'Error' } as const
 
-/** Shows what an examination of the service found, the worst first, with the line that fixes each. */
+/** Shows the findings of an examination of the service, the worst first, each with its fix. */
 export async function showHealth(screen: OperatorScreen): Promise<Response> {
   const { diagnosis, route } = screen.ctx
   const findings = (await diagnosis?.examine(route ?? null)) ?? []
@@ -43,7 +43,7 @@ export async function showHealth(screen: OperatorScreen): Promise<Response> {
   return screen.show('Health', 'health', content)
 }
 
-/** The sentence of a finding, and the line that fixes it. */
+/** The sentence of a finding, and its fix. */
 export function FindingText({ finding }: { readonly finding: Finding }) {
   const { severity, message, fix } = finding
   return (

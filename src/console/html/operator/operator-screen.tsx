@@ -24,7 +24,7 @@ const operatorSections = [
   { name: 'settings', title: 'Settings' },
 ] as const
 
-/** What an operator's screen works with. */
+/** The context of an operator's screen. */
 export interface OperatorScreen {
   readonly c: HttpContext
   /** Its actor is the operator. */
@@ -43,12 +43,12 @@ export function createOperatorScreens(options: ConsoleOptions, add: (screens: Op
     prefix: '/console/operator/',
     maxFormBytes: MAX_FORM_BYTES,
     open: (c, ctx) => openScreen(c, options, ctx),
-    // The log announces what changes an organization.
+    // The log announces changes of an organization.
     onChange: () => {},
   })
 }
 
-/** @throws NotFound for people who are not the operator. */
+/** @throws NotFound unless the person is the operator. */
 function openScreen(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContext): OperatorScreen {
   const { actor } = ctx
   if (actor.kind !== 'user' || !actor.isOperator) throw new NotFound('Page not found.')

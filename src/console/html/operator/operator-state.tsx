@@ -38,7 +38,7 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
   )
 }
 
-/** A region without a sign of a worker for this long is silent: workers give one every ten seconds. */
+/** After this time without a sign of a worker, a region is silent: workers write one every ten seconds. */
 const SILENT_AFTER = MINUTE
 
 async function showWorkers(screen: OperatorScreen): Promise<Response> {
@@ -113,7 +113,7 @@ function showLists(screen: OperatorScreen): Response {
   return screen.show('Blacklists', 'lists', content)
 }
 
-/** Sends the operator a mail, and returns what the mail server answered. */
+/** Sends the operator an email, and returns the mail server's answer. */
 async function sendTestMail({ ctx }: OperatorScreen): Promise<MailAnswer> {
   const send = requireMail(ctx)
   const id = ctx.actor.kind === 'operator' ? (ctx.actor.userId ?? '') : ''

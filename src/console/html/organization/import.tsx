@@ -12,22 +12,22 @@ import { createSend } from '../../../network/send.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 
-/** What a file may have here; the command line takes larger ones. */
+/** The maximum size of a file; the command line accepts larger ones. */
 const MAX_SOURCE_BYTES = 20_000_000
-/** The form around it: its other fields. */
+/** The rest of the form. */
 const MAX_FORM_BYTES = MAX_SOURCE_BYTES + 100_000
-/** Rows of the table that are shown. */
+/** The maximum number of rows shown in the table. */
 const MAX_ROWS = 1000
 
-/** What the form of a source asks for. */
+/** The fields for a source. */
 interface SourceForm {
   /** Where its file comes from. */
   readonly hint: string
   readonly accept: string
-  /** What to fetch it with, in place of a file. */
+  /** The fields for fetching it, in place of a file. */
   readonly address?: string
   readonly key?: string
-  /** Whether `${NAME}` in its texts stands for a value. */
+  /** Whether `${NAME}` in its texts is a placeholder. */
   readonly hasVariables?: boolean
   /** Whether ids of two installations collide, so that the second needs a name. */
   readonly isNamed?: boolean
@@ -82,7 +82,7 @@ const forms: Readonly<Record<Source, SourceForm>> = {
 
 const FIELDS = ['address', 'key', 'file', 'text', 'variables', 'name'] as const
 
-/** Adds the screens that import from other tools: choose one, see what would be imported, import it. */
+/** Adds the screens that import from other tools: select one, preview the import, run it. */
 export function importScreens({ form, action }: Screens): void {
   const admit = ({ ctx }: Screen) => void requireScope(ctx, 'ADMIN')
   form('import', showForm, runDry, { maxBytes: MAX_FORM_BYTES, admit })
@@ -219,7 +219,7 @@ async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
   return screen.show({ ...pageOf(source), content }, emptyForm)
 }
 
-/** Returns the chosen file, or else the typed text, or else what the source answers. */
+/** Returns the chosen file, or else the typed text, or else the answer of the source. */
 async function fileOf({ ctx }: Screen, source: Source, sent: SubmittedForm): Promise<Uint8Array> {
   const file = fileIn(sent, 'file')
   if (file !== undefined) return new Uint8Array(await file.arrayBuffer())
@@ -266,7 +266,7 @@ const outcomes: Readonly<Record<Import['rows'][number]['outcome'], string>> = {
   PARTLY: 'In part',
 }
 
-/** The outcome of each thing. */
+/** The outcome for each object. */
 function Rows({ found: { rows } }: { readonly found: Import }) {
   if (rows.length === 0) return null
   return (

@@ -11,10 +11,10 @@ import { Table } from '../frame/table.tsx'
 
 const PAGE_SIZE = 100
 
-/** Who acted, by the id of a key or a person. */
+/** The actors, by the id of a key or a person. */
 type Names = ReadonlyMap<string, string>
 
-/** Adds the log: what happened, and who did it. */
+/** Adds the log of changes and their actors. */
 export function logScreens({ get }: Screens): void {
   get('log', async (screen) => {
     const { c, ctx, organization } = screen
@@ -77,7 +77,7 @@ function Log({
   )
 }
 
-/** Returns a kind as people read it: `INCIDENT_CREATED` is `Incident created`. */
+/** Formats a kind for display: `INCIDENT_CREATED` is `Incident created`. */
 export function kindName(kind: EventKind): string {
   const words = kind.toLowerCase().replaceAll('_', ' ').replace('api key', 'API key')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -20,10 +20,10 @@ const invoiceTexts = {
   INVALID: 'Invalid',
 } as const
 
-/** Invoices shown at most. */
+/** The maximum number of invoices shown. */
 const MAX_INVOICES = 20
 
-/** Adds the plan: limits, use, upgrades and invoices. */
+/** Adds the plan: limits, usage, upgrades and invoices. */
 export function planScreens({ get, action }: Screens): void {
   get('plan', (screen) => showPlan(screen, { fields: new URLSearchParams(), problem: null }))
   action(
@@ -44,7 +44,7 @@ export function planScreens({ get, action }: Screens): void {
   )
 }
 
-/** A page with a link, because a form must not lead to another site. */
+/** A page with a link, because the policy forbids forms that lead to another site. */
 function showPayment(screen: Screen, url: string): Response {
   const content = (
     <p class="actions">

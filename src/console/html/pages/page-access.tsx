@@ -28,7 +28,7 @@ export const accessKinds = [
 /** The fields of the access, for `EditProblem`. */
 export const accessFields = ['access.kind', 'access.password', 'access.mailDomains', 'access.ranges']
 
-/** Adds the screens of who may read a page, and of its read tokens. */
+/** Adds the screens for the access to a page, and for its read tokens. */
 export function pageAccessScreens({ form }: Screens): void {
   form('pages/:id/access', showAccess, async (screen, { fields }) => {
     const { id: pageId } = await pageIn(screen)
@@ -65,7 +65,7 @@ async function tokenIn(screen: Screen) {
   return { page, token }
 }
 
-/** Returns what stands between spaces, commas and line ends; absent: undefined. */
+/** Splits a text at spaces, commas and line ends; absent: undefined. */
 const listIn = (fields: URLSearchParams, name: string): string[] | undefined =>
   fields
     .get(name)
@@ -111,7 +111,10 @@ async function showAccess(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: `Access to ${page.name}`, section: 'page', content, actions }, state)
 }
 
-/** Renders who may read a page. @param version of the page; 0: it is new. */
+/**
+ * Renders the fields for the access to a page.
+ * @param version of the page; 0: it is new.
+ */
 export function AccessFields({
   access: { kind, mailDomains, ranges },
   version,

@@ -3,7 +3,7 @@ import type { FormState } from '../../../http/page/form.tsx'
 import { SelectField } from '../../../http/page/form.tsx'
 import type { Screen } from '../frame/screen.tsx'
 
-/** A page by its name. */
+/** The name and id of a page. */
 export interface NamedPage {
   readonly id: string
   readonly name: string
@@ -14,7 +14,10 @@ export function readPageNames({ ctx, organization }: Screen): Promise<readonly N
   return readPages(ctx.db, 'organizationId', [organization.id], { withDeleted: true })
 }
 
-/** Renders the choice of a page, if there are several. @param all the choice of none; absent: none. */
+/**
+ * Renders the choice of a page, if there are several.
+ * @param all the label of no choice; absent: there is none.
+ */
 export function PageChoice({
   pages,
   state,

@@ -8,7 +8,7 @@ import { Time } from '../../../status-page/html/time.tsx'
 import { currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
-/** What the state of a domain is called. */
+/** The labels of a domain's states. */
 export const domainStates = {
   PENDING: 'Waiting for the proof',
   PROVEN: 'Proven',
@@ -47,7 +47,10 @@ export function domainForms(
   )
 }
 
-/** Renders the domain of a page, with its proof. @param path of the page. */
+/**
+ * Renders the domain of a page, with its verification.
+ * @param path of the page.
+ */
 export function DomainSection({
   screen,
   path,

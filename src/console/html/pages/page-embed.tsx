@@ -7,7 +7,7 @@ import { currentValue, EditProblem, readVersion, VersionField } from '../frame/e
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { pageIn } from './page-fields.tsx'
 
-/** Adds the screen of the sites that may embed a page's status line. */
+/** Adds the screen for the sites that may embed a page's status line. */
 export function pageEmbedScreens({ form }: Screens): void {
   form('pages/:id/embed', showEmbed, async (screen, { fields }) => {
     const { id: pageId } = await pageIn(screen)

@@ -41,7 +41,7 @@ export const pageFields = [
   'serviceIds',
 ] as const
 
-/** Links on a page at most. */
+/** The maximum number of links on a page. */
 const MAX_LINKS = 10
 
 const uptimeSources = [
@@ -57,14 +57,17 @@ const shownServices = [
 /** A page that a form edits. */
 export type EditedPage = Page
 
-/** Reads the page in the address. Requires the role ADMIN. @throws NotFound when the organization has no such page. */
+/**
+ * Reads the page in the address. Requires the role ADMIN.
+ * @throws NotFound.
+ */
 export async function pageIn(screen: Screen): Promise<Page> {
   return findPage(screen.ctx.db, requireScope(screen.ctx, 'ADMIN'), idIn(screen))
 }
 
 /**
- * Reads the fields of a page; links without label and address are none.
- * @throws Invalid for services that are chosen and not shown, unless it is for a draft.
+ * Reads the fields of a page; skips links without label and address.
+ * @throws Invalid for contradictory choices of services, except for a draft.
  */
 export function readPageFields({ fields }: SubmittedForm, before: EditedPage, { isDraft = false } = {}) {
   const labels = fields.getAll('links.label')
@@ -84,14 +87,15 @@ export function readPageFields({ fields }: SubmittedForm, before: EditedPage, { 
   }
 }
 
-/** Reads the services that a page is about to show, also while the choices contradict each other. */
+/** Reads the services for a draft, even if the choices contradict each other. */
 function draftServices(fields: URLSearchParams, { serviceIds }: EditedPage) {
   return fields.get('shows') === 'ALL' ? null : readShownServices(fields, serviceIds)
 }
 
 /**
  * Reads the services that a page shows: null is all of them, undefined is no choice. Those that it showed before keep their
- * order. @throws Invalid when some are chosen for a page that shows all.
+ * order.
+ * @throws Invalid when some are selected for a page that shows all.
  */
 export function readShownServices(
   fields: URLSearchParams,
@@ -109,13 +113,16 @@ export function readShownServices(
   ])
 }
 
-/** Returns the chosen file; undefined: none. @throws Invalid for a picture that pages may not show. */
+/**
+ * Returns the chosen file; undefined: none.
+ * @throws Invalid for a picture that pages cannot show.
+ */
 export async function readLogoFile(sent: SubmittedForm): Promise<LogoFile | undefined> {
   const file = fileIn(sent, 'logo')
   return file && readLogo(new Uint8Array(await file.arrayBuffer()))
 }
 
-/** Returns the typed address of the logo; null: none; undefined: the uploaded one, which the form shows beside, stays. */
+/** Returns the typed address of the logo; null: none; undefined: keep the uploaded one, which the form shows. */
 function logoUrlIn(fields: URLSearchParams, { logoUrl }: EditedPage): string | null | undefined {
   if (fields.has('logoNone')) return ''
   if (fields.has('logoRemoved')) return null
@@ -129,14 +136,14 @@ interface Props {
   readonly state: FormState
 }
 
-/** Renders what a page is called, and what it looks like. */
+/** Renders the fields for the name and the look of a page. */
 export function PageFields({
   page,
   version,
   state,
   owner = null,
 }: Props & {
-  /** The organization whose logo the page has where it has none of its own; null: it is the first page. */
+  /** The organization whose logo the page inherits; null: it is the first page. */
   readonly owner?: Pick<Organization, 'name' | 'logoUrl'> | null
 }) {
   const { description, accentColor, logoUrl, uptimeSource } = page
@@ -181,7 +188,10 @@ export function PageFields({
   )
 }
 
-/** Renders the name of a page and its name in addresses. @param page null: a new one. */
+/**
+ * Renders the fields for the name of a page and its slug.
+ * @param page null: a new one.
+ */
 export function NameFields({ page, version, state }: Omit<Props, 'page'> & { readonly page: EditedPage | null }) {
   const { name = '', slug = '' } = page ?? {}
   const now = (field: string, value: string, hint?: string) =>
@@ -215,7 +225,10 @@ export function NameFields({ page, version, state }: Omit<Props, 'page'> & { rea
   )
 }
 
-/** Renders the choice of the services that a page shows. @param shown those so far, null: all. */
+/**
+ * Renders the choice of the services that a page shows.
+ * @param shown those so far, null: all.
+ */
 export function ShownServices({
   services,
   shown,
@@ -244,7 +257,7 @@ export function ShownServices({
   )
 }
 
-/** Returns the address of a logo that is not ours; empty: none. */
+/** Returns the address of an external logo; empty: none. */
 const addressOf = (logo: string | null) => (logo === null || isUploaded(logo) ? '' : logo)
 
 interface LogoProps {
@@ -292,7 +305,7 @@ function typedLinks({ fields }: FormState): readonly PageLink[] | null {
   return fields.getAll('links.label').map((label, index) => ({ label, url: urls[index] ?? '' }))
 }
 
-/** Returns links as a text; blank ones are none. */
+/** Formats links as a text, without blank ones. */
 const textOf = (links: readonly PageLink[]) =>
   links
     .map(({ label, url }) => `${label.trim()} ${url.trim()}`.trim())

@@ -8,7 +8,7 @@ import { currentValue } from '../frame/edit-fields.tsx'
 /** The fields of languages, for `EditProblem`. */
 export const languageFields = ['languages', 'defaultLanguage'] as const
 
-/** Reads the languages that pages offer: none are all, also later ones. Nothing when the form did not show them. */
+/** Reads the languages that pages offer; none means all, including later ones. Empty if the form does not show them. */
 export function readLanguages(fields: URLSearchParams): {
   readonly languages?: readonly string[]
   readonly defaultLanguage?: string

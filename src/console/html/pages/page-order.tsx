@@ -13,13 +13,13 @@ import { pageIn } from './page-fields.tsx'
 /** Services per screen. */
 const PER_SCREEN = 50
 
-/** Adds the screen that orders the services of a page which shows only some. */
+/** Adds the screen that orders the services of a page that shows only some. */
 export function pageOrderScreens({ get, action }: Screens): void {
   get('pages/:id/order', (screen) => showOrder(screen, emptyForm))
   action('pages/:id/order', submitOrder, showOrder)
 }
 
-/** A button moves one service by one place within its group; without a button, `ids` are services in their new order. */
+/** A button moves one service by one position within its group; without a button, `ids` are services in their new order. */
 async function submitOrder(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const page = await pageIn(screen)
   if (page.serviceIds === null) throw new Invalid('INVALID_INPUT', 'The page shows all services, in their own order.')
@@ -63,7 +63,7 @@ async function showOrder(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: `Order on ${page.name}`, section: 'page', content, actions }, state)
 }
 
-/** Renders the services group by group, as the page shows them. */
+/** Renders the services by group, as the page shows them. */
 async function sections(screen: Screen, page: Page) {
   const [shown, groups] = await Promise.all([
     readShown(screen, page),

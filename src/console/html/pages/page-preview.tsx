@@ -10,7 +10,7 @@ import type { Screen } from '../frame/screen.tsx'
 import type { EditedPage } from './page-fields.tsx'
 import { readLogoFile, readPageFields } from './page-fields.tsx'
 
-/** Returns the settings that were typed, as far as they are valid, and a chosen logo as the address of its content. */
+/** Returns the typed settings, as far as they are valid, and a chosen logo as a data URL. */
 export async function readDraft(sent: SubmittedForm, page: EditedPage): Promise<PageDraft> {
   const { serviceIds, ...fields } = withoutLocked(readPageFields(sent, page, { isDraft: true }), sent.fields)
   const typedZone = sent.fields.get('timeZone') ?? undefined
@@ -28,14 +28,14 @@ export async function readDraft(sent: SubmittedForm, page: EditedPage): Promise<
   }
 }
 
-/** Answers the script, which shows the page while someone types. */
+/** Answers the script, which updates the preview during typing. */
 export async function sendPreview({ c, ctx }: Screen, sent: SubmittedForm, page: EditedPage): Promise<Response> {
   const html = await renderDraft(ctx.pages, page.slug, await readDraft(sent, page))
-  // As text, so that opened alone it is no page.
+  // As plain text, so that it is not a page when opened directly.
   return c.body(html, 200, { ...privateHeaders, 'content-type': 'text/plain; charset=utf-8' })
 }
 
-/** Renders the page in its own frame, without scripts, so that nothing in it can reach the console. */
+/** Renders the page in its own frame, without scripts, so that nothing in it can access the console. */
 export async function preview(screen: Screen, { slug }: EditedPage, draft: PageDraft, from: string) {
   return (
     <section class="page-preview" aria-label="Preview">

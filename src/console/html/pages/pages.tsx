@@ -32,7 +32,7 @@ import {
 } from './page-fields.tsx'
 import { preview, readDraft, sendPreview } from './page-preview.tsx'
 
-/** Adds the list of pages, and the screens that create, edit and delete the others than the first. */
+/** Adds the list of pages, and the screens that create, edit and delete all but the first. */
 export function pageListScreens(screens: Screens): void {
   const { get, form, draft } = screens
   get('pages', showList)
@@ -140,7 +140,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: 'New page', section: 'page', content }, state)
 }
 
-/** The look that a page takes from its organization where it has the same. */
+/** The look of an organization, which a page inherits where it has the same. */
 const lookOf = (owner: Organization) => ({
   description: owner.description,
   accentColor: owner.accentColor,
@@ -149,7 +149,7 @@ const lookOf = (owner: Organization) => ({
   uptimeSource: owner.uptimeSource,
 })
 
-/** The version of what the form of a page shows: of the page, and of the organization, whose look it may have. */
+/** The versions in the form of a page: that of the page, and that of the organization, whose look it may inherit. */
 const shownVersion = (page: Page, owner: Organization) => page.version + owner.version
 
 async function submitPage(screen: Screen, sent: SubmittedForm): Promise<string | Response> {
@@ -163,7 +163,7 @@ async function submitPage(screen: Screen, sent: SubmittedForm): Promise<string |
   const { id, version } = page
   const fields = readPageFields(sent, page)
   const owners = Object.entries(lookOf(organization))
-  // What is the same as the organization's follows it.
+  // Values equal to the organization's are inherited.
   const followed = owners.filter(([name, value]) => isSame(fields[name as keyof typeof fields], value))
   const look = Object.fromEntries(followed.map(([name]) => [name, null]))
   await updatePage(

@@ -16,10 +16,10 @@ import { ButtonForm } from '../frame/button-form.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { browserName } from './browser-name.ts'
 
-/** Shows the account, with the answer to a test. */
+/** Shows the account, with the result of a test. */
 type ShowAccount = (screen: Screen, state: FormState, test?: PushTest | null) => Promise<Response>
 
-/** Adds the forms by which a person has notifications sent to its browsers, tests that, and stops it. */
+/** Adds the forms for notifications in the person's browsers: turn on, test, turn off. */
 export function browserScreens({ action }: Screens, show: ShowAccount): void {
   action(
     'account/browsers',
@@ -96,7 +96,7 @@ function BrowserRow({ screen, browser }: { readonly screen: Screen; readonly bro
   )
 }
 
-/** The script shows the form where the browser can show notifications, and fills it in. */
+/** The script shows the form if the browser supports notifications, and fills it in. */
 function AddForm({ screen, state, key }: { readonly screen: Screen; readonly state: FormState; readonly key: string }) {
   const isRefused = state.fields.has('endpoint')
   return (

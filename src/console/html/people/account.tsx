@@ -18,7 +18,7 @@ import { browserScreens, browserSection } from './account-browsers.tsx'
 import { browserName } from './browser-name.ts'
 import { secondFactorScreens } from './second-factor.tsx'
 
-/** Adds the screens on which a person manages its own account. */
+/** Adds the screens on which people manage their accounts. */
 export function accountScreens(screens: Screens): void {
   const { form, action } = screens
   form('account', showAccount, async ({ self }, { fields }) => {
@@ -173,7 +173,7 @@ function SecondFactorSummary({
   )
 }
 
-/** Leads to the provider by a link, because the policy of our pages lets forms lead nowhere else. */
+/** A link to the provider, because the policy of our pages forbids forms that lead elsewhere. */
 async function connect(screen: Screen): Promise<Response> {
   const { c, self } = screen
   const url = await beginOpenId(c, self, self.site, { to: screen.path('account'), connect: true })

@@ -1,4 +1,4 @@
-/** Browsers by what only they name; the first that fits. */
+/** Browsers by the tokens that only they send; the first match wins. */
 const browsers = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -17,7 +17,7 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** Returns the name of a browser and its system, such as `Firefox on Linux`; for others, the beginning of what they say. */
+/** Returns the name of a browser and its system, such as `Firefox on Linux`; for others, the beginning of their User-Agent. */
 export function browserName(userAgent: string): string {
   const nameIn = (known: readonly (readonly [RegExp, string])[]) =>
     known.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -22,7 +22,7 @@ const lifetimes = [
   { value: '365', text: 'In a year' },
 ] as const
 
-/** Keys shown at most. */
+/** The maximum number of keys shown. */
 const MAX_KEYS = 200
 
 /** Adds the screens of API keys. */

@@ -48,7 +48,7 @@ export function peopleScreens({ get, form, action }: Screens): void {
   )
 }
 
-/** @param link that of a new invitation, shown once. */
+/** @param link of a new invitation, shown once. */
 async function showPeople(screen: Screen, state: FormState, link: string | null = null): Promise<Response> {
   const isOwner = screen.role === 'OWNER'
   const [members, invitations] = await Promise.all([

@@ -6,7 +6,7 @@ import { membersOf } from '../../../people/membership.ts'
 import { createResetLink } from '../../../people/sign-in/password-reset.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
-/** Adds the screen on which the operator makes a link for a person who lost the password and has no email. */
+/** Adds the screen on which the operator creates a link for a person who lost the password and has no email. */
 export function resetLinkScreens({ form }: Screens): void {
   form('people/:id/reset', showReset, async (screen) => {
     const { user } = await requireMember(screen)
@@ -14,7 +14,7 @@ export function resetLinkScreens({ form }: Screens): void {
   })
 }
 
-/** @throws NotFound for who is no member, and to everybody but the operator. */
+/** @throws NotFound unless the person is a member and the caller is the operator. */
 async function requireMember({ c, ctx, user: { isOperator } }: Screen): Promise<Member> {
   const id = c.req.param('id')
   const member = isOperator ? (await membersOf(ctx)).find(({ user }) => user.id === id) : undefined

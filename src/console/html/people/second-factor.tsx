@@ -55,7 +55,7 @@ async function showSecondFactor(screen: Screen, state: FormState): Promise<Respo
   return screen.show({ title, section: 'account', content }, state)
 }
 
-/** The secret is shown only while presence is confirmed; later, setting up starts again. */
+/** The secret is only shown while the confirmation of identity is valid; later, the setup restarts. */
 async function pendingIfConfirmed({ self }: Screen): Promise<PendingAuthenticator | null> {
   try {
     return await pendingAuthenticator(self)

@@ -15,10 +15,10 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { correctionWords } from './objectives.tsx'
 
-/** The most services that are offered. */
+/** The maximum number of services to choose from. */
 const MAX_OFFERED = 500
 
-/** Adds the screens of corrections, which replace what was measured. */
+/** Adds the screens of corrections, which override measured data. */
 export function correctionScreens({ get, form }: Screens): void {
   get('corrections', showList)
   form('corrections/new', showNew, submitNew)

@@ -38,16 +38,16 @@ const speedWords = {
   STEADY: 'burns steadily',
 } as const satisfies Record<BurnSpeed, string>
 
-/** What a correction says of its time. */
+/** The labels of the ways in which corrections count. */
 export const correctionWords = {
   GOOD: 'Counted as available',
   BAD: 'Counted as an outage',
   EXCLUDED: 'Not counted',
 } as const satisfies Record<CorrectionKind, string>
 
-/** The most services that are offered. */
+/** The maximum number of services to choose from. */
 const MAX_OFFERED = 500
-/** The corrections that are shown with an objective. */
+/** The maximum number of corrections shown with an objective. */
 const SHOWN_CORRECTIONS = 50
 
 /** Adds the screens of objectives. */
@@ -64,7 +64,7 @@ export function objectiveScreens({ get, form }: Screens): void {
   })
 }
 
-/** Reads the form; no days: the calendar month. */
+/** Reads the form; without days: the calendar month. */
 function settingsIn(fields: URLSearchParams) {
   const days = fields.get('windowDays')?.trim() ?? ''
   const timeZone = fields.get('timeZone')?.trim() ?? ''
@@ -151,17 +151,17 @@ function Row({ screen, objective, standing }: RowProps) {
   )
 }
 
-/** Returns the target of an objective and its window, in words. */
+/** Returns the target of an objective and its window as a text. */
 function targetInWords({ target, windowDays }: Pick<Objective, 'target' | 'windowDays'>): string {
   const window = windowDays === null ? 'a calendar month' : windowDays === 1 ? '1 day' : `${windowDays} days`
   return `${targetPercent(target)}% of ${window}`
 }
 
-/** Returns a percentage, in words. */
+/** Formats a percentage. */
 export const percentInWords = (percent: number | null | undefined): string =>
   percent == null ? 'no data' : `${percent}%`
 
-/** Renders what is left of an error budget, with a bar. */
+/** Renders the rest of an error budget, with a bar. */
 function Budget({ standing: { budgetMs, remainingMs } }: { readonly standing: Standing }) {
   const left = Math.max(0, remainingMs)
   const words =

@@ -21,7 +21,7 @@ import { idIn } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 import { correctionWords, percentInWords } from './objectives.tsx'
 
-/** The pages of which the list names months. */
+/** The maximum number of pages whose months are listed. */
 const MAX_PAGES = 50
 
 /** Adds the monthly reports of pages. */
@@ -84,7 +84,7 @@ async function showList(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: 'Reports', section: 'services', content }, state)
 }
 
-/** Says whether readers of the page can read its reports, and changes that. */
+/** Shows whether readers of the page can read its reports, with a button to change that. */
 function Publication(props: {
   readonly screen: Screen
   readonly id: string
@@ -115,7 +115,7 @@ function Publication(props: {
   )
 }
 
-/** Says whether the member gets the reports by mail, and begins that. */
+/** Shows whether the member gets the reports by email, with a button to subscribe. */
 function ByMail({
   screen,
   id,

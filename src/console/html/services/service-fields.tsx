@@ -8,7 +8,7 @@ import { CurrentValue, currentValue } from '../frame/edit-fields.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.tsx'
 import type { Screen } from '../frame/screen.tsx'
 
-/** A service that a form offers. */
+/** A service in a form. */
 export interface OfferedService {
   readonly id: string
   readonly name: string
@@ -17,7 +17,7 @@ export interface OfferedService {
 /** The statuses that an incident can give a service. */
 const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'] as const
 
-/** Services that a form offers at most; more are found by their names. */
+/** The maximum number of services in a form; others can be found by name. */
 export const MAX_OFFERED = 50
 
 /** Reads the names of all services, in page order. */
@@ -25,7 +25,7 @@ export function readServiceNames({ ctx, organization }: Screen): Promise<Offered
   return listServices(ctx, organization.id)
 }
 
-/** Reads the chosen statuses from the fields of `ServiceStatusFields`. */
+/** Reads the selected statuses from the fields of `ServiceStatusFields`. */
 export function readServiceStatuses(fields: URLSearchParams): { serviceId: string; status: string }[] {
   return [...fields].flatMap(([name, status]) =>
     name.startsWith('services.') && status !== '' ? [{ serviceId: name.slice('services.'.length), status }] : [],
@@ -37,7 +37,10 @@ interface Props {
   readonly services: readonly OfferedService[]
 }
 
-/** Renders a choice of status per service. @param chosen the statuses before anything was typed. */
+/**
+ * Renders a choice of status per service.
+ * @param chosen the statuses before any input.
+ */
 export function ServiceStatusFields({
   state,
   services,
@@ -46,9 +49,9 @@ export function ServiceStatusFields({
   isOutdated = false,
 }: Props & {
   readonly chosen: ReadonlyMap<string, ServiceStatus>
-  /** For an update, the statuses that stay where nothing is chosen; absent: nothing is affected yet. */
+  /** For an update, the statuses that stay if nothing is selected; absent: no service is affected yet. */
   readonly affected?: ReadonlyMap<string, ServiceStatus>
-  /** Whether another person has changed the incident meanwhile. */
+  /** Whether another person has changed the incident in the meantime. */
   readonly isOutdated?: boolean
 }) {
   if (services.length === 0) return null
@@ -90,7 +93,7 @@ export function ServiceStatusFields({
   )
 }
 
-/** All services if they are few, else those named and those found. */
+/** All services if they are few; otherwise those that are named or found. */
 function offer(services: readonly OfferedService[], isNamed: (id: string) => boolean, { fields }: FormState) {
   if (services.length <= MAX_OFFERED) return services
   const text = soughtText({ fields })
@@ -101,7 +104,7 @@ function offer(services: readonly OfferedService[], isNamed: (id: string) => boo
 
 const soughtText = ({ fields }: Pick<FormState, 'fields'>) => fields.get('serviceText')?.trim().toLowerCase() ?? ''
 
-/** Finds services by their names, without a script; nothing is sent but the form's own page. */
+/** Finds services by name without a script: the form is only sent to its own page. */
 function Finder({ state, total }: { readonly state: FormState; readonly total: number }) {
   if (total <= MAX_OFFERED) return null
   return (
@@ -122,9 +125,9 @@ function StatusField({
 }: {
   readonly service: OfferedService
   readonly status: string
-  /** What it says where nothing is chosen. */
+  /** The label if nothing is selected. */
   readonly unchanged: string
-  /** The status that another person may have given it; absent: no one has. */
+  /** The status that another person has set; absent: none. */
   readonly current?: ServiceStatus | undefined
 }) {
   const name = `services.${service.id}`
@@ -148,7 +151,10 @@ function StatusField({
   )
 }
 
-/** Renders a choice of services. @param chosen those before anything was typed. */
+/**
+ * Renders a choice of services.
+ * @param chosen those before any input.
+ */
 export function ServiceChoice({
   state,
   services,
@@ -175,10 +181,10 @@ export function ServiceChoice({
   )
 }
 
-/** Reads the services that are chosen in the fields of `ServiceChoice`. */
+/** Reads the selected services from the fields of `ServiceChoice`. */
 export const readServiceIds = (fields: URLSearchParams): string[] => readChosen(fields, 'serviceIds')
 
-/** Returns the hint of `ServiceChoice`, or the services that another person has chosen, as `currentValue` does. */
+/** Returns the hint of `ServiceChoice`, or the services that another person has selected, as in `currentValue`. */
 export function currentServices(
   state: FormState,
   version: number,
@@ -190,12 +196,12 @@ export function currentServices(
   return currentValue(state, version, { name: 'serviceIds', value: chosen, typed, shown: namesInWords(names) })
 }
 
-/** Whether a form asks for more than being sent: for a preview, to find services, or to use a template. */
+/** Whether a form only requests a preview, services or a template. */
 export function isDraft(fields: URLSearchParams): boolean {
   return fields.has('preview') || fields.has('find') || usesTemplate(fields)
 }
 
-/** Whether a form asks for the words of the template that is chosen in it. */
+/** Whether a form requests the texts of its selected template. */
 export function usesTemplate(fields: URLSearchParams): boolean {
   return fields.has('use') && Boolean(fields.get('templateId'))
 }

@@ -13,7 +13,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { monitorStateNames } from '../now.tsx'
 
-/** Monitors listed at most with their service. */
+/** The maximum number of monitors listed with their service. */
 const MAX_MONITORS = 100
 
 /** Adds the pages that create, edit and delete a service. */
@@ -29,7 +29,7 @@ export function serviceScreens({ form }: Screens): void {
   })
 }
 
-/** Reads the fields that new and known services have. */
+/** Reads the common fields of new and existing services. */
 function readFields(fields: URLSearchParams) {
   return {
     name: fields.get('name') ?? '',
@@ -136,7 +136,10 @@ function ServiceForm({
   )
 }
 
-/** The fields of new and known services. @param service null: a new one. */
+/**
+ * The fields of new and existing services.
+ * @param service null: a new one.
+ */
 function Fields({
   state,
   service,

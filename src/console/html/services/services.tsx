@@ -15,7 +15,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 /** Services per page. */
 const PER_PAGE = 50
 
-/** Adds the list of services and groups, and what changes their order. */
+/** Adds the list of services and groups, and the actions that reorder them. */
 export function serviceListScreens({ get, action }: Screens): void {
   get('services', (screen) => showServices(screen, emptyForm))
   // The addresses of a refused order, read again.
@@ -25,7 +25,7 @@ export function serviceListScreens({ get, action }: Screens): void {
   action('services/groups/order', orderGroups, showServices)
 }
 
-/** A button moves one service by one place; without a button, `ids` are the services of a list in their new order. */
+/** A button moves one service by one position; without a button, `ids` are the services of a list in their new order. */
 async function orderServices(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const { ctx, organization } = screen
   const services = await listServices(ctx, organization.id)
@@ -181,5 +181,5 @@ function GroupOrder({ screen, groups }: { readonly screen: Screen; readonly grou
   )
 }
 
-/** Says that nothing but people keep the status up to date. */
+/** Explains that only people update the status. */
 const byHand = ({ basis }: ServiceState) => (basis === 'OWNER' ? ', by hand' : '')

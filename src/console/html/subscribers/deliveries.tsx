@@ -34,7 +34,7 @@ export function deliveryScreens({ get, action }: Screens): void {
   )
 }
 
-/** Reads the filter; days are those of the organization, and the last one is included. */
+/** Reads the filter; days are in the organization's time zone, and the last one is included. */
 function filterOf({ c, organization }: Screen): DeliveryFilter {
   const { timeZone } = organization
   const status = choiceParam(c, 'status', Object.values(DeliveryStatus))
@@ -85,7 +85,7 @@ interface DeliveryListProps {
   readonly filter: DeliveryFilter
   readonly page: ListPage<Listed>
   readonly events: Events
-  /** Whether anybody has subscribed; known only where there are no deliveries. */
+  /** Whether there are subscribers; only read if there are no deliveries. */
   readonly hasSubscribers: boolean
 }
 

@@ -39,12 +39,12 @@ const TELEGRAM = [
 
 const ownFields = [...ADDRESSES.map(({ name }) => name), 'telegram', 'topics', 'serviceIds']
 
-/** Adds the forms that subscribe people without their confirmation: one, or a list of addresses. */
+/** Adds the forms that subscribe addresses without their confirmation: one, or a list. */
 export function subscriberAddScreens({ form }: Screens): void {
   form('subscribers/new', showNew, async (screen, { fields }) => {
     if (isDraft(fields)) return showNew(screen, { fields, problem: null })
     const { ctx, organization } = screen
-    // A visitor may ask for a subscription as well, which is then to be confirmed: here it never is.
+    // Visitors may request a subscription too, which then has to be confirmed; here it never has to be.
     requireScope(ctx, 'WRITE')
     const { slug } = await findPage(ctx.db, organization.id, fields.get('pageId') || organization.id)
     await subscribe(ctx, { ...addressIn(fields), ...preferencesIn(fields), slug })
@@ -61,7 +61,7 @@ export function subscriberAddScreens({ form }: Screens): void {
   })
 }
 
-/** Returns the members of the API's input for what was typed. */
+/** Returns the members of the API's input. */
 function addressIn(fields: URLSearchParams): Record<string, unknown> {
   const typed = (name: string) => fields.get(name)?.trim() ?? ''
   const [botToken, chatId] = TELEGRAM.map(({ name }) => typed(name))
@@ -74,7 +74,7 @@ function preferencesIn(fields: URLSearchParams) {
   return { ...topics, serviceIds: readServiceIds(fields) }
 }
 
-/** A chosen file, or else what was typed. */
+/** A chosen file, or else the typed text. */
 async function textOf(sent: SubmittedForm): Promise<string> {
   return (await fileIn(sent, 'csv')?.text()) ?? sent.fields.get('csv') ?? ''
 }
@@ -160,7 +160,7 @@ async function showImport(screen: Screen, state: FormState): Promise<Response> {
   return screen.show({ title: 'Import subscribers', section: 'subscribers', content }, state)
 }
 
-/** Shows the answer in place of the form: the log, which the import has moved, does not take it away. */
+/** Shows the answer in place of the form. A refresh after the log has moved does not remove it. */
 function showImported(screen: Screen, { imported, known, skippedCount, skipped, problems }: ImportResult): Response {
   const lines = [...skipped, ...problems].toSorted((one, other) => one.line - other.line)
   const content = (

@@ -37,7 +37,7 @@ export const deliveryStatusNames = {
   CANCELLED: 'Cancelled',
 } as const satisfies Record<DeliveryStatus, string>
 
-/** Returns the options of a choice that filters, the first of which is any. */
+/** Returns the options of a filter, the first of which is any. */
 export function choicesOf(names: Readonly<Record<string, string>>) {
   return [{ value: '', text: 'Any' }, ...Object.entries(names).map(([value, text]) => ({ value, text }))]
 }

@@ -50,7 +50,7 @@ function filterOf({ c }: Screen): SubscriberFilter {
   }
 }
 
-/** Sends the subscribers of the list's filter as they are read. */
+/** Streams the subscribers that match the list's filter. */
 function sendExport(screen: Screen): Response {
   const { c, ctx, organization } = screen
   const lines = exportSubscribers(ctx, filterOf(screen))
