@@ -14,13 +14,13 @@ export function includesScope(has: Scope, needed: Scope): boolean {
   return scopeOrder[has] >= scopeOrder[needed]
 }
 
-/** The scope that a role includes. */
+/** The scope of each role. */
 const scopeOf = { VIEWER: 'READ', EDITOR: 'WRITE', ADMIN: 'ADMIN', OWNER: 'ADMIN' } as const satisfies Record<
   Role,
   Scope
 >
 
-/** The role that a scope requires of a person. */
+/** The role that each scope requires of a person. */
 const roleFor = { READ: 'VIEWER', WRITE: 'EDITOR', ADMIN: 'ADMIN' } as const satisfies Record<Scope, Role>
 
 /** Returns whether a role includes a scope. */
@@ -29,9 +29,10 @@ export function roleIncludes(role: Role, needed: Scope): boolean {
 }
 
 /**
- * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for with an
- * owner's rights.
- * @throws Unauthenticated when the caller is unknown. @throws Forbidden when scope or role are not sufficient.
+ * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for with
+ * an owner's rights.
+ * @throws Unauthenticated when the caller is unknown.
+ * @throws Forbidden when scope or role are not sufficient.
  */
 export function requireScope(ctx: Context, needed: Scope): string {
   const { actor } = ctx
@@ -54,9 +55,9 @@ export function requireScope(ctx: Context, needed: Scope): string {
 }
 
 /**
- * Returns the organization whose owner the caller is, for its people: an admin must not become an owner with a key. The operator
- * may do what an owner may.
- * @throws Unauthenticated and Forbidden as `requireScope` does.
+ * Returns the organization whose owner the caller is, to manage its people: an admin must not become an owner by a key. The
+ * operator may do what an owner may.
+ * @throws Unauthenticated and Forbidden like `requireScope`.
  */
 export function requireOwner(ctx: Context): string {
   const organizationId = requireOwnerOrKey(ctx)
@@ -64,7 +65,7 @@ export function requireOwner(ctx: Context): string {
   throw new Forbidden('FORBIDDEN', 'Only an owner may do this, signed in.')
 }
 
-/** Like `requireOwner`, for billing and deletion, which a key with scope ADMIN permits too. */
+/** Like `requireOwner`, for billing and deletion, which a key with scope ADMIN allows too. */
 export function requireOwnerOrKey(ctx: Context): string {
   const organizationId = requireScope(ctx, 'ADMIN')
   if (ctx.actor.kind !== 'user') return organizationId
@@ -73,16 +74,17 @@ export function requireOwnerOrKey(ctx: Context): string {
   throw new Forbidden('FORBIDDEN', `Only an owner may do this; your role is ${role}.`)
 }
 
-/** Returns the organization for which the caller may pay: any key of it, or of people an owner. */
+/** Returns the organization for which the caller may pay: with any of its keys, or as its owner. */
 export function requirePayer(ctx: Context): string {
   return ctx.actor.kind === 'user' ? requireOwnerOrKey(ctx) : requireScope(ctx, 'READ')
 }
 
-/** How long a person who proved to be present may do what is dangerous. */
+/** How long a confirmation of identity allows sensitive actions. */
 const CONFIRMATION_LIFETIME = 10 * MINUTE
 
 /**
- * Requires that a person has given a password or passkey within ten minutes. Keys and the operator's token are proof themselves.
+ * Requires that a person has entered a password or used a passkey within ten minutes. Keys and the operator's token are
+ * sufficient.
  * @throws Unauthenticated `CONFIRMATION_REQUIRED`.
  */
 export function requireConfirmation({ actor, now }: Pick<Context, 'actor' | 'now'>): void {
@@ -105,7 +107,7 @@ function organizationMissing(): Unauthenticated {
 
 /**
  * Requires that an id given in addition to the key is that of the key's organization.
- * @throws NotFound when it is another one's.
+ * @throws NotFound for another one's.
  */
 export function requireOwnOrganization(named: string | null | undefined, own: string): void {
   if (named != null && named !== own) throw new NotFound('Organization not found.')
@@ -121,7 +123,7 @@ export function hasScope(actor: Actor, organizationId: string, needed: Scope): b
   return actor.kind === 'apiKey' && actor.organizationId === organizationId && includesScope(actor.scope, needed)
 }
 
-/** Returns whether the caller may do what the operator may. */
+/** Returns whether the caller may act as the operator. */
 export function isOperator(actor: Actor): boolean {
   return actor.kind === 'operator' || (actor.kind === 'user' && actor.isOperator)
 }
@@ -152,7 +154,7 @@ export function proOrganizationOf(actor: Actor): string | null {
   return actor.memberships.get(actor.organizationId)?.checkPlan === 'PRO' ? actor.organizationId : null
 }
 
-/** Returns the id of the key or session by which the caller is known; null: neither. */
+/** Returns the id of the key or session that identifies the caller; null: neither. */
 export function credentialIdOf(actor: Actor): string | null {
   if (actor.kind === 'apiKey') return actor.keyId
   return actor.kind === 'user' ? actor.sessionId : null

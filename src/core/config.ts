@@ -98,7 +98,7 @@ const otlpEndpoint = setting(
     .optional(),
 )
 
-/** Parses what OpenTelemetry gives headers as: `name=value` pairs, percent-encoded and separated by commas. */
+/** Parses headers in OpenTelemetry's format: `name=value` pairs, percent-encoded and separated by commas. */
 const otlpHeaders = setting(
   z
     .string()
@@ -222,7 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   throw new StartError(lines.join('\n'))
 }
 
-/** Returns each setting with its value as text; of secrets, only whether they are set. */
+/** Returns each setting with its value as text; for secrets, only whether they are set. */
 export function settingsInEffect(config: Config): readonly { readonly name: string; readonly value: string }[] {
   const isSecret = (name: string) => secretNames.test(name) && !PUBLIC_ADDRESSES.has(name)
   return settingNames.map((name) => {
@@ -233,7 +233,7 @@ export function settingsInEffect(config: Config): readonly { readonly name: stri
   })
 }
 
-/** Addresses that hold no secret, unlike those with a password. */
+/** Addresses that contain no secret, unlike those with a password. */
 const PUBLIC_ADDRESSES = new Set(['BASE_URL', 'BTCPAY_URL'])
 
 function valueText(name: string, { DNS_SERVERS, TRUST_PROXY }: Config): string {
@@ -275,7 +275,7 @@ function required(text: string | undefined): string {
   return text
 }
 
-/** @throws when it is not percent-encoded correctly, or no value of a header. */
+/** @throws when it is not percent-encoded correctly, or not a valid header value. */
 function headerValue(text: string | undefined): string {
   const value = decodeURIComponent(required(text))
   if (!/^[\t\x20-\x7e]*$/.test(value)) throw new Error('Not a valid header value.')
@@ -301,7 +301,7 @@ function addSubnet(list: BlockList, entry: string): boolean {
   return true
 }
 
-/** Returns the variables of an environment that are no settings: what a configuration file may name. */
+/** Returns the environment variables that are not settings, which a configuration file may use. */
 export function otherVariables(env: NodeJS.ProcessEnv = process.env): Readonly<Record<string, string | undefined>> {
   const ours: ReadonlySet<string> = new Set(settingNames)
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.has(name)))

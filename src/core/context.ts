@@ -10,17 +10,17 @@ export interface SignedInUser {
   readonly kind: 'user'
   readonly userId: string
   readonly sessionId: string
-  /** Whether the person may do what the operator may. */
+  /** Whether the person may act as the operator. */
   readonly isOperator: boolean
-  /** When the person last proved to be present, with a password or a passkey. */
+  /** When the person last confirmed their identity, with a password or a passkey. */
   readonly confirmedAt: Date
   /** The person's role in each organization, by id. */
   readonly memberships: ReadonlyMap<string, Membership>
-  /** The organization of `memberships` that the person acts in; absent: none is chosen. */
+  /** The organization of `memberships` that the person acts in; absent: none is selected. */
   readonly organizationId?: string
 }
 
-/** What a person may do in an organization. */
+/** A person's rights in an organization. */
 export interface Membership {
   readonly role: Role
   /** The organization's check plan when the membership was read. */
@@ -43,7 +43,7 @@ export type Actor =
       readonly kind: 'operator'
       /** The person who acts as the operator; absent: the operator's token. */
       readonly userId?: string
-      /** When that person last proved to be present. */
+      /** When that person last confirmed their identity. */
       readonly confirmedAt?: Date
       /** The organization that the operator acts for; absent: none. */
       readonly organizationId?: string
@@ -53,7 +53,7 @@ export type Actor =
 /** A Prisma client, or the client of an open transaction, which has no `$connect`. */
 export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
 
-/** What runs plain SQL: a Prisma client, or a connection with its own transaction (`database/sql-transaction.ts`). */
+/** Runs plain SQL: a Prisma client, or a connection with its own transaction (`database/sql-transaction.ts`). */
 export interface SqlDatabase {
   /** Runs a statement and returns its rows. */
   $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
@@ -82,12 +82,12 @@ export interface Context {
   readonly claim?: Claim | undefined
 }
 
-/** The context of functions that need plain SQL only; every `Context` is one. */
+/** The context of functions that only need plain SQL; every `Context` is one. */
 export interface SqlContext extends Omit<Context, 'db'> {
   readonly db: SqlDatabase
 }
 
-/** How often a transaction is attempted that fails because of concurrent writes. */
+/** The maximum attempts of a transaction that fails because of concurrent writes. */
 const MAX_ATTEMPTS = 3
 
 /**
@@ -107,7 +107,7 @@ export async function transaction<C extends Context, T>(
   return repeatOnConflict(() => db.$transaction((client) => runClaimed({ ...ctx, db: client }, work), options))
 }
 
-/** Runs a transaction, and again when the database aborts it because of concurrent writes. */
+/** Runs a transaction, and again if the database aborts it because of concurrent writes. */
 export async function repeatOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,7 +1,7 @@
-/** The most rows that a statement deletes because they are old, so that others do not wait for it: about 10 ms. */
+/** The maximum number of old rows that one statement deletes, so that others wait for about 10 ms at most. */
 export const DELETE_BATCH = 1000
 
-/** Called with the number of rows of a table that were deleted because they were old. */
+/** Called with the number of rows of a table that were deleted due to their age. */
 export type CountDeleted = (table: string, rows: number) => void
 
 /** Counts nothing. */

@@ -56,7 +56,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 export interface Issue {
   readonly path: readonly string[]
   readonly message: string
-  /** The line of the text that was given, from 1; absent: the input is no text. */
+  /** The line in the input text, from 1; absent: the input is not a text. */
   readonly line?: number
 }
 
@@ -101,7 +101,7 @@ export class Conflict extends DomainError {
   }
 }
 
-/** A configuration file manages what the caller would change, until someone unlocks it. */
+/** A configuration file manages the object that the caller wants to change, until someone unlocks it. */
 export class ManagedByFile extends DomainError {
   readonly file: string
   readonly section: string

@@ -23,7 +23,7 @@ export interface IdempotentRequest {
 
 /** Serializes answers for storage and restores them. `Effect` is the result of the transaction that makes the change. */
 export interface AnswerSerializer<T, Effect = T> {
-  /** Returns what to store; null: nothing was changed, so the key becomes free again. */
+  /** Returns the answer to store; null: nothing was changed, so the key becomes free again. */
   serialize(effect: Effect): Prisma.InputJsonValue | null
   /** Returns the stored answer; null: it had no lasting effect, so the request is executed again. */
   restore(kept: Prisma.JsonValue): Promise<{ readonly value: T } | null>
@@ -127,7 +127,7 @@ export async function deleteExpiredAnswers(
 
 const expiryCutoff = (now: Date) => new Date(now.getTime() - ANSWER_TTL_MS)
 
-/** Visitors share networks, so no one may guess another one's key. */
+/** Visitors share networks, so nobody may be able to guess another's key. */
 const MIN_VISITOR_KEY_LENGTH = 16
 
 function requireKey({ actor }: Context, key: string): string {
@@ -142,7 +142,7 @@ function rowIdOf({ actor, clientAddress }: Context, key: string, part: number): 
   return hashOf([caller, key, part])
 }
 
-/** Returns a text for a caller without an organization. */
+/** Returns a text that identifies a caller without an organization. */
 function namedCaller(actor: Context['actor'], clientAddress: string | null): string {
   if (actor.kind === 'visitor') return clientSubject(clientAddress)
   return actor.kind === 'user' ? actor.userId : actor.kind

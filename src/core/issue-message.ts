@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ownValue } from './own-value.ts'
 
-/** Returns the message for an invalid value in our own words; undefined: the schema's own message, or none. */
+/** Returns our message for an invalid value; undefined: use the schema's own message. */
 export function issueMessage(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -46,7 +46,7 @@ const formats: Readonly<Record<string, string>> = {
 
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items', set: ' items' }
 
-/** The verb of a size limit: lists and strings have a size, numbers are one. */
+/** The verb of a size limit: lists and strings have a size, numbers are compared themselves. */
 const sizeOf = (origin: string) => (ownValue(units, origin) === undefined ? 'be ' : 'have ')
 
 const unitOf = (origin: string) => ownValue(units, origin) ?? ''

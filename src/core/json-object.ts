@@ -1,4 +1,4 @@
-/** Returns whether a value from JSON or YAML is an object with members, so neither a list nor null. */
+/** Returns whether a value from JSON or YAML is an object with members, neither a list nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import type { Issue } from './errors.ts'
 import { invalid } from './validation.ts'
 
-/** Between these years, the database and JavaScript write times in the same way. */
+/** Between these years, the database and JavaScript format times in the same way. */
 export const MIN_TIME = Date.UTC(1000, 0)
 export const MAX_TIME = Date.UTC(10_000, 0) - 1
 
@@ -23,7 +23,7 @@ export function searchText(name: string, text: string | null | undefined): strin
   return trimmed === '' ? null : trimmed.replaceAll('\0', '\ufffd').replace(/\p{Cs}/gu, '\ufffd')
 }
 
-/** Returns the condition that a text contains another one, in any case. */
+/** Returns the condition that a text contains another one, ignoring case. */
 export function containsText(text: string): { readonly contains: string; readonly mode: 'insensitive' } {
   // Escapes the special characters of LIKE.
   return { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }

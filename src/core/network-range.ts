@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { addressFamily, parseAddress } from './ip-address.ts'
 
 /**
- * Returns a network in CIDR notation, its host bits cleared; a single address is a network of one. An IPv4-mapped IPv6 network
- * becomes IPv4, as addresses of clients do. Returns null for other text.
+ * Returns a network in CIDR notation, with its host bits cleared; a single address is a network of one. An IPv4-mapped IPv6
+ * network becomes IPv4, like clients' addresses. Returns null for other text.
  */
 export function parseRange(text: string): string | null {
   const [address = '', length, ...rest] = text.trim().split('/')
@@ -34,7 +34,7 @@ export function isInRanges(ranges: readonly string[], address: string): boolean 
 
 const lists = new WeakMap<readonly string[], Readonly<Record<4 | 6, BlockList>>>()
 
-/** One list per family: a list takes IPv4 addresses as mapped ones, which are in wide IPv6 networks. */
+/** One list per family: a list would treat IPv4 addresses as mapped ones, which are in wide IPv6 networks. */
 function listOf(ranges: readonly string[], family: 4 | 6): BlockList {
   const list = new BlockList()
   for (const range of ranges) {

@@ -5,7 +5,7 @@ import { Conflict } from './errors.ts'
 /** The version that an edit is based on; absent: the edit applies to any version. */
 export const versionInput = z.int().nullish()
 
-/** @throws Conflict when an edit is based on another version than the current one. */
+/** @throws Conflict when an edit is based on a version other than the current one. */
 export function requireVersion(thing: { readonly version: number }, read: z.infer<typeof versionInput>): void {
   if (read === null || read === undefined || read === thing.version) return
   throw new Conflict(
@@ -14,14 +14,14 @@ export function requireVersion(thing: { readonly version: number }, read: z.infe
 }
 
 /**
- * Returns whether an edit changes any value; undefined values stay as they are. An edit without changes raises no version and
- * appends no event.
+ * Returns whether an edit changes any value; undefined values stay. An edit without changes does not increment the version,
+ * and appends no event.
  */
 export function hasChanges(thing: object, given: Readonly<Record<string, unknown>>): boolean {
   return changedMembers(thing, given).length > 0
 }
 
-/** Returns an edit without undefined values, which stay as they are. */
+/** Returns an edit without undefined values. */
 export function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const values = Object.entries(given).filter(([, value]) => value !== undefined)
   return Object.fromEntries(values) as { [K in keyof T]?: Exclude<T[K], undefined> }

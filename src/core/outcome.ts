@@ -1,9 +1,9 @@
 import { DomainError } from './errors.ts'
 
-/** What one of many inputs led to: a result, or why it is refused. */
+/** The outcome of one of many inputs: a result, or the refusal. */
 export type Outcome<T> = T | DomainError
 
-/** Returns a result, or the refusal that was thrown instead. */
+/** Returns a result, or the thrown refusal. */
 export function outcomeOf<T>(run: () => T): Outcome<T> {
   try {
     return run()
@@ -20,12 +20,12 @@ export function onlyResult<T>([only]: readonly Outcome<T>[]): T {
   return only
 }
 
-/** Returns the outcomes that are results. */
+/** Returns the successful results. */
 export function resultsOf<T>(outcomes: readonly Outcome<T>[]): T[] {
   return outcomes.filter((each): each is T => !(each instanceof DomainError))
 }
 
-/** Returns the outcomes with each result replaced, in order, by those of a function that takes all of them at once. */
+/** Returns the outcomes with each result replaced, in order, by those of a function that gets all of them at once. */
 export async function thenAll<T, U>(
   outcomes: readonly Outcome<T>[],
   next: (results: readonly T[]) => Promise<readonly Outcome<U>[]>,

@@ -2,17 +2,17 @@ import { GIF } from 'image-size/types/gif'
 import { PNG } from 'image-size/types/png'
 import { WEBP } from 'image-size/types/webp'
 
-/** The format of a picture, and its size in pixels as its header states it. */
+/** The format of a picture, and its size in pixels according to its header. */
 export interface PictureSize {
   readonly format: 'png' | 'jpg' | 'webp' | 'gif'
   readonly width: number
   readonly height: number
 }
 
-/** These formats have their size within their first bytes, and the parsers are given no more. */
+/** These formats have their size within their first bytes; the parsers get no more. */
 const parsers = { png: PNG, webp: WEBP, gif: GIF } as const
 const HEADER_BYTES = 64
-/** A JPEG has metadata before its size, of which cameras write up to some 100 kB. */
+/** A JPEG has metadata before its size; cameras write up to some 100 kB. */
 const MAX_JPEG_HEADER = 1024 * 1024
 
 /** Returns the format and the size of a picture; null for any other file, and for a broken header. */

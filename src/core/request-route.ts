@@ -1,7 +1,7 @@
 import type { AddressRange } from './ip-address.ts'
 import { addressRange, parseAddress } from './ip-address.ts'
 
-/** By which way a request came, as its socket and headers say. */
+/** The route of a request, according to its socket and headers. */
 export interface RequestRoute {
   /** The address of the other end of the socket; null: unknown. */
   readonly peer: string | null
@@ -11,20 +11,20 @@ export interface RequestRoute {
   readonly host: string | null
   readonly forwardedFor: string | null
   readonly forwardedProto: string | null
-  /** Whether a header of a proxy came along, such as Via or X-Real-IP. */
+  /** Whether the request has a header of a proxy, such as Via or X-Real-IP. */
   readonly hasProxyHeader: boolean
 }
 
 const INTERNAL_RANGES: ReadonlySet<AddressRange> = new Set(['loopback', 'private', 'unique local', 'link-local'])
 
-/** Returns whether an address is of a local network. Not of carrier-grade NAT, whose addresses visitors share. */
+/** Returns whether an address is in a local network, not counting carrier-grade NAT, whose addresses visitors share. */
 export function isInternal(address: string): boolean {
   return INTERNAL_RANGES.has(addressRange(address))
 }
 
 /**
  * Returns whether a request comes from the service's own network and uses a local host name, so most likely from its
- * operator. Sufficient to show advice, not to protect secrets.
+ * operator. Sufficient for showing advice, not for protecting secrets.
  */
 export function isLocalCaller(route: Pick<RequestRoute, 'peer' | 'host' | 'hasProxyHeader'>): boolean {
   if (route.hasProxyHeader) return false

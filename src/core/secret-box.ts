@@ -9,7 +9,7 @@ import { KEY_FILE } from './process/private-directory.ts'
 export interface SecretBox {
   /**
    * Encrypts a secret; the result differs each time.
-   * @param about the owner of the secret, such as a row and a field (associated data). `open` needs the same.
+   * @param about the owner of the secret, such as a row and a field (associated data). `open` requires the same.
    */
   seal(secret: string, about: string): string
   /** Decrypts a sealed text. @throws Error for another key, another `about` or a modified text. */
@@ -56,7 +56,7 @@ export async function openSecretBox({ config, db }: Pick<Context, 'config' | 'db
   const read = () => db.sealKey.findUnique({ where: { id: KEY_ROW_ID } })
   let known = await read()
   if (known === null) {
-    // Another instance may be first.
+    // Another instance may be faster.
     await db.sealKey.createMany({ data: { id: KEY_ROW_ID, fingerprint }, skipDuplicates: true })
     known = await read()
   }
@@ -102,7 +102,10 @@ async function createKey(path: string): Promise<void> {
   }
 }
 
-/** Reads a key file, or null. @throws StartError when the file holds no key. */
+/**
+ * Reads a key file, or null.
+ * @throws StartError when the file contains no key.
+ */
 async function readKey(path: string): Promise<string | null> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null

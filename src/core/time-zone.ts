@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { DAY, HOUR, SECOND, utcDay } from './time.ts'
 
 /**
- * Calendar days in IANA time zones. A calendar day is represented by its midnight in UTC, as the database stores a date;
- * adding `DAY` gives the next day in spite of clock changes.
+ * Calendar days in IANA time zones. A calendar day is represented by its midnight in UTC, as the database stores a date, so
+ * that adding `DAY` gives the next day despite clock changes.
  */
 
 /** Returns the calendar day of a time in a time zone. @throws RangeError for an unknown time zone. */
@@ -12,14 +12,14 @@ export function dayIn(timeZone: string, at: Date): Date {
 }
 
 /**
- * Returns the start of a calendar day in a time zone, which is not midnight where clocks change then. Days
- * are contiguous: each ends when the next begins, and may have 23, 25 or another number of hours.
+ * Returns the start of a calendar day in a time zone, which is not midnight if clocks change then. Days are contiguous: each
+ * ends when the next begins, and may have 23, 25 or another number of hours.
  * @throws RangeError for an unknown time zone.
  */
 export function startOfDay(timeZone: string, day: Date): Date {
   const wanted = day.getTime()
   const hasBegun = (at: number) => wallClock(timeZone, at) >= wanted
-  // The offset at UTC's midnight may be that before or after a clock change; the second try is mostly right.
+  // The offset at UTC's midnight may be that before or after a clock change; the second attempt is usually right.
   const near = wanted - offset(timeZone, wanted)
   const guess = wanted - offset(timeZone, near)
   if (hasBegun(guess) && !hasBegun(guess - SECOND)) return new Date(guess)
@@ -41,8 +41,8 @@ export function daysUpTo(last: Date, count: number): Date[] {
 const localTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?$/
 
 /**
- * Returns the time that clocks in a time zone show as `text`, such as `2026-03-29T01:59`; null for a text that is no date and
- * time. A time that clocks skip counts as that much after the change; of one that they show twice, the first is meant.
+ * Returns the time that clocks in a time zone show as `text`, such as `2026-03-29T01:59`; null unless it is a date and time.
+ * A time that clocks skip counts as that much after the change; a time that they show twice counts as the first.
  * @throws RangeError for an unknown time zone.
  */
 export function parseLocalTime(timeZone: string, text: string): Date | null {
@@ -53,14 +53,14 @@ export function parseLocalTime(timeZone: string, text: string): Date | null {
       .map((part) => Number(part ?? 0)) ?? []
   const wanted = Date.UTC(year, month - 1, day, hour, minute, second)
   if (year < 1000 || new Date(wanted).toISOString().slice(0, 16) !== text.slice(0, 16)) return null
-  // No two changes of a clock are less than a day apart: these are the offsets before and after a change that may be near.
+  // Clock changes are at least a day apart, so these are the offsets before and after a nearby change.
   const before = wanted - offset(timeZone, wanted - DAY)
   const after = wanted - offset(timeZone, wanted + DAY)
   const shown = [before, after].filter((at) => wallClock(timeZone, at) === wanted)
   return new Date(shown.length > 0 ? Math.min(...shown) : before)
 }
 
-/** Returns what clocks in a time zone show at a time, to the minute, as `parseLocalTime` reads it. */
+/** Returns the local time in a time zone, to the minute, in the format of `parseLocalTime`. */
 export function formatLocalTime(timeZone: string, at: Date): string {
   return new Date(wallClock(timeZone, at.getTime())).toISOString().slice(0, 16)
 }
@@ -72,10 +72,13 @@ export interface OffsetChange {
   readonly after: number
 }
 
-/** Changes that are closer to each other than this may be missed: no zone has had any. */
+/** Changes closer together than this may be missed; no zone has had any. */
 const BETWEEN_CHANGES = 7 * DAY
 
-/** Returns a time zone's offset at a time, and how it changes until another. @throws RangeError for an unknown time zone. */
+/**
+ * Returns a time zone's offset at a time, and its changes until another time.
+ * @throws RangeError for an unknown time zone.
+ */
 export function offsetsOf(
   timeZone: string,
   from: Date,

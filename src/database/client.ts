@@ -52,7 +52,7 @@ export interface DatabaseOptions {
   readonly transactionTimeout?: number
 }
 
-/** What both kinds of database provide once open. */
+/** The common part of both kinds of open databases. */
 interface Opened {
   readonly pool: pg.Pool
   readonly kind: DatabaseHandle['kind']
@@ -81,7 +81,7 @@ export async function openDatabase({
     adapter: new PrismaPg(serializeQueries(poolAfter(async () => (await opening).pool))),
     transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
-  // Prisma loads its query compiler while the database opens, and asks the database nothing.
+  // Prisma loads its query compiler while the database opens, without using the database.
   const [opened] = await Promise.all([opening, prisma.$connect()])
   const { pool, kind, failure, notifications, health, isLocked, applied, close } = opened
   offerConnections(prisma, pool)
@@ -121,7 +121,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
       log.info(`database: creating the embedded database in ${dataDir} (first start, takes a few seconds)`)
     }
     const migrations = readMigrations(migrationsDirectory)
-    // Whether they are read matters once the database is open.
+    // A failure to read them only matters once the database is open.
     migrations.catch(() => {})
     const opening = begun ? openedEmbedded(directory, begun.thread, begun.opened) : openEmbedded(directory)
     const { pool, failure, close } = await opening.catch(cannotOpen(dataDir))

@@ -1,7 +1,7 @@
 import type { SqlDatabase } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
-/** The most rows of one statement. */
+/** The maximum number of rows per statement. */
 const MAX_ROWS = 200
 
 /**

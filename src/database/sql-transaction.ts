@@ -13,9 +13,9 @@ export function offerConnections(prisma: object, pool: pg.Pool): void {
 }
 
 /**
- * Runs `work` in a transaction, or in the caller's open one, like `transaction`; for work that needs plain SQL only. It has a
- * connection of its own, because a statement takes four times as much processor time through Prisma. What need not wait for an
- * answer is sent together: `BEGIN` with the first statement, and `COMMIT` with those of `$sendRaw`.
+ * Runs `work` in a transaction, or in the caller's open one, like `transaction`; for work that only needs plain SQL. It has
+ * a separate connection, because a statement takes four times as much processor time through Prisma. Statements that do not
+ * wait for an answer are sent together: `BEGIN` with the first statement, and `COMMIT` with those of `$sendRaw`.
  */
 export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) => Promise<T>): Promise<T> {
   const { db } = ctx
@@ -28,7 +28,7 @@ export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) =>
       try {
         const send = createPipeline(client)
         const begun = send({ text: 'BEGIN' })
-        // It writes, and must not without a transaction.
+        // It writes, which requires a transaction.
         if (ctx.claim) await begun
         const result = await runClaimed({ ...ctx, db: plainSql(send) }, work)
         const { command } = await send({ text: 'COMMIT' })
@@ -44,14 +44,14 @@ export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) =>
 }
 
 /**
- * Returns the rows of a plain statement, outside of a transaction without Prisma, for statements that are frequent. JSON is
- * parsed either way.
+ * Returns the rows of a plain statement, without Prisma if outside of a transaction, for frequent statements. JSON is parsed
+ * either way.
  */
 export async function plainRows<Row>(db: SqlDatabase, statement: Prisma.Sql): Promise<Row[]> {
   const pool = pools.get(db)
   if (!pool) return db.$queryRaw<Row[]>(statement)
   const { rows } = await withCurrentPlans(() => pool.query(prepared(statement)))
-  // The caller knows what its statement selects.
+  // The caller knows the selected columns.
   return rows as Row[]
 }
 
@@ -68,7 +68,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
 /** Sends a statement; resolves to its result once all statements before it have succeeded. */
 type Send = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
-/** Creates what sends the statements of a transaction without waiting for each other: those of one tick in one piece. */
+/** Creates the sender of a transaction's statements, which do not wait for each other: those of one tick are sent together. */
 function createPipeline(client: pg.PoolClient): Send {
   const { stream } = client.connection
   let earlier: Promise<unknown> | null = null
@@ -77,7 +77,7 @@ function createPipeline(client: pg.PoolClient): Send {
     process.nextTick(() => stream.uncork())
     const result = client.query(statement)
     const before = earlier
-    // Where a statement fails, the later ones do as well: it is the cause.
+    // If a statement fails, the later ones fail too: it is the cause.
     const own = before === null ? result : before.then(() => result)
     for (const each of [result, own]) each.catch(() => {})
     earlier = own
@@ -89,14 +89,14 @@ function plainSql(send: Send): SqlDatabase {
   return {
     async $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) {
       const { rows } = await send(prepared('raw' in query ? Prisma.sql(query, ...values) : query))
-      // The caller knows what its statement selects.
+      // The caller knows the selected columns.
       return rows as T
     },
     $sendRaw: (statement) => void send(prepared(statement)),
   }
 }
 
-/** The most statements that a connection keeps prepared. */
+/** The maximum number of prepared statements per connection. */
 const MAX_PREPARED = 200
 
 /** The names of prepared statements by text. */
@@ -113,8 +113,8 @@ function prepared({ text, values }: Prisma.Sql): pg.QueryConfig {
 }
 
 /**
- * Runs work, and again when a statement was prepared before a migration by a newer version, after which `SELECT *` would give
- * other columns. It fails before it has changed anything.
+ * Runs work, and again if a statement was prepared before a migration by a newer version, after which `SELECT *` would
+ * return other columns. It fails before it has changed anything.
  */
 async function withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
   try {

@@ -1,12 +1,12 @@
 import type { SqlDatabase } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
-/** The most rows of one statement. */
+/** The maximum number of rows per statement. */
 const MAX_ROWS = 100
 
 /**
- * Updates many rows that have versions with few statements, and raises their versions.
- * @param rows all with the same columns, which are names of this program; `id` names the row.
+ * Updates many rows that have versions with few statements, and increments their versions.
+ * @param rows all with the same columns, which are names of this program; `id` identifies the row.
  */
 export async function updateRows(
   db: Pick<SqlDatabase, '$queryRaw'>,

@@ -1,7 +1,7 @@
 import { EventKind } from '../generated/prisma/enums.ts'
 
 /**
- * Who else learns of an event, beside those who read the organization's log:
+ * Who gets an event besides readers of the organization's log:
  * - `page`: the public page shows the change
  * - `subscribers`: they are notified
  * - `browsers`: members are notified in their browsers, besides alerts, which reach browsers by alert channels

@@ -22,7 +22,7 @@ export type ChunkRunner<C, T> = (index: number, work: (ctx: C) => Promise<Outcom
 /** Items per transaction in mode `EACH`. Other changes of the organization run between two transactions. */
 const CHUNK_SIZE = 10
 
-/** The time limit of an atomic call on a busy machine; usually it takes a second at most. */
+/** The time limit of an atomic call on a busy machine; it usually takes a second at most. */
 const TIMEOUT_MS = 30 * SECOND
 
 /**
@@ -57,7 +57,7 @@ function requireItemLimit(count: number): void {
   throw invalid([{ path: ['items'], message: `must have at most ${MAX_ITEMS} items, has ${count}` }])
 }
 
-/** Rolls back a change and carries its outcomes. */
+/** Rolls back a change and contains its outcomes. */
 class Rollback<T> extends Error {
   readonly outcomes: Outcome<T>[]
 
@@ -77,7 +77,7 @@ async function runAtomic<C extends Context, I, T>(
     const runAll = async (tx: Context): Promise<ChangeResult<Outcome<T>[]>> => {
       const outcomes: Outcome<T>[] = []
       for (const item of items) outcomes.push(await outcomeOf(work({ ...ctx, ...tx }, item)))
-      // Runs the items after a refused one as well, so that the caller gets all errors at once.
+      // Runs the items after a refused one too, so that the caller gets all errors at once.
       if (outcomes.some(isRefused)) throw new Rollback(outcomes.map((each) => (isRefused(each) ? each : notApplied)))
       return [outcomes]
     }

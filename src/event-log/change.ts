@@ -14,7 +14,7 @@ interface OpenChange {
   readonly organizationId: string
   /** The events so far; appended to the log at the end. */
   readonly events: NewEvent[]
-  /** Values read once for all parts, by key. */
+  /** Values that are read once for all parts, by key. */
   readonly cache: Map<string, Promise<unknown>>
 }
 
@@ -22,7 +22,7 @@ declare module '../core/context.ts' {
   interface Context {
     /** The change whose transaction this context belongs to; absent: none. */
     readonly open?: OpenChange | undefined
-    /** Called after the commit of a change, before its event log's notification arrives; absent: nothing is. */
+    /** Called after the commit of a change, before its event log's notification arrives; absent: no callback. */
     readonly onChanged?: ((organizationId: string, events: readonly Pick<NewEvent, 'kind'>[]) => void) | undefined
   }
 }
@@ -30,10 +30,11 @@ declare module '../core/context.ts' {
 /**
  * Changes an organization in one transaction and appends the events that `work` returns to its log. The transaction locks
  * the organization's row first, so changes to one organization run one at a time across all processes: what `work` reads
- * stays true until the commit, and changes cannot deadlock. A nested change of the same organization joins the outer one:
- * it takes no lock, and its events are appended with the others.
+ * stays true until the commit, and changes cannot deadlock. A nested change of the same organization joins the outer one: it
+ * takes no lock, and its events are appended with the others.
  * @param timeoutMs the time limit of the transaction; absent: the default limit.
- * @throws NotFound when there is no such organization. @throws Unauthenticated when the caller's key was revoked.
+ * @throws NotFound when the organization does not exist.
+ * @throws Unauthenticated when the caller's key was revoked.
  */
 export function change<T>(
   ctx: Context,
@@ -47,7 +48,7 @@ export function change<T>(
   )
 }
 
-/** Like `change`, for frequent changes that need plain SQL only: a quarter of the processor time. */
+/** Like `change`, for frequent changes that only need plain SQL: a quarter of the processor time. */
 export function changeBySql<T>(
   ctx: Context,
   organizationId: string,
@@ -61,7 +62,7 @@ export function changeBySql<T>(
 
 type NoteEvents = (events: readonly NewEvent[]) => void
 
-/** Runs a transaction, which may take several attempts, and reports the events of the last one after the commit. */
+/** Runs a transaction, possibly in several attempts, and reports the events of the last one after the commit. */
 async function committed<T>(
   { onChanged }: Pick<Context, 'onChanged'>,
   organizationId: string,
@@ -112,7 +113,10 @@ async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlCont
   }
 }
 
-/** Locks an organization's row until the end of the transaction. @throws NotFound and Unauthenticated as `change` does. */
+/**
+ * Locks an organization's row until the end of the transaction.
+ * @throws NotFound and Unauthenticated like `change`.
+ */
 async function lock({ db, actor }: SqlContext, organizationId: string): Promise<void> {
   const { sessionId = null, role = null } = actor.kind === 'user' ? sessionIn(actor, organizationId) : {}
   const [organization] = await db.$queryRaw<{ deletedAt: Date | null; isRevoked: boolean }[]>`
@@ -126,19 +130,19 @@ async function lock({ db, actor }: SqlContext, organizationId: string): Promise<
   // API keys and members lose access to a deleted organization at once; payments and the operator keep it.
   if (!organization || (organization.deletedAt !== null && (actor.kind === 'apiKey' || actor.kind === 'user')))
     throw new NotFound('Organization not found.')
-  // Known keys and sessions are cached for moments: neither changes anything once it is revoked.
+  // Known keys and sessions are cached briefly, but revoked ones cannot change anything.
   if (!organization.isRevoked) return
   if (actor.kind === 'user')
     throw new Unauthenticated('UNAUTHENTICATED', 'Your session or role has ended. Sign in again.')
   throw new Unauthenticated('INVALID_API_KEY', 'This API key was revoked.')
 }
 
-/** Returns what must still be in the database for a person to change an organization. */
+/** Returns the row that must still exist for a person to change an organization. */
 function sessionIn({ sessionId, memberships }: SignedInUser, organizationId: string) {
   return { sessionId, role: memberships.get(organizationId)?.role }
 }
 
-/** Reads a value that no part of a change alters once per change; outside a change, on each call. */
+/** Reads a value that no part of a change modifies, once per change; outside a change, on each call. */
 export function readOnce<T>({ open }: Pick<Context, 'open'>, key: string, read: () => Promise<T>): Promise<T> {
   // All values under one key come from the same function.
   const cached = open?.cache.get(key) as Promise<T> | undefined

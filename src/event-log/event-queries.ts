@@ -4,11 +4,11 @@ import type { EventKind } from '../generated/prisma/enums.ts'
 
 type Db = Pick<Context, 'db'>
 
-/** Which events `listEvents` returns. */
+/** The filter of `listEvents`. */
 export interface EventSearch {
-  /** Undefined: of every kind. */
+  /** Undefined: every kind. */
   readonly kind: EventKind | undefined
-  /** The position before which the list starts; null: at the newest. */
+  /** The position before which the list starts; null: the newest. */
   readonly before: number | null
   readonly limit: number
 }
@@ -22,10 +22,10 @@ export function listEvents({ db }: Db, organizationId: string, { kind, before, l
   })
 }
 
-/** What an event is about. */
+/** The subject of an event. */
 export type EventSubject = Pick<Event, 'kind' | 'subjectName' | 'subjectId'>
 
-/** Returns what the events at these positions of an organization's log are about; deleted ones are absent. */
+/** Returns the subjects of the events at these positions of an organization's log; deleted ones are absent. */
 export async function readEventSubjects(
   { db }: Db,
   organizationId: string,
@@ -40,8 +40,8 @@ export async function readEventSubjects(
 }
 
 /**
- * Returns since when an organization's events are kept, if the event after a position was deleted because it was old; null: it is
- * kept, or the position is that of the newest event.
+ * Returns since when an organization's events are kept, if the event after a position was deleted due to its age; null: it
+ * is kept, or the position is that of the newest event.
  */
 export async function deletedAfter({ db }: Db, organizationId: string, position: number): Promise<Date | null> {
   const log = await db.organization.findUnique({

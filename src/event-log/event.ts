@@ -11,15 +11,15 @@ export interface NewEvent {
   readonly subjectId: string
   /** The current name of the subject, which may be deleted before the event is read. */
   readonly subjectName: string
-  /** When the event took place, if it was noticed later. */
+  /** When the event happened, if it was detected later. */
   readonly since?: Date
   /** The id of the incident or maintenance update that the event announces; absent for other events. */
   readonly updateId?: string
   /** The month, such as 2026-10, whose report the event announces; absent for other events. */
   readonly reportMonth?: string
-  /** The services that it concerns in addition to those that its subject has then, such as those of a deleted incident. */
+  /** The services that it concerns besides those of its subject at that time, such as those of a deleted incident. */
   readonly serviceIds?: readonly string[]
-  /** Whether subscribers are notified, if they are of events of this kind; absent: yes. */
+  /** Whether subscribers are notified, for kinds that notify them; absent: yes. */
   readonly tellSubscribers?: boolean
 }
 
@@ -33,7 +33,7 @@ const LOG_CHANNEL = 'event_log'
 const MAX_PAYLOAD = 7900
 
 /**
- * Called with an organization whose log has grown and what announced it, and with null for any log when notifications may be
+ * Called with an organization whose log has grown and the announcement, and with null for any log when notifications may be
  * missed.
  */
 type GrowthListener = (organizationId: string | null, announcement: string | null) => void
@@ -46,11 +46,11 @@ export function listenToLogs(
   return database.listen(LOG_CHANNEL, (payload) => listener(payload?.split(' ', 1)[0] ?? null, payload))
 }
 
-/** Returns the events that an announcement carries, in order; none: they are to be read. */
+/** Returns the events in an announcement, in order; none: they have to be read. */
 export function announcedEvents(announcement: string | null): Event[] {
   const start = announcement?.indexOf(' ') ?? -1
   if (announcement === null || start === -1) return []
-  // What `appendEvents` wrote.
+  // The result of `appendEvents`.
   const events = JSON.parse(announcement.slice(start)) as (Omit<Event, 'at' | 'since'> & {
     readonly at: string
     readonly since: string | null
@@ -97,7 +97,7 @@ export async function appendEvents(
   else await ctx.db.$queryRaw(statement)
 }
 
-/** The services that the subject of an event has; `*` for an incident or a maintenance that affects none. */
+/** The services of an event's subject; `*` for an incident or a maintenance that affects none. */
 const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
   WHEN 'svc' THEN ARRAY[event."subjectId"]
   WHEN 'grp' THEN ARRAY(SELECT id FROM "Service" WHERE "groupId" = event."subjectId")
@@ -137,11 +137,11 @@ const actorKinds = {
   visitor: 'VISITOR',
 } as const satisfies Record<Actor['kind'], ActorKind>
 
-/** Returns which kind of caller an actor is. */
+/** Returns the kind of an actor. */
 export const actorKindOf = (actor: Actor): ActorKind => actorKinds[actor.kind]
 
-/** Returns the id of the caller's key; null: it has none. */
+/** Returns the id of the caller's key; null: none. */
 export const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)
 
-/** Returns the id of the person who acts; null: none. */
+/** Returns the id of the acting person; null: none. */
 export const userIdOf = (actor: Actor) => ('userId' in actor ? (actor.userId ?? null) : null)

@@ -5,7 +5,7 @@ import type { Clock } from '../core/time.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
 
-/** A value made of one organization's state; null: it states that there is no such organization. */
+/** A value derived from one organization's state; null: the organization does not exist. */
 interface OrganizationValue {
   readonly organizationId: string | null
 }
@@ -20,11 +20,11 @@ interface CachedValue<T> {
 /** Loads a value. It may return the previous one (null: none), which then keeps its age, if nothing in it has changed. */
 type Loader<T> = (previous: T | null) => Promise<T>
 
-/** A cache of values made of organizations' states. An entry is valid until its organization's event log moves. */
+/** A cache of values derived from organizations' states. An entry is valid until its organization's event log moves. */
 export interface LogCache<T extends OrganizationValue> {
   /** Returns the cached value, or loads it. Concurrent callers share one load; errors are not cached. */
   get(key: string, load: Loader<T>): Promise<T>
-  /** Like `get`, but returns the stale value when the database is unavailable or slow. Throws when none exists. */
+  /** Like `get`, but returns the stale value if the database is unavailable or slow. Throws if there is none. */
   getOrStale(key: string, load: Loader<T>): Promise<CachedValue<T>>
   /** Returns the cached value if it is current; null: `get` would load it. */
   current(key: string): T | null
@@ -146,7 +146,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
     },
     invalidate(organizationId) {
       for (const { invalidated } of running) invalidated.add(organizationId)
-      // The organization of a running load is unknown until it ends, so later callers share none of them.
+      // The organization of a running load is unknown until it ends, so later callers do not share it.
       shareable.clear()
       for (const key of keysAbout(organizationId)) expire(key)
     },

@@ -4,16 +4,16 @@ import { DELETE_BATCH } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 import { publicKinds } from './audience.ts'
 
-/** How many of its newest events a log keeps whatever their age: readers hold the last of them in memory, without gaps. */
+/** The number of newest events that a log keeps at any age, because readers hold the last of them in memory, without gaps. */
 export const NEWEST_KEPT = 1000
 
-/** Deletes old events, a batch with each call. */
+/** Deletes old events, one batch per call. */
 export interface EventRetention {
   /** Returns whether there may be more: pause before the next batch, so that other work can run. */
   deleteBatch(parts: Pick<Context, 'db' | 'now'>, count: CountDeleted): Promise<boolean>
 }
 
-/** Where a run is: the organization, and its events that were looked at. */
+/** The progress of a run: the organization, and its events so far. */
 interface Place {
   readonly organizationId: string
   readonly at: Date
@@ -24,10 +24,10 @@ interface Place {
 const before = (organizationId: string): Place => ({ organizationId, at: new Date(0), seq: -1 })
 
 /**
- * Deletes events older than `days`. What stays: the newest events of each log, those that are yet to be dispatched, those that
- * announce an update, which name its author, and the newest of each kind about each subject that a public page shows, which say when
- * it changed last. Readers whose position is older than the rest meet a gap, and `Organization.eventsSince` says from when on the
- * log is whole.
+ * Deletes events older than `days`, except the newest events of each log, undispatched ones, those that announce an update
+ * and so name its author, and the newest of each kind about each subject of a public page, which date its last change.
+ * Readers with a position before the rest get a gap, and `Organization.eventsSince` is the time from which the log is
+ * complete.
  */
 export function createEventRetention(days: number): EventRetention {
   let place: Place | null = null
@@ -70,7 +70,7 @@ export function createEventRetention(days: number): EventRetention {
 interface Batch {
   readonly looked: number
   readonly gone: number
-  /** The last event that was looked at; null: there was none. */
+  /** The last event of the batch; null: there was none. */
   readonly at: Date | null
   readonly seq: number | null
 }

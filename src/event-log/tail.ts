@@ -11,7 +11,7 @@ import { announcedEvents, decodeCursor, listenToLogs, readEventsAfter } from './
  */
 export interface Gap {
   readonly kind: 'GAP'
-  /** The position after which no event is missing. */
+  /** The position after which the log is complete. */
   readonly seq: number
   readonly at: Date
 }
@@ -45,7 +45,7 @@ export function startPosition(cursor: string | null | undefined): number | null 
 
 /** A position that no log has; a gap follows it. */
 const BEFORE_START = -1
-/** Newest events of a log in memory: a reader that is not further behind costs no query. */
+/** The number of newest events of a log in memory: a reader within them costs no query. */
 const RECENT_EVENTS = 100
 /** Events per query. */
 const PAGE_SIZE = 500

@@ -14,7 +14,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts'
 import { costs, STATEMENT_COST } from './document/cost.ts'
 import { PAGE_SIZE } from './list/keyset.ts'
 
-/** The context of every resolver. Rooms add what their own resolvers need. */
+/** The context of every resolver. Rooms add the members for their own resolvers. */
 export interface GraphContext extends Context {
   /** Never a transaction's client: a resolver that writes calls a domain function, which opens its own transaction. */
   readonly db: PrismaClient
@@ -23,13 +23,13 @@ export interface GraphContext extends Context {
   readonly shown?: Shown
 }
 
-/** What a response shows, for the answer cache. */
+/** The content of a response, for the answer cache. */
 export interface Shown {
   /** The organizations whose data root fields have read; null: one that does not exist. */
   readonly organizationIds: Set<string | null>
-  /** Whether a page in it is private, so that the answer depends on who asks. */
+  /** Whether it contains a private page, so that the answer depends on the caller. */
   isPrivate: boolean
-  /** Whether the answer lacks something because of an error. */
+  /** Whether an error removed a part of the answer. */
   isPartial: boolean
 }
 

@@ -188,7 +188,7 @@ builder.objectType(Unavailable, {
   interfaces: [ErrorInterface],
 })
 
-/** What reporting errors needs. */
+/** The dependencies for reporting errors. */
 interface Reporting {
   readonly log: Logger
   readonly now: Clock
@@ -226,7 +226,7 @@ export function maskError(error: unknown, { log, now }: Reporting): GraphQLError
  * location. Returns null for an error about a value that the schema cannot serialize, which is a bug.
  */
 function fromGraphql(error: GraphQLError): GraphQLError | null {
-  // Yoga adds what the JSON parser said, which quotes the body.
+  // Yoga adds the JSON parser's message, which quotes the body.
   if (error.extensions['originalError'] !== undefined) {
     const extensions = { code: 'BAD_REQUEST', http: { status: 400 } }
     return new GraphQLError('The body is not valid JSON.', { extensions })

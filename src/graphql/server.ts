@@ -20,7 +20,7 @@ import { limitBodySize } from './transport/body-size.ts'
 import { compression } from './transport/compression.ts'
 import { mediaTypes, takesEvents } from './transport/media-type.ts'
 
-/** What the HTTP server and the websocket pass with each operation. */
+/** The context that the HTTP server and the websocket pass with each operation. */
 interface ServerContext {
   readonly caller: Caller
   readonly shown?: Shown
@@ -28,7 +28,7 @@ interface ServerContext {
 
 export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 
-/** An operation of ours is a few hundred bytes; a bulk check with its variables is the largest. */
+/** Operations of ours have a few hundred bytes; the largest is a bulk check with its variables. */
 export const MAX_BODY_BYTES = 128 * 1024
 
 /** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one. */
@@ -65,13 +65,13 @@ export function createGraphqlServer(options: {
     ],
     maskedErrors: { maskError: (error) => maskError(error, { log, now }) },
     cors: { origin: '*', credentials: false },
-    // Browsers get it from the router: http/api-tools/graphiql.tsx.
+    // The router serves it to browsers: http/api-tools/graphiql.tsx.
     graphiql: false,
     landingPage: false,
     multipart: false,
     batching: false,
     maxRequestBodySize: false,
-    // Unexpected errors are logged where they are masked; the rest are callers' mistakes.
+    // Unexpected errors are logged where they are masked; others are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })
 }
@@ -110,7 +110,7 @@ const limits = (checkCost: CostCheck): Plugin => ({
   },
 })
 
-/** @throws when the answer is to be kept but must not be: the code that decided that has read the request differently. */
+/** @throws when the answer is to be cached but must not be: the code that decided that has parsed the request differently. */
 function requireCacheable({ schema, document, operationName, contextValue }: ExecutionArgs): void {
   // The context that `contextOf` made.
   const { shown } = contextValue as GraphContext
@@ -134,7 +134,7 @@ function eventStreamError({ request }: { readonly request?: Request }): GraphQLE
   return new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
 }
 
-/** Asks nginx and proxies like it to pass events on at once. */
+/** Makes nginx and similar proxies forward events at once. */
 const unbuffered: Plugin = {
   onResponse({ response: { headers } }) {
     if (headers.get('content-type')?.startsWith('text/event-stream')) headers.set('x-accel-buffering', 'no')

@@ -41,8 +41,9 @@ const REQUEST_TIMEOUT_MS = 60 * SECOND
  */
 const KEEP_ALIVE_TIMEOUT_MS = 75 * SECOND
 /**
- * How many new connections may wait to be accepted, as far as the system allows (Linux: net.core.somaxconn, 4096). All open pages of
- * an organization ask within 250 ms what an event has changed, and those beyond Node's 511 would be reset.
+ * The maximum number of new connections that wait to be accepted, as far as the system allows (Linux: net.core.somaxconn,
+ * 4096). All open pages of an organization request the changes of an event within 250 ms, and those beyond Node's 511 would
+ * be reset.
  */
 const MAX_WAITING_CONNECTIONS = 16_384
 const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }

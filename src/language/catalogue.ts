@@ -9,10 +9,10 @@ import { pl } from './pl.ts'
 import { ptBr } from './pt-br.ts'
 import { zhHans } from './zh-hans.ts'
 
-/** The words of status pages and subscriptions in one language. */
+/** The texts of status pages and subscriptions in one language. */
 export type Catalogue = typeof en
 
-/** The languages in which pages, mails and feeds are written. */
+/** The languages of pages, emails and feeds. */
 export const Language = {
   EN: 'EN',
   DE: 'DE',
@@ -43,7 +43,7 @@ const catalogues: Readonly<Record<Language, Catalogue>> = {
 /** All languages. */
 export const languages = Object.values(Language)
 
-/** Returns the words of a language. */
+/** Returns the texts of a language. */
 export function wordsOf(language: Language): Catalogue {
   return catalogues[language]
 }

@@ -5,11 +5,14 @@ import { languages, wordsOf } from './catalogue.ts'
 /** The languages of a page. */
 export interface OfferedLanguages {
   readonly offered: readonly Language[]
-  /** Of the address without a language, and of readers who understand none of the others. */
+  /** For the address without a language, and for readers who understand none of the others. */
   readonly byDefault: Language
 }
 
-/** Returns the languages that a page offers. @param chosen names of languages; none: all. Its default is always among them. */
+/**
+ * Returns the languages that a page offers.
+ * @param chosen names of languages; none: all. The default is always among them.
+ */
 export function offeredLanguages(chosen: readonly string[], byDefault: string): OfferedLanguages {
   const first = languages.find((language) => language === byDefault) ?? 'EN'
   const offered = languages.filter(
@@ -23,17 +26,17 @@ export function languageNamed(name: string | null, { offered, byDefault }: Offer
   return offered.find((language) => language === name) ?? byDefault
 }
 
-/** Returns the `lang` of what an owner writes in one language: absent on a page in that language, else unknown. */
+/** Returns the `lang` of a text that an owner writes in one language: absent on a page in that language, else unknown. */
 export function ownersLang(words: Pick<Catalogue, 'tag'>, byDefault: string): '' | undefined {
   return words.tag === wordsOf(offeredLanguages([], byDefault).byDefault).tag ? undefined : ''
 }
 
-/** Returns a language as it stands in addresses: `de`, `pt-br`. */
+/** Returns a language as in addresses: `de`, `pt-br`. */
 export function segmentOf(language: Language): string {
   return wordsOf(language).tag.toLowerCase()
 }
 
-/** Other tags of our languages, which addresses may have too. */
+/** Other tags of our languages, which addresses may contain too. */
 const aliases: Readonly<Record<string, Language>> = {
   pt: 'PT_BR',
   'pt-pt': 'PT_BR',
@@ -42,7 +45,7 @@ const aliases: Readonly<Record<string, Language>> = {
   'zh-sg': 'ZH_HANS',
 }
 
-/** Returns the language of a tag such as `pt-BR`, `pt` or `zh-CN`, in any case; null: none of ours. */
+/** Returns the language of a tag such as `pt-BR`, `pt` or `zh-CN`, ignoring case; null: not supported. */
 export function languageOfTag(tag: string | undefined): Language | null {
   const wanted = tag?.toLowerCase() ?? ''
   const alias = Object.entries(aliases).find(([name]) => name === wanted)?.[1]
@@ -88,7 +91,7 @@ function choose(header: string, { offered, byDefault }: OfferedLanguages): Langu
   return byDefault
 }
 
-/** Returns the language and the script of a tag: `zh-TW` is `zh-Hant`; null: it is no tag. */
+/** Returns the language and the script of a tag: `zh-TW` is `zh-Hant`; null: not a tag. */
 function scriptOf(tag: string): string | null {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()

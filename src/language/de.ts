@@ -12,7 +12,7 @@ const ordinals = ['ersten', 'zweiten', 'dritten', 'vierten', 'fünften']
 const every = (count: number, one: string, units: string) => (count === 1 ? one : `Alle ${number(count)} ${units}`)
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in German. */
+/** The texts in German. */
 export const de: Catalogue = {
   tag: 'de',
   locale: 'de',

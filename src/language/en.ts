@@ -14,7 +14,7 @@ const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 /** The direction of writing. */
 const leftToRight = 'ltr' as 'ltr' | 'rtl'
 
-/** The texts of status pages and subscriptions in English. All other languages have the same ones. */
+/** The texts of status pages and subscriptions in English. All other languages have the same keys. */
 export const en = {
   /** The language of HTML (BCP 47), the locale of `Intl`, the language’s name for itself, and its direction. */
   tag: 'en',
@@ -25,7 +25,7 @@ export const en = {
   number,
   percent,
   duration: lasting,
-  /** Joins names, followed by how many more there are. */
+  /** Joins names, followed by the number of others. */
   names: (names: readonly string[], more: number) =>
     list(more > 0 ? [...names, plural(more, { one: '# more', other: '# more' })] : names),
 
@@ -113,7 +113,7 @@ export const en = {
     onlyProblems: 'Only problems',
     pastIncidents: 'Past incidents',
     calm: (days: number) => plural(days, { one: '# day without an incident', other: '# days without an incident' }),
-    /** How many more incidents there were than those listed. */
+    /** The number of incidents beyond the listed ones. */
     noIncidents: (days: number) =>
       plural(days, { one: 'No incidents in the last day.', other: 'No incidents in the last # days.' }),
     noOtherIncidents: (days: number) =>

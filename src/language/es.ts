@@ -12,7 +12,7 @@ const ordinals = ['primer', 'segundo', 'tercer', 'cuarto', 'quinto']
 const every = (count: number, one: string, units: string) => `Cada ${count === 1 ? one : `${number(count)} ${units}`}`
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Spanish. */
+/** The texts in Spanish. */
 export const es: Catalogue = {
   tag: 'es',
   locale: 'es',

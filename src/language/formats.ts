@@ -1,6 +1,6 @@
 import { ownValue } from '../core/own-value.ts'
 
-/** The plural categories of a language that its messages tell apart (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
+/** The plural categories of a language that its messages distinguish (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
 export type Plurals = 'one' | 'few' | 'many' | 'other'
 
 /** A weekday by its place in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
@@ -9,35 +9,38 @@ export interface NthWeekday {
   readonly day: number
 }
 
-/** Writes numbers, plurals, lists and times of one language. */
+/** Formats numbers, plurals, lists and times in one language. */
 export interface Formats<Forms extends Plurals> {
-  /** Writes a number: `1,234`. */
+  /** Formats a number: `1,234`. */
   number(value: number): string
   /** Returns the form of a message for a number; `#` in it becomes the number. */
   plural(count: number, forms: Readonly<Record<Forms, string>>): string
-  /** Writes a percentage with at most three decimals: `99.98` as `99.98%`. */
+  /** Formats a percentage with at most three decimals: `99.98` as `99.98%`. */
   percent(value: number): string
   /** Joins with “and”: `Search, Checkout and API`. */
   list(items: readonly string[]): string
-  /** Writes a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
+  /** Formats a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
   duration(milliseconds: number): string | null
-  /** Writes how long ago something was, in milliseconds, rounded down to one unit: `58 minutes ago`, `now` under a minute. */
+  /** Formats how long ago something was, in milliseconds, rounded down to one unit: `58 minutes ago`, `now` under a minute. */
   ago(milliseconds: number): string
-  /** Makes a format of dates and times in a time zone. Slow: make each once per page. @throws RangeError for an unknown time zone. */
+  /**
+   * Creates a format of dates and times in a time zone. Slow: create each once per page.
+   * @throws RangeError for an unknown time zone.
+   */
   date(timeZone: string, options: Intl.DateTimeFormatOptions): (at: Date) => string
 }
 
 /** The short names of units of time after a number. */
 type Units = Readonly<Record<'day' | 'hour' | 'minute', string>>
 
-/** The units of languages for which `Intl` has longer ones. */
+/** The units of languages for which those of `Intl` are longer. */
 const shortUnits: Readonly<Record<string, Units>> = {
   en: { day: 'd', hour: 'h', minute: 'min' },
   it: { day: 'g', hour: 'h', minute: 'min' },
   nl: { day: 'd', hour: 'u', minute: 'min' },
 }
 
-/** Makes a value when it is first needed: formats of all languages would take a start 60 ms. */
+/** Creates a value when it is first needed: creating the formats of all languages at the start would take 60 ms. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -64,7 +67,7 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
     number: (value) => numbers().format(value),
     plural(count, forms) {
       const rule = Object.entries<string>(forms).find(([name]) => name === rules().select(count))
-      // French, Spanish, Italian and Portuguese tell apart millions, which messages here do not.
+      // French, Spanish, Italian and Portuguese distinguish millions, which messages here do not.
       const [, form = ''] = rule ?? Object.entries<string>(forms).find(([name]) => name === 'other') ?? []
       return form.replaceAll('#', numbers().format(count))
     },
@@ -96,16 +99,16 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
 }
 
 /**
- * The locales whose people name time zones by letters, in the order in which they are asked: `Intl` gives each locale only the names
- * of its own countries, and otherwise `GMT-5`.
+ * The locales whose time zones have abbreviations, in the order of lookup: `Intl` only has the abbreviations of a locale's
+ * own countries, and otherwise `GMT-5`.
  */
 const namingLocales = ['en-US', 'en-CA', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'ja']
 
 const isOffset = (name: string) => /^(GMT|UTC)[+\u2212-]/.test(name)
 
-/** Names a time zone as the people in it do: `EST`, not `GMT-5`. Without such a name, its offset stays. */
+/** Returns the local abbreviation of a time zone: `EST`, not `GMT-5`. Without one, returns its offset. */
 function withZoneName(format: Intl.DateTimeFormat, timeZone: string): (at: Date) => string {
-  // A name in winter says that there is one in summer.
+  // An abbreviation in winter implies one in summer.
   const winter = new Date('2026-01-01T12:00:00Z')
   if (!isOffset(zoneName(format, winter))) return (at) => format.format(at)
   const names = namingLocales
@@ -122,7 +125,7 @@ function zoneName(format: Intl.DateTimeFormat, at: Date): string {
   return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
-/** Writes a message with elements in it, as a template: the texts and the elements in order. */
+/** Formats a message that contains elements, as a template: the texts and the elements in order. */
 export function rich<Element>(
   texts: TemplateStringsArray,
   ...elements: readonly (Element | string)[]
@@ -133,7 +136,7 @@ export function rich<Element>(
   })
 }
 
-/** Writes the first letter large. */
+/** Capitalizes the first letter. */
 export function upperFirst(text: string): string {
   return text.replace(/^./u, (letter) => letter.toUpperCase())
 }

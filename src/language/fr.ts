@@ -12,7 +12,7 @@ const every = (count: number, one: string, units: string) =>
   count === 1 ? one : `${units === 'semaines' ? 'Toutes' : 'Tous'} les ${number(count)} ${units}`
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in French. */
+/** The texts in French. */
 export const fr: Catalogue = {
   tag: 'fr',
   locale: 'fr',

@@ -1,10 +1,10 @@
-/** A piece of a sentence: our words, or a text of the owner within them. */
+/** A piece of a sentence: our text, or a text of the owner within it. */
 export interface Piece {
   readonly text: string
   readonly isOwners: boolean
 }
 
-/** First strong isolate, and its end: what they enclose has a direction of its own. No owner may write either. */
+/** First strong isolate, and its end: the text between them has its own direction. Owners cannot write either. */
 const [START, END] = ['\u2068', '\u2069']
 const isolated = new RegExp(`${START}([^${START}${END}]*)${END}`)
 
@@ -20,7 +20,7 @@ export function withoutIsolates(sentence: string): string {
     .join('')
 }
 
-/** Cuts a sentence into our words and the texts of the owner. */
+/** Splits a sentence into our texts and the texts of the owner. */
 export function piecesOf(sentence: string): readonly Piece[] {
   return sentence.split(isolated).flatMap((text, index) => (text === '' ? [] : [{ text, isOwners: index % 2 === 1 }]))
 }

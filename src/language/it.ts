@@ -16,7 +16,7 @@ const nthWeekday = ({ nth, day }: NthWeekday) => {
 const every = (count: number, one: string, units: string) => `Ogni ${count === 1 ? one : `${number(count)} ${units}`}`
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Italian. */
+/** The texts in Italian. */
 export const it: Catalogue = {
   tag: 'it',
   locale: 'it',

@@ -12,7 +12,7 @@ const nthWeekday = ({ nth, day }: NthWeekday) => `${nth === -1 ? '最終' : `第
 const every = (count: number, one: string, unit: string) => (count === 1 ? one : `${number(count)}${unit}ごと`)
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Japanese. */
+/** The texts in Japanese. */
 export const ja: Catalogue = {
   tag: 'ja',
   locale: 'ja',

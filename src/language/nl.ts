@@ -10,7 +10,7 @@ const ordinals = ['eerste', 'tweede', 'derde', 'vierde', 'vijfde']
 const every = (count: number, one: string, units: string) => (count === 1 ? one : `Elke ${number(count)} ${units}`)
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Dutch. */
+/** The texts in Dutch. */
 export const nl: Catalogue = {
   tag: 'nl',
   locale: 'nl',

@@ -28,7 +28,7 @@ const every = (count: number, one: string, forms: { few: string; many: string })
   count === 1 ? one : `Co ${plural(count, { one: '#', few: `# ${forms.few}`, many: `# ${forms.many}`, other: '#' })}`
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Polish. */
+/** The texts in Polish. */
 export const pl: Catalogue = {
   tag: 'pl',
   locale: 'pl',

@@ -16,7 +16,7 @@ const nthWeekday = ({ nth, day }: NthWeekday) => {
 const every = (count: number, one: string, units: string) => (count === 1 ? one : `A cada ${number(count)} ${units}`)
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in Brazilian Portuguese. */
+/** The texts in Brazilian Portuguese. */
 export const ptBr: Catalogue = {
   tag: 'pt-BR',
   locale: 'pt-BR',

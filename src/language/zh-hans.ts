@@ -13,7 +13,7 @@ const nthWeekday = ({ nth, day }: NthWeekday) => `${ordinals[nth - 1] ?? '最后
 const every = (count: number, one: string, unit: string) => (count === 1 ? one : `每 ${number(count)} ${unit}`)
 const dayOfYear = date('UTC', { day: 'numeric', month: 'long' })
 
-/** The words in simplified Chinese. */
+/** The texts in simplified Chinese. */
 export const zhHans: Catalogue = {
   tag: 'zh-Hans',
   locale: 'zh-Hans',

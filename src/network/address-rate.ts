@@ -9,7 +9,7 @@ import { createDestinationLimiter } from './destination-limiter.ts'
  */
 export const CONNECTIONS_PER_MINUTE = 7200
 
-/** Limits connections by address, whatever names and redirects lead there. Asked where a connection begins. */
+/** Limits connections by address, whichever names and redirects lead there. Checked where a connection begins. */
 export interface AddressRateLimiter {
   /** Admits a connection to an address; false: the limit is reached. */
   tryAcquire(address: string): boolean

@@ -17,7 +17,7 @@ export interface DestinationLimiter {
   run<T>(key: string, limits: WaitLimits, work: () => Promise<T>): Promise<T | null>
   /** Admits work now; returns the function that releases it. Null: the limit is reached. */
   tryAcquire(key: string): (() => void) | null
-  /** Returns in how many milliseconds the limit per minute may admit work again. */
+  /** Returns the milliseconds until the limit per minute may admit work again. */
   msUntilFree(key: string): number
 }
 
@@ -37,9 +37,7 @@ interface Destination {
 
 /** Above this number of keys, idle ones are dropped. */
 const MAX_KEYS = 1000
-/**
- * A sixth of the limit per minute may start at once; the rest is spread evenly, so that no minute exceeds the limit.
- */
+/** A sixth of the limit per minute may start at once; the rest is spread evenly, so that no minute exceeds the limit. */
 const BURST_SHARE = 1 / 6
 
 /** Creates a limiter. */
@@ -115,7 +113,7 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
   return {
     async run(key, limits, work) {
       const line = destinationOf(key)
-      // Work that need not wait starts synchronously.
+      // Work that does not have to wait starts synchronously.
       const isFirst = !limits.signal.aborted && line.waiting.size === 0 && begin(line)
       if (!isFirst && !(await wait(line, limits))) return null
       const end = releaseOf(line)

@@ -3,8 +3,8 @@ import { addressFamily, isPublic, parseAddress, subnet64 } from '../core/ip-addr
 import { isPublicName } from './public-name.ts'
 
 /**
- * Returns the key of the third party behind a host: the registrable domain of a name, the /64 of an IPv6 address, an
- * IPv4 address itself. Null for private networks, which belong to our own operator.
+ * Returns the key of the third party behind a host: the registrable domain of a name, the /64 of an IPv6 address, an IPv4
+ * address itself. Null for private networks, which belong to our own operator.
  * @param host a name, or an address, also in brackets.
  */
 export function thirdParty(host: string): string | null {

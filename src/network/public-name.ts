@@ -2,9 +2,9 @@ import { parse } from 'tldts'
 import { isPublic } from '../core/ip-address.ts'
 
 /**
- * Returns whether a lower-case name without a final dot belongs to the public DNS. Other names are known to the
- * resolvers of one site at most: suffixes under which names cannot be registered, such as `internal` or `cluster.local`,
- * `home.arpa` (RFC 8375), and the reverse names of addresses that are not public.
+ * Returns whether a lower-case name without a final dot belongs to the public DNS. Other names are known to the resolvers of
+ * one site at most: suffixes under which names cannot be registered, such as `internal` or `cluster.local`, `home.arpa` (RFC
+ * 8375), and the reverse names of addresses that are not public.
  */
 export function isPublicName(name: string): boolean {
   const { isIcann, isPrivate, publicSuffix } = parse(name, {

@@ -5,32 +5,32 @@ import { createDestinationLimiter } from './destination-limiter.ts'
 import type { Answer, Limits, Outbound } from './outbound/outbound.ts'
 import { readRetryAfter } from './retry-after.ts'
 
-/** What a registry says of a domain. */
+/** A registry's answer about a domain. */
 export type Registration =
   | { readonly kind: 'registered'; readonly expiresAt: Date | null; readonly statuses: readonly string[] }
-  /** The registry has no data of it. */
+  /** The registry has no data about it. */
   | { readonly kind: 'missing' }
-  /** Nothing is known, and why. */
+  /** Nothing is known; the reason. */
   | { readonly kind: 'unknown'; readonly why: string }
 
-/** Asks registries for registrations of domains (RDAP, RFC 9082 and 9083). */
+/** Queries registries for registrations of domains (RDAP, RFC 9082 and 9083). */
 export interface RdapClient {
   /**
-   * Returns what the registry of a domain says; remembered for some hours, so that a registry is asked rarely.
+   * Returns the registry's answer about a domain, cached for some hours to avoid frequent queries.
    * @param domain a registrable domain, in ASCII.
    */
   registrationOf(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration>
 }
 
-/** How long an answer is remembered, and how long the failure to get one. */
+/** How long an answer is cached, and how long a failure. */
 const REMEMBERED_MS = 6 * HOUR
 const FAILED_MS = HOUR
 
-/** How long the list of registries is used, and how soon it is asked for again after a failure. */
+/** How long the list of registries is used, and how soon it is requested again after a failure. */
 const LIST_MS = 24 * HOUR
 const LIST_FAILED_MS = 10 * MINUTE
 
-/** How long a registry is left alone that says it is asked too often: unless it says how long, and at most. */
+/** How long to pause queries to an overloaded registry: the default if it gives no time, and the maximum. */
 const PAUSE_MS = HOUR
 const MAX_PAUSE_MS = 24 * HOUR
 
@@ -38,7 +38,7 @@ const MAX_PAUSE_MS = 24 * HOUR
 const MAX_LIST_BYTES = 2 * 1024 * 1024
 const MAX_ANSWER_BYTES = 256 * 1024
 
-/** How much one registry is asked, for all organizations together. */
+/** The limits for queries to one registry, for all organizations together. */
 const LIMITS = { atOnce: 2, perMinute: 30 } as const
 
 const STATUSES_KEPT = 30
@@ -46,7 +46,7 @@ const STATUSES_KEPT = 30
 /** The registries by top-level domain, or by more of its labels (RFC 9224 §4). */
 type Registries = ReadonlyMap<string, readonly URL[]>
 
-/** @param settings `bootstrapUrl` is where the list of registries is (RFC 9224). */
+/** @param settings `bootstrapUrl` is the address of the list of registries (RFC 9224). */
 export function createRdapClient(settings: {
   readonly outbound: Pick<Outbound, 'request'>
   readonly bootstrapUrl: string
@@ -66,7 +66,7 @@ export function createRdapClient(settings: {
     const read =
       answer.kind === 'answer' && answer.status === 200 && answer.complete ? readRegistries(answer.body) : null
     if (limits.signal?.aborted) return list.registries
-    // A list that cannot be had now is used on.
+    // If the list cannot be fetched, the previous one stays in use.
     list = { registries: read ?? list.registries, until: now() + (read === null ? LIST_FAILED_MS : LIST_MS) }
     return list.registries
   }
@@ -89,7 +89,7 @@ export function createRdapClient(settings: {
     return asksToWait(url, now() + pauseMs)
   }
 
-  /** An earlier answer outlives a failure: what it says of the end is still so, or is later by now. */
+  /** An earlier answer survives a failure: its expiry is still valid, or has been extended by now. */
   async function renewed(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration> {
     const registration = await ask(domain, limits)
     if (limits.signal.aborted) return registration
@@ -104,7 +104,7 @@ export function createRdapClient(settings: {
     async registrationOf(domain, limits) {
       const stored = known.get(domain)
       if (stored !== undefined && stored.until > now()) return stored.registration
-      // Monitors of several organizations may ask for one domain at once.
+      // Monitors of several organizations may query one domain at once.
       const running = asking.get(domain) ?? renewed(domain, limits).finally(() => asking.delete(domain))
       asking.set(domain, running)
       return running
@@ -140,7 +140,7 @@ function webAddress(text: string): URL | null {
   return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
-/** Returns the address of the longest listed part of a domain, with TLS if there is one. */
+/** Returns the address of the longest listed part of a domain, preferring TLS. */
 function registryOf(registries: Registries, domain: string): URL | null {
   const labels = domain.split('.')
   const urls = labels
@@ -166,7 +166,7 @@ function registrationIn({ status, body, complete }: Answer, domain: string, { ho
   return { kind: 'registered', expiresAt: ends.find((each) => each !== null) ?? null, statuses }
 }
 
-/** Reads a date of RFC 3339, or null when it is invalid. */
+/** Parses a date of RFC 3339; null if it is invalid. */
 function dateOf(value: unknown): Date | null {
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value) ? new Date(value) : null
   return date === null || Number.isNaN(date.getTime()) ? null : date

@@ -1,4 +1,4 @@
-/** Returns the reason of a failed connection in a few words: that of the cause where the error only wraps one. */
+/** Returns the reason of a failed connection in a few words: that of the cause if the error only wraps one. */
 export function reasonOf(error: unknown): string {
   const { cause, code, errors } = error as {
     readonly cause?: unknown

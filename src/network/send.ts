@@ -1,8 +1,8 @@
 import type { Outbound } from './outbound/outbound.ts'
 
 /**
- * Sends a request and returns the whole response. @throws when none exists within `timeoutMs`, or it exceeds
- * `maxBytes`.
+ * Sends a request and returns the whole response.
+ * @throws when there is none within `timeoutMs`, or it exceeds `maxBytes`.
  */
 export type Send = (
   request: {
@@ -15,7 +15,7 @@ export type Send = (
 ) => Promise<{
   readonly status: number
   readonly body: string
-  /** The header Retry-After; null or absent: there is none. */
+  /** The header Retry-After; null or absent: none. */
   readonly retryAfter?: string | null
 }>
 

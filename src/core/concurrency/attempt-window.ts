@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
-/** Counts attempts per key within a window that begins with the first one; once it is full, none is left until it ends. */
+/**
+ * Counts attempts per key within a window that begins with the first one; once it is full, all further attempts are refused
+ * until it ends.
+ */
 export interface AttemptWindow {
-  /** Returns how many attempts a key has left. */
+  /** Returns the number of attempts that a key has left. */
   left(key: string, now: Date): number
   /** Returns when the window of a key ends; without attempts, now. */
   endsAt(key: string, now: Date): Date
@@ -10,7 +13,7 @@ export interface AttemptWindow {
   count(key: string, now: Date): void
 }
 
-/** The number of keys that are remembered; beyond it, the one unused for longest starts anew. */
+/** The maximum number of remembered keys; beyond it, the least recently used one starts over. */
 const MAX_KEYS = 10_000
 
 /** Creates the windows of this process: at most `max` attempts per key within `windowMs`. */
@@ -24,7 +27,7 @@ export function createAttemptWindow({
   const windows = new LRUCache<string, { readonly start: number; readonly count: number }>({ max: MAX_KEYS })
   const current = (key: string, now: Date) => {
     const window = windows.get(key)
-    // A clock that was set back must not lock anybody out.
+    // Setting a clock back must not lock anyone out.
     const isCurrent = window !== undefined && Math.abs(now.getTime() - window.start) < windowMs
     return isCurrent ? window : null
   }

@@ -1,36 +1,39 @@
 /**
- * Gathers items and writes them in batches, one batch at a time: a statement costs as much as many rows. Items that arrive while
- * a batch is written go into the next one.
+ * Gathers items and writes them in batches, one at a time, because a statement costs as much as many rows. Items that arrive
+ * during a write go into the next batch.
  */
 export interface BatchWriter<T> {
   add(item: T): void
-  /** The number of waiting items, without those that are being written. */
+  /** The number of waiting items, excluding those being written. */
   readonly waiting: number
-  /** Removes the item that has waited longest, and returns it; an empty list: none waits. */
+  /** Removes the item that has waited longest, and returns it; an empty list: none is waiting. */
   removeOldest(): T[]
-  /** Removes the matching items that wait, and returns them. */
+  /** Removes the waiting items that match, and returns them. */
   remove(matches: (item: T) => boolean): T[]
   /** When the current batch began, on the monotonic clock; null: none is being written. */
   readonly writingSince: number | null
-  /** Resolves when nothing waits and nothing is being written. Until then batches leave at once. */
+  /** Resolves when nothing is waiting or being written. Until then, batches are written at once. */
   idle(): Promise<void>
 }
 
 export interface BatchWriterOptions<T> {
   /**
-   * Writes a batch, and resolves to the items to write again, which go first; undefined: none. Must not reject: it handles its
-   * errors itself, with a pause if there is to be one.
+   * Writes a batch, and resolves to the items to retry, which go first; undefined: none. Must not reject: it handles its
+   * errors itself, with a pause if necessary.
    */
   readonly write: (batch: readonly T[]) => Promise<readonly T[] | undefined>
-  /** The number of items with which a batch leaves at once. */
+  /** The number of items with which a batch is written at once. */
   readonly full: number
   /** How long items gather, in milliseconds, unless the batch is full before. */
   readonly gatherMs: number
-  /** How long items gather when nothing was being written; null: for the rest of this turn of the event loop. Default `gatherMs`. */
+  /**
+   * How long items gather if nothing was being written; null: for the rest of this turn of the event loop. Default
+   * `gatherMs`.
+   */
   readonly firstGatherMs?: number | null
-  /** Whether a batch with this item leaves at once. */
+  /** Whether a batch with this item is written at once. */
   readonly isUrgent?: (item: T) => boolean
-  /** Removes the items of the next batch from those that wait; default: the first `full`. */
+  /** Removes the items of the next batch from the waiting ones; default: the first `full`. */
   readonly take?: (waiting: T[]) => T[]
 }
 
@@ -52,13 +55,13 @@ export function createBatchWriter<T>(options: BatchWriterOptions<T>): BatchWrite
     while (waiting.length > 0) {
       await writeNext()
       resolveIdle()
-      // Also when nothing waits: what comes just after a batch shares the next one.
+      // Also if nothing is waiting: items that arrive just after a batch share the next one.
       await gather(gatherMs)
     }
     isRunning = false
   }
 
-  /** Waits until a batch is to leave; null: for the rest of this turn of the event loop. */
+  /** Waits until a batch is due; null: for the rest of this turn of the event loop. */
   async function gather(milliseconds: number | null): Promise<void> {
     if (isReady()) return
     await new Promise<void>((resolve) => {

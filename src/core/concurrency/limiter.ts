@@ -1,10 +1,11 @@
-/** Runs work, with a limited number of pieces at once. The rest waits, in the order of the calls. */
+/** Limits how many pieces of work run at once. The rest waits, in the order of the calls. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
  * Creates a limiter. A piece that fails doesn't affect the others.
- * @param atOnce how many pieces run at once. @param maxWaiting how many wait; unlimited if absent.
- * @param refusal the error of the calls beyond that.
+ * @param atOnce the maximum number of running pieces.
+ * @param maxWaiting the maximum number of waiting pieces; unlimited if absent.
+ * @param refusal the error of further calls.
  */
 export function createLimiter({
   atOnce,

@@ -9,18 +9,18 @@ import { waitAtMost, withDeadline } from './deadline.ts'
  */
 export type LoopState = 'ok' | 'busy' | 'failing' | 'stopped'
 
-/** The duration of a run from which the loop is busy. */
+/** The duration of a run after which the loop is busy. */
 export const BUSY_AFTER_MS = 0.5 * SECOND
 
 /**
- * The duration of a run from which the loop counts as stopped: on an overloaded machine, runs take seconds. The queries
+ * The duration of a run after which the loop counts as stopped: on an overloaded machine, runs take seconds. The queries
  * themselves detect an unavailable database sooner.
  */
 export const STOPPED_AFTER_MS = 5 * SECOND
 
-/** How long `check` waits for a run: until it counts as busy. */
+/** How long `check` waits for a run, until it counts as busy. */
 export const CHECK_PATIENCE_MS = BUSY_AFTER_MS + 50
-/** How old the last run may be for `check`. */
+/** The maximum age of the last run for `check`. */
 const CHECK_AGE_MS = SECOND
 
 /** A loop that runs work repeatedly. */
@@ -29,8 +29,8 @@ export interface PollLoop {
   /** Starts the next run at once, or after the minimum pause. */
   wake(): void
   /**
-   * Runs now, unless a run ended within the last second, and waits for its end, but only until it counts as busy: afterwards
-   * `state` is that of a loop which does not sleep.
+   * Runs now, unless a run ended within the last second, and waits for its end, but only until it counts as busy; afterwards
+   * `state` is up to date.
    */
   check(): Promise<void>
   /** Stops the loop after the current run. */

@@ -3,11 +3,11 @@ import { createFairQueue } from './fair-queue.ts'
 /** How long an owner may run before it yields the event loop. */
 const TIME_SLICE_MS = 8
 
-/** Whose work takes turns; an owner that is a text is the same wherever it is named so. */
+/** The owner of work that takes turns; texts with the same content are the same owner. */
 type Owner = object | string
 
 const waiting = createFairQueue<Owner, () => void>()
-/** When the current time slice began, on the monotonic clock; null: none has. */
+/** When the current time slice began, on the monotonic clock; null: none is running. */
 let sliceStart: number | null = null
 
 /** Returns whether the current time slice is over. */

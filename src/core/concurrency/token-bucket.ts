@@ -1,18 +1,18 @@
-/** Limits a rate: holds some tokens, and refills them evenly. */
+/** Limits a rate: contains a number of tokens, which are refilled evenly. */
 export interface TokenBucket {
-  /** Takes a token; returns false when none exists. */
+  /** Takes a token; returns false if there is none. */
   take(): boolean
-  /** Returns in how many milliseconds there is a token; 0: now. */
+  /** Returns the milliseconds until there is a token; 0: now. */
   msUntilToken(): number
-  /** Returns whether the bucket holds all the tokens that it can. */
+  /** Returns whether the bucket is full. */
   isFull(): boolean
 }
 
 export interface RateLimit {
-  /** How many tokens can be taken within any window of this many milliseconds. */
+  /** The maximum number of tokens taken within any window of this many milliseconds. */
   readonly limit: number
   readonly windowMs: number
-  /** How many of them can be taken at once; the rest is spread over the window. */
+  /** The maximum number taken at once; the rest is spread over the window. */
   readonly burst: number
 }
 
@@ -27,7 +27,7 @@ export function createTokenBucket(
 
   function refill(): void {
     const now = clock()
-    // A clock that is set back gives nothing, and takes nothing.
+    // Setting a clock back adds and removes nothing.
     tokens = Math.min(burst, tokens + Math.max(0, now - refilledAt) * perMs)
     refilledAt = now
   }

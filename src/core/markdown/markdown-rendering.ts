@@ -21,7 +21,7 @@ export type StoredMessages = Readonly<Record<string, { readonly message: string;
 
 /** The maximum length of messages rendered without a thread: the worst one takes a few milliseconds. */
 const MAX_INLINE_LENGTH = 250
-/** The maximum length of stored HTML, which the longest message has when escaped. */
+/** The maximum length of stored HTML, which the longest escaped message has. */
 const MAX_HTML_LENGTH = 60_000
 /** Typical messages take a fiftieth of it. */
 const TIMEOUT_MS = SECOND / 2
@@ -38,9 +38,9 @@ const thread = createTaskThread<string, string>('core/markdown/markdown-worker',
 const cache = new LRUCache<string, string>({ maxSize: CACHE_LENGTH, sizeCalculation: (html) => html.length + 1 })
 
 /**
- * Renders a message for storage. Call it before a transaction: inside one, nothing may wait for a thread, so a long
- * message that was not rendered before gets no HTML. `renderStored` renders it later, as it does when the queue is full.
- * A message that takes too long is stored as plain text.
+ * Renders a message for storage. Call it before a transaction: inside one, nothing may wait for a thread, so a long message
+ * that was not rendered before gets no HTML. `renderStored` renders it later, as it does when the queue is full. A message
+ * that takes too long is stored as plain text.
  * @param owner the organization; each has a share of the queue.
  */
 export async function renderMessage(ctx: Context, owner: string, message: string): Promise<StoredHtml> {

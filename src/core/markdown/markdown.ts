@@ -55,8 +55,8 @@ export function plainText(html: string): string {
 const MAX_INDENT = 5
 
 /**
- * Returns a message's HTML as plain text with its paragraphs, lists, quotes and the addresses of its links, for mails. It knows the
- * tags that `renderMarkdown` and `textAsHtml` write.
+ * Returns a message's HTML as plain text with its paragraphs, lists, quotes and the addresses of its links, for emails. It
+ * supports the tags that `renderMarkdown` and `textAsHtml` write.
  */
 export function plainLines(html: string): string {
   const lines: string[] = []

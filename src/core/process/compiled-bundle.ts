@@ -5,28 +5,31 @@ import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 import { root } from './paths.ts'
 
-/** CommonJS bundles of `dist/`; `build.js` makes each, and beside it the code cache that V8 starts it from. */
+/** CommonJS bundles of `dist/`; `build.js` creates each, and the code cache from which V8 starts it. */
 export type CompiledBundle = 'app/program'
 
-/** A bundle that was loaded. */
+/** A loaded bundle. */
 export interface Loaded<T> {
   readonly exports: T
   /** Whether V8 accepted its code cache. */
   readonly isCached: boolean
-  /** Writes the functions that V8 has compiled by now into the code cache. */
+  /** Writes the functions that V8 has compiled so far into the code cache. */
   writeCodeCache(): void
 }
 
-/** The length of the hash in hexadecimal that ends a bundle and begins its cache: V8 itself compares only lengths. */
+/**
+ * The length of the hexadecimal hash at the end of a bundle and at the beginning of its cache; V8 itself only compares
+ * lengths.
+ */
 const HASH_LENGTH = 64
 
 /**
- * Loads a bundle with its code cache, which takes a fraction of the time that compiling takes. Without a cache, or with one of
+ * Loads a bundle with its code cache, which takes a fraction of the time of compiling. Without a cache, or with one of
  * another version of Node.js, V8 compiles the source.
  */
 export function loadBundle<T>(bundle: CompiledBundle): Loaded<T> {
   const filename = pathOf(bundle)
-  // The build leaves only ASCII in it.
+  // The build only writes ASCII.
   const content = readFileSync(filename)
   const source = content.toString('latin1')
   // A slice of the source would keep all of it in memory.
@@ -47,7 +50,7 @@ export function loadBundle<T>(bundle: CompiledBundle): Loaded<T> {
   }
 }
 
-/** What a CommonJS module can use, and in place of `import.meta.url` the name that `build.js` gives it. */
+/** The variables of a CommonJS module, and the name with which `build.js` replaces `import.meta.url`. */
 const PARAMETERS = 'exports, require, module, __filename, __dirname, importMetaUrl'
 
 const pathOf = (bundle: CompiledBundle) => fileURLToPath(new URL(`dist/${bundle}.cjs`, root))

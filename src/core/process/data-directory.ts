@@ -1,6 +1,6 @@
 const DEFAULT_DATA_DIR = './data'
 
-/** Returns the directory of this process's data: a setting that is blank counts as missing. */
+/** Returns the directory of this process's data: a blank setting counts as missing. */
 export function dataDirectory(setting: string | undefined): string {
   return setting === undefined || setting.trim() === '' ? DEFAULT_DATA_DIR : setting
 }

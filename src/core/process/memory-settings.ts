@@ -1,11 +1,11 @@
-/** Settings of glibc's allocator, with which it gives back what a start has used. `npm start`, the image and the unit set them too. */
+/** Settings of glibc's allocator that make it return the memory of a start. `npm start`, the image and the unit set them too. */
 const settings = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_TRIM_THRESHOLD_: '131072',
   MALLOC_MMAP_THRESHOLD_: '32768',
 }
 
-/** What is asked of a process; its `execve` exists since Node.js 22.15, and not on Windows. */
+/** The used part of a process; its `execve` exists since Node.js 22.15, and not on Windows. */
 interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> {
   readonly execArgv: readonly string[]
   readonly argv: readonly string[]
@@ -13,8 +13,9 @@ interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> 
 }
 
 /**
- * Starts this program again in the same process, with these settings: the C library reads them only when a program starts. Its id,
- * signals and exit code stay those of the caller's. Does nothing where they cannot be set so, or someone has set some.
+ * Restarts this program in the same process with these settings, because the C library reads them only when a program
+ * starts. The process keeps its id, signals and exit code. Does nothing if they cannot be set this way, or someone has set
+ * some.
  */
 export function setMemorySettings(current: Process = process): void {
   const { platform, execve, execPath, execArgv, argv, env } = current

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Returns how many files and sockets this process may have open (the hard limit, to which Node raises its own at its start);
- * infinity where it is unlimited, or where the system does not say so in `/proc`.
+ * Returns the maximum number of files and sockets of this process (the hard limit, to which Node raises its own at its
+ * start); infinity if it is unlimited, or if `/proc` does not contain it.
  */
 export function openFileLimit(limits = readLimits()): number {
   const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(limits) ?? []

@@ -13,7 +13,7 @@ export interface Metrics {
   readonly dropped: Counter
   /** Delivery attempts. */
   readonly deliveries: Counter<'channel' | 'outcome'>
-  /** Rows that were deleted because they were old. */
+  /** Rows deleted due to their age. */
   readonly deletedRows: Counter<'table'>
   /** Returns all metrics in Prometheus' exposition format. */
   text(): Promise<string>
@@ -23,15 +23,16 @@ export interface Metrics {
 /** Returns whether each blacklist is healthy. */
 type ReadListHealth = () => readonly { readonly id: string; readonly healthy: boolean }[]
 
-/** Returns what is known of regular backups. */
+/** Returns the state of regular backups. */
 type ReadBackups = () => { readonly lastAt: Date | null; readonly bytes: number; readonly failures: number }
 
-/** Returns what is known of the configuration file that this process applies. */
+/** Returns the state of the configuration file that this process applies. */
 type ReadConfigurationFile = () => { readonly appliedAt: Date | null; readonly failure: object | null }
 
 /**
  * Creates the metrics of this process.
- * @param backups null: it makes none. @param configurationFile null: it applies none.
+ * @param backups null: none are made.
+ * @param configurationFile null: none is applied.
  */
 export function createMetrics(
   lists: ReadListHealth = () => [],

@@ -15,8 +15,9 @@ const FLUSH_TIMEOUT_MS = 2000
 const REMINDER_MS = 60_000
 
 /**
- * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. What cannot be sent is lost: up to 2,048 spans wait.
- * The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and `OTEL_RESOURCE_ATTRIBUTES` themselves.
+ * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. Up to 2,048 spans wait; those that cannot be
+ * sent are lost. The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
+ * `OTEL_RESOURCE_ATTRIBUTES` themselves.
  */
 export function createOtlpTracer({ url, headers, serviceName, version, log }: TracerOptions): Tracer {
   const exporter = loggingExporter(new OTLPTraceExporter({ url, headers: { ...headers } }), log)
@@ -72,10 +73,10 @@ function openSpan(span: OtelSpan, context: Context, run: <T>(opened: Opened, wor
   return opened
 }
 
-/** Version 00 of W3C Trace Context; a later version begins in the same way (§3.2.2). */
+/** Version 00 of W3C Trace Context; later versions begin the same way (§3.2.2). */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/
 
-/** Returns the context that a `traceparent` header names; an invalid header counts as none, as W3C Trace Context asks. */
+/** Returns the context of a `traceparent` header; ignores an invalid one, as W3C Trace Context requires. */
 function contextOf(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent?.trim() ?? '') ?? []
   if (!traceId || !spanId || !flags) return ROOT_CONTEXT

@@ -2,14 +2,20 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { packageVersion } from '../process/package-version.ts'
 
-/** What a span says. Never values of statements, targets of probes, or paths and queries of requests: they may hold secrets. */
+/**
+ * The attributes of a span. Never values of statements, targets of probes, or paths and queries of requests, which may
+ * contain secrets.
+ */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** A piece of work that was traced, until it ends. */
+/** Traced work, until it ends. */
 export interface Span {
   set(attributes: SpanAttributes): void
   rename(name: string): void
-  /** Marks it as failed. @param type the class or code of the error; no message, which may quote data. */
+  /**
+   * Marks it as failed.
+   * @param type the class or code of the error; not a message, which may quote data.
+   */
   fail(type: string): void
   end(): void
   /** Runs work whose spans belong to this one. */
@@ -21,23 +27,23 @@ export interface SpanOptions {
   /** `server` answers a request, `client` makes one; absent: `internal`. */
   readonly kind?: 'server' | 'client' | 'internal'
   readonly attributes?: SpanAttributes
-  /** The header of W3C Trace Context; counts where there is no span around this one. */
+  /** The header of W3C Trace Context; used if there is no surrounding span. */
   readonly traceparent?: string | undefined
 }
 
-/** Makes the spans of this process. */
+/** Creates the spans of this process. */
 export interface Tracer {
-  /** Starts a span that belongs to the one around it. The caller must end it. */
+  /** Starts a span that belongs to the surrounding one. The caller must end it. */
   start(options: SpanOptions): Span
   /** Runs work in a span, which ends and fails with it. */
   run<T>(options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>
-  /** Returns the span around the caller; null: none. */
+  /** Returns the surrounding span; null: none. */
   current(): Span | null
-  /** Sends what waits, for two seconds at most. Never rejects. */
+  /** Sends waiting spans, for two seconds at most. Never rejects. */
   close(): Promise<void>
 }
 
-/** Where spans go. */
+/** The destination of spans. */
 export interface TracerOptions {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -47,7 +53,7 @@ export interface TracerOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Opens the tracer of the settings; null, and nothing is loaded, where no collector is named. */
+/** Opens the tracer of the settings; null, without loading anything, if no collector is set. */
 export async function openTracer(
   config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME'>,
   log: TracerOptions['log'],

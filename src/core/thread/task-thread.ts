@@ -38,10 +38,10 @@ interface Task<In, Out> {
   failed(error: Error): void
 }
 
-/** How long an idle thread stays: starting one takes a moment, keeping it takes memory. */
+/** How long an idle thread is kept: starting one takes a moment, keeping it takes memory. */
 const IDLE_TIMEOUT_MS = MINUTE
 
-/** Creates a task thread for a file of `src/` that calls `answerTasks`. The thread runs only while it is needed. */
+/** Creates a task thread for a file of `src/` that calls `answerTasks`. The thread only runs while it is needed. */
 export function createTaskThread<In, Out>(file: WorkerFile, limits: TaskLimits): TaskThread<In, Out> {
   const waiting = createFairQueue<string, Task<In, Out>>()
   let thread: { readonly worker: Worker; ready: boolean } | null = null
@@ -50,7 +50,7 @@ export function createTaskThread<In, Out>(file: WorkerFile, limits: TaskLimits):
 
   function start() {
     const started = { worker: startWorker(file, { resourceLimits: limits.resourceLimits }), ready: false }
-    // The first message says that the worker has loaded.
+    // The first message means that the worker has loaded.
     started.worker.on('message', (output: Out) => {
       if (thread !== started) return
       if (started.ready) finish(output)

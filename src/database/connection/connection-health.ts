@@ -8,7 +8,7 @@ import { type DatabaseProblem, problemOf } from './unavailable.ts'
 export interface DatabaseHealth {
   /** Records an answered statement. */
   succeeded(): void
-  /** Records a failed statement or connection. Errors that are no database problem count as answers. */
+  /** Records a failed statement or connection. Errors that are not database problems count as answers. */
   failed(error: unknown): void
   /** Returns the error for statements while the database is unreachable; null: try. */
   refusal(): DatabaseUnavailable | null

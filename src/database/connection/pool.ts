@@ -18,7 +18,7 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool
 }
 
-/** Returns a pool that passes on what it is asked to another one, which may still be opening. */
+/** Returns a pool that forwards calls to another one, which may still be opening. */
 export function poolAfter(opened: () => Promise<pg.Pool>): pg.Pool {
   return Object.create(pg.Pool.prototype, {
     connect: { value: async () => (await opened()).connect() },
@@ -28,8 +28,8 @@ export function poolAfter(opened: () => Promise<pg.Pool>): pg.Pool {
 
 /**
  * Makes a pool report the results of statements and connections, throw database problems as `DatabaseUnavailable`, refuse
- * connections while the database is unreachable, and drop its idle connections when one in use falls silent, since the others
- * are most likely dead too.
+ * connections while the database is unreachable, and drop its idle connections when one in use becomes silent, since the
+ * others are most likely dead too.
  */
 export function withHealth<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
   const connect: pg.Pool['connect'] = pool.connect.bind(pool)
@@ -74,7 +74,7 @@ export function withHealth<P extends pg.Pool>(pool: P, health: DatabaseHealth): 
   })
 }
 
-/** Returns whether an error means that a connection fell silent. */
+/** Returns whether an error means that a connection has become silent. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === UNANSWERED
 }

@@ -2,16 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import type { Span, SpanOptions, Tracer } from '../../core/telemetry/tracing.ts'
 
-/** How many texts of statements are remembered with their span. */
+/** The maximum number of statements whose span is cached. */
 const MAX_KNOWN = 1000
 
-/** What `pg` is called with, in one of its ways. */
+/** The arguments of `pg`'s query, in one of its forms. */
 type Query = (this: unknown, ...args: unknown[]) => unknown
 type Callback = (this: unknown, error: unknown, ...rest: unknown[]) => unknown
 
 /**
- * Makes a span of every statement of this process: its first word and its table, never values. Call it before the database opens.
- * @returns what ends it.
+ * Creates a span for every statement of this process: its first word and its table, never values. Call it before the
+ * database opens.
+ * @returns a function that ends this.
  */
 export function traceStatements(tracer: Pick<Tracer, 'start'>): () => void {
   const client = pg.Client.prototype as unknown as { query: Query }
@@ -63,7 +64,7 @@ function tracedQuery(query: Query, tracer: Pick<Tracer, 'start'>): Query {
   }
 }
 
-/** Returns the text of a statement; null for what sends itself, such as a cursor. */
+/** Returns the text of a statement; null for an object that sends itself, such as a cursor. */
 function textOf(statement: unknown): string | null {
   if (typeof statement === 'string') return statement
   if (typeof statement !== 'object' || statement === null || 'submit' in statement || !('text' in statement))
@@ -78,10 +79,10 @@ function endSpan(span: Span, error: unknown): void {
   span.end()
 }
 
-/** The first table that a statement names: the texts are our own and Prisma's, which quote names. */
+/** The first table that a statement names; all texts are our own or Prisma's, which quote names. */
 const TABLE = /\b(?:FROM|INTO|UPDATE|JOIN|TABLE)\s+(?:ONLY\s+)?(?:"?public"?\.)?"?(\w+)"?/i
 
-/** Returns the span of a statement, by OpenTelemetry's conventions for databases. */
+/** Returns the span of a statement, according to OpenTelemetry's conventions for databases. */
 function statementSpan(text: string): SpanOptions {
   const operation = /^\s*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? 'STATEMENT'
   const table = TABLE.exec(text)?.[1]

@@ -85,8 +85,8 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * Returns the `DatabaseUnavailable` behind an unexpected error; null: it is no database problem. Statement errors are converted
- * where they occur; Prisma's own are left. Errors of other connections do not count.
+ * Returns the `DatabaseUnavailable` behind an unexpected error; null: it is not a database problem. Statement errors are
+ * converted where they occur; only Prisma's own remain. Errors of other connections do not count.
  */
 export function unavailability(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error

@@ -6,9 +6,9 @@ import { lockDirectory } from './directory-lock.ts'
 import { holdsDatabase } from './embedded-directory.ts'
 import { openInThread, startThread } from './embedded-thread.ts'
 
-/** What a process does for its embedded database before it has loaded its program. */
+/** The work for the embedded database before the program is loaded. */
 export interface BegunOpening {
-  /** It loads PostgreSQL. */
+  /** The thread, which loads PostgreSQL. */
   readonly thread: Worker
   /** The database that the thread opens; null: it does not exist yet, or it cannot be used. */
   readonly database: BegunDatabase | null
@@ -28,15 +28,15 @@ export function databaseDirectory(dataDir: string): string {
 }
 
 /**
- * Starts a thread for the embedded database, and has it open the one in `dataDir`, if there is one. Reports no problem: the
- * opening that follows meets it again.
+ * Starts a thread for the embedded database, which opens the existing one in `dataDir`. Does not report problems, because
+ * the regular opening finds them again.
  */
 export async function beginOpening(dataDir: string): Promise<BegunOpening> {
   const thread = startThread()
   const lock = await lockDatabase(dataDir)
   if (lock === null) return { thread, database: null }
   const opened = openInThread(thread, databaseDirectory(dataDir))
-  // The opening that takes it over reports the error.
+  // The regular opening reports the error.
   opened.catch(() => {})
   return { thread, database: { dataDir, lock, opened } }
 }
@@ -52,15 +52,15 @@ async function lockDatabase(dataDir: string): Promise<DirectoryLock | null> {
   return null
 }
 
-/** An opening that has begun and is not taken over yet. */
+/** An opening that was begun and not taken over yet. */
 let begun: BegunOpening | null = null
 
-/** Provides what was begun to the next embedded database that opens. */
+/** Provides the begun opening to the next embedded database that opens. */
 export function provideOpening(opening: BegunOpening): void {
   begun = opening
 }
 
-/** Returns the database that a thread opens already, and its thread; null: none in this directory. */
+/** Returns the database that a thread is already opening, and its thread; null: none in this directory. */
 export function takeOpening(dataDir: string): (BegunDatabase & { readonly thread: Worker }) | null {
   if (begun?.database?.dataDir !== dataDir) return null
   const { thread, database } = begun
@@ -68,7 +68,7 @@ export function takeOpening(dataDir: string): (BegunDatabase & { readonly thread
   return { ...database, thread }
 }
 
-/** Returns a thread for an embedded database: the one that was begun, or a new one. */
+/** Returns a thread for an embedded database: the begun one, or a new one. */
 export function takeThread(): Worker {
   if (begun === null || begun.database !== null) return startThread()
   const { thread } = begun

@@ -23,7 +23,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const claim = await createClaim(directory, name)
   try {
     const rivals = await connectToRivals(directory, name)
-    // A rival that comes first by name waits for this one's answer, so this one may not wait for its.
+    // A rival that comes first by name waits for this one's answer, so this one must not wait for its.
     const first = rivals.every((rival) => name < rival.name)
     if (!first) await claim.withdraw()
     const owner = (await Promise.all(rivals.map((rival) => rival.answer))).find((found) => found !== null)
@@ -95,7 +95,7 @@ async function connectToRivals(directory: string, own: string): Promise<Rival[]>
   return rivals.filter((rival) => rival !== null)
 }
 
-/** Resolves once connected; to null when no process listens. */
+/** Resolves when connected; to null if no process listens. */
 function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   const socket = createConnection(path)
   let pid = ''

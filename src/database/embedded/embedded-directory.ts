@@ -17,8 +17,8 @@ const RESTORE =
   'Nothing in it was changed. Restore it from a backup, or move it away: then the next start makes a new, empty database.'
 
 /**
- * Returns whether the directory holds a database; false when it is empty or absent. Refuses anything in between: a new database
- * must never replace an existing database that lost a file.
+ * Returns whether the directory contains a database; false when it is empty or absent. Refuses anything in between, because
+ * a new database must never replace an existing database that lost a file.
  * @throws StartError with the problem and the remedy.
  */
 export async function holdsDatabase(directory: string): Promise<boolean> {
@@ -65,7 +65,7 @@ async function requireParts(directory: string): Promise<void> {
   }
 }
 
-/** As many bytes as the first checkpoint writes at least. */
+/** The minimum size that the first checkpoint writes, in bytes. */
 const PROBE = Buffer.alloc(64 * 1024, 1)
 
 /**
@@ -107,7 +107,7 @@ const MIN_FREE_BYTES = 16 * 1024 * 1024
 /**
  * Converts an error at opening to a StartError with the reason and the remedy. When PostgreSQL exits during its start, the
  * WebAssembly build reports nothing else.
- * @param options.isNew whether the database was being created: then nothing of an owner's can be damaged.
+ * @param options.isNew whether the database was being created; then no data can be damaged.
  */
 export async function asOpenError(
   error: unknown,

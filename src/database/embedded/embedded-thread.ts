@@ -9,7 +9,7 @@ export function startThread(): Worker {
   })
 }
 
-/** Has a thread open the database in a directory. Resolves once it is open. */
+/** Makes a thread open the database in a directory. Resolves once it is open. */
 export function openInThread(thread: Worker, directory: string): Promise<void> {
   thread.postMessage(directory)
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
- * The thread in which the embedded PostgreSQL runs. In: the directory of the database, then bytes of the PostgreSQL wire
- * protocol, or null to close the database. Out: null once the database is open, then for each message its answer in bytes, in
- * order; or a string, why the database can no longer be trusted, after which the thread ends.
+ * The thread of the embedded PostgreSQL. In: the directory of the database, then bytes of the PostgreSQL wire protocol, or
+ * null to close the database. Out: null once the database is open, then for each message its answer in bytes, in order; or a
+ * string, why the database can no longer be trusted, after which the thread ends.
  */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const main = parentPort
 if (main === null) throw new Error('embedded-worker.ts runs as a worker thread only')
 
 const directory = once(main, 'message').then(([path]: string[]) => path)
-// Takes a while, and needs no directory. The module has a copy of the file, which is not kept.
+// Takes a while, and does not need the directory. The module has a copy of the file, which is not kept.
 const pgliteWasmModule = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
   (code) => WebAssembly.compile(code),
 )
@@ -45,7 +45,7 @@ backend._PostgresMainLoopOnce = () => {
   }
 }
 
-/** Unlike `execProtocolRaw`, this keeps no parsed copy of every answer for as long as the process runs. */
+/** Unlike `execProtocolRaw`, this does not keep a parsed copy of every answer forever. */
 async function answer(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   await database.execProtocolRawStream(message, { onRawData: (bytes) => chunks.push(bytes.slice()) })

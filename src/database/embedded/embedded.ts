@@ -11,7 +11,7 @@ import { takeThread } from './begun-opening.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { openInThread } from './embedded-thread.ts'
 
-/** The embedded PostgreSQL: one session, in a worker thread, spoken to by `pg` over a stream in place of a socket. */
+/** The embedded PostgreSQL: one session, in a worker thread, used by `pg` over a stream instead of a socket. */
 export interface Embedded {
   readonly pool: pg.Pool
   /** Resolves with the reason when the database is lost while in use; never otherwise. */
@@ -42,7 +42,7 @@ async function createEmbedded(directory: string, template: () => Promise<Buffer 
 
 /**
  * Opens the database in `directory`, and creates it if none exists.
- * @param template gives the files of a new database, as a tar archive; null: PGlite creates them.
+ * @param template returns the files of a new database, as a tar archive; null: PGlite creates them.
  * @throws StartError with the problem of the directory and the remedy.
  */
 export async function openEmbedded(
@@ -55,7 +55,7 @@ export async function openEmbedded(
 }
 
 /**
- * Takes over a database that a thread opens already.
+ * Takes over a database that a thread is already opening.
  * @param opened resolves once it is open.
  * @throws StartError with the problem of the directory and the remedy.
  */
@@ -122,7 +122,8 @@ async function createBackend(worker: Worker, opened: Promise<void>): Promise<Bac
     }
     const answered = waiting.shift()
     expectAnswer()
-    // A port also delivers what arrives meanwhile before the event loop goes on: quick statements would hold it for long.
+    // A port also delivers messages that arrive meanwhile before the event loop continues, so quick statements would block
+    // it for long.
     if (isTimeSliceOver()) setImmediate(() => answered?.resolve(message))
     else answered?.resolve(message)
   })
@@ -178,7 +179,7 @@ function connectionTo(backend: Backend): Duplex {
         (error: Error) => stream.destroy(error),
       )
     }
-    // The thread takes messages in order, so that statements of a transaction need not wait for each other.
+    // The thread processes messages in order, so that statements of a transaction do not have to wait for each other.
     done()
   }
   const stream = new Duplex({

@@ -34,7 +34,7 @@ function oneAtATime(client: pg.PoolClient): pg.PoolClient {
     } catch (error) {
       if (isUnanswered(error)) {
         silent = error as Error
-        // With a statement under way this closes the connection at once.
+        // With a statement in progress, this closes the connection at once.
         void client.end()
       }
       throw asUnavailable(error)

@@ -7,12 +7,12 @@ import { MINUTE, SECOND } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
 /**
- * Knows when something is due: one statement asks for everything, so that workers sleep while nothing is. Notifications wake them
- * sooner; when one is lost, the agenda finds what is due.
+ * Knows when work is due: one statement covers everything, so that workers sleep while nothing is due. Notifications wake
+ * them sooner; if one is lost, the agenda finds the work.
  */
 export interface Agenda {
   /**
-   * Calls `wake` when something is due, until the returned function is called.
+   * Calls `wake` when work is due, until the returned function is called.
    * @param earliest selects the earliest due time, or null, as one value.
    */
   add(earliest: Prisma.Sql, wake: () => void): () => void
@@ -23,14 +23,14 @@ export interface Agenda {
 interface Item {
   readonly earliest: Prisma.Sql
   readonly wake: () => void
-  /** Calls `wake` when the time has come. */
+  /** Calls `wake` at the due time. */
   timer?: NodeJS.Timeout
 }
 
-/** How long workers sleep at most: everything that may become due is in the agenda. */
+/** The maximum sleep of workers: the agenda contains everything that may become due. */
 export const IDLE_MS = MINUTE
 
-/** How often the database is asked. */
+/** The interval of queries. */
 const PERIOD_MS = 5 * SECOND
 
 /** Creates the agenda of one process. */
@@ -55,7 +55,7 @@ export function createAgenda(parts: {
       const at = due[index]
       const inMs = at == null ? Number.POSITIVE_INFINITY : at.getTime() - now().getTime()
       clearTimeout(item.timer)
-      // What is due after the next time that the database is asked can wait for that.
+      // Work that is due after the next query can wait for that.
       if (inMs <= periodMs && items.has(item)) item.timer = setTimeout(item.wake, Math.max(inMs, 0)).unref()
     }
     return periodMs
@@ -86,7 +86,7 @@ export function earliestOf(table: string, where: Prisma.Sql = Prisma.sql`TRUE`):
   return Prisma.sql`SELECT min("dueAt") FROM ${Prisma.raw(`"${table}"`)} WHERE "dueAt" IS NOT NULL AND ${where}`
 }
 
-/** Selects that something is due now when rows exist. */
+/** Selects that work is due now if rows exist. */
 export function dueIfAny(rows: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`SELECT 'epoch'::timestamptz WHERE EXISTS (${rows})`
 }

@@ -38,13 +38,13 @@ export interface LeasedWorker {
   close(): Promise<void>
 }
 
-/** A leased worker, as the one who gives it its work sees it. */
+/** A leased worker as seen by the code that gives it its work. */
 export interface LeasedWork<Row> extends LeasedWorker {
   /** The number of rows that are being worked on. */
   readonly running: number
   /** Whether `close` was called. */
   readonly isClosing: boolean
-  /** Works on a claimed row. `work` resolves to false when it stopped before the end: `close` releases the row then. */
+  /** Works on a claimed row. `work` resolves to false if it stopped before the end; then `close` releases the row. */
   run(row: Row, work: () => Promise<boolean>): void
   /** Makes claimed rows due again. */
   release(rows: readonly Row[]): Promise<void>
@@ -54,37 +54,37 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
   readonly ctx: Pick<Context, 'db' | 'now' | 'log'>
   /** The condition on the rows to claim now. */
   readonly where: () => Prisma.Sql
-  /** How many rows may be claimed at once, and with one statement. */
+  /** The maximum number of claimed rows, and of rows per statement. */
   readonly maxClaimed: number
   readonly batch: number
   /** Called before each claim. */
   readonly prepare?: () => Promise<void>
   /** Reads rows by their ids, in any order. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
-  /** Takes rows that were claimed, those due first in front: starts them with `run`, now or later. */
+  /** Receives claimed rows, the first due first: starts them with `run`, now or later. */
   readonly accept: (claims: readonly Claim<Row>[]) => void
   /** Selects when the next row is due, or null, as one value (`earliestOf`). */
   readonly earliest: Prisma.Sql
-  /** Wakes the worker when a row is due, so that it sleeps while none is; absent: it looks every second. */
+  /** Wakes the worker when a row is due, so that it sleeps while none is; absent: it polls every second. */
   readonly agenda?: Agenda | undefined
   /** Called when work on a row has ended. */
   readonly onEnd?: () => void
   /** In milliseconds. */
   readonly pauses: {
-    /** After a poll that found no room for more rows, that filled its batch, and that did not. */
+    /** After a poll without room for more rows, one that filled its batch, and one that did not. */
     readonly noRoom: number
     readonly full: number
     readonly partial: number
-    /** The shortest pause until the next row is due. */
+    /** The minimum pause until the next row is due. */
     readonly soonest: number
-    /** The shortest pause after a wake-up, which merges several. */
+    /** The minimum pause after a wake-up, which merges several. */
     readonly wake: number
   }
-  /** The room and what its rows are, for the log, such as `monitoring` and `watches`. */
+  /** The names of the room and of its rows for the log, such as `monitoring` and `watches`. */
   readonly name: { readonly room: string; readonly rows: string }
 }
 
-/** The longest pause between polls while this worker has rows, and the timeout of one, in milliseconds. */
+/** The maximum pause between polls while this worker has rows, and the timeout of one, in milliseconds. */
 const MAX_PAUSE_MS = SECOND
 const MAX_POLL_MS = 30 * SECOND
 
@@ -93,7 +93,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
   const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
   const { room, rows } = options.name
   const { db, log, now } = ctx
-  /** The rows that are claimed, begun or not. */
+  /** The claimed rows, begun or not. */
   const claimed = new Map<string, Row>()
   const running = new Map<string, Promise<void>>()
   let loop: PollLoop | null = null
@@ -109,7 +109,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
     const claims = taken.flatMap(({ id, dueAt }) => {
       const row = read.get(id)
-      // A different due time: it was changed meanwhile. One whose lease has expired may still be running here.
+      // A different due time: it was changed in the meantime. A row whose lease has expired may still be running here.
       return row?.dueAt.getTime() === until.getTime() && !running.has(id) ? [{ row, dueAt }] : []
     })
     for (const { row } of claims) claimed.set(row.id, row)
@@ -119,7 +119,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
 
   async function msUntilNext(): Promise<number> {
     const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${earliest}) AS at`
-    // The end of the work on its rows may make some due sooner.
+    // Finishing its rows may make some due sooner.
     const longest = agenda && claimed.size === 0 ? IDLE_MS : MAX_PAUSE_MS
     if (!next?.at) return longest
     return Math.min(Math.max(next.at.getTime() - now().getTime(), pauses.soonest), longest)

@@ -9,13 +9,13 @@ import { root } from '../../core/process/paths.ts'
 /** The directory of the migrations: one folder each, ordered by name. */
 export const migrationsDirectory = fileURLToPath(new URL('prisma/migrations', root))
 
-/** One migration as it stands in its folder. */
+/** One migration, as in its folder. */
 export interface Migration {
   readonly name: string
   readonly sql: string
 }
 
-/** The migrations of a folder in the order in which they apply. */
+/** Returns the migrations of a folder in the order of application. */
 export async function readMigrations(directory: string): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
@@ -35,7 +35,7 @@ export async function migrate(pool: pg.Pool, directory = migrationsDirectory): P
   return migrateTo(pool, await readMigrations(directory))
 }
 
-/** Does the same with migrations that were read before. */
+/** The same with migrations that were read before. */
 export async function migrateTo(pool: pg.Pool, migrations: readonly Migration[]): Promise<number> {
   await pool.query('SELECT pg_advisory_lock($1)', [migrationLock])
   const pending = unapplied(migrations, await readRecords(pool))
@@ -67,7 +67,7 @@ async function readRecords(pool: pg.Pool): Promise<MigrationRecord[]> {
   return records.rows
 }
 
-/** The tables of another program are not to be mixed with these. */
+/** Does not mix with the tables of another program. */
 async function requireEmpty(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -90,7 +90,7 @@ function unapplied(migrations: readonly Migration[], records: readonly Migration
   return migrations.filter((migration) => !applied.has(migration.name))
 }
 
-/** Returns the checksum under which Prisma records a migration. */
+/** Returns Prisma's checksum of a migration. */
 export function checksumOf(sql: string): string {
   return createHash('sha256').update(sql).digest('hex')
 }
@@ -105,7 +105,7 @@ const edited = (name: string) =>
   `The migration ${name} differs from the migration that was applied to this database: its file has changed since. Restore the file prisma/migrations/${name}/migration.sql.`
 
 /**
- * Runs each migration and records it in one transaction, so that a start that is interrupted leaves none half applied.
+ * Runs each migration and records it in one transaction, so that an interrupted start leaves none half applied.
  * @throws StartError when one fails, which is then recorded as failed.
  */
 async function apply(pool: pg.Pool, pending: readonly Migration[]): Promise<void> {
@@ -127,7 +127,7 @@ async function applyOne(connection: pg.ClientBase, { name, sql }: Migration): Pr
   const checksum = checksumOf(sql)
   try {
     await connection.query('BEGIN')
-    // Without parameters, the server takes a script of many statements.
+    // Without parameters, the server accepts a script of many statements.
     await connection.query(sql)
     await connection.query(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
@@ -149,7 +149,7 @@ async function applyOne(connection: pg.ClientBase, { name, sql }: Migration): Pr
   }
 }
 
-/** The table as Prisma makes it (schema-engine, `create_migrations_table` of its PostgreSQL flavour). */
+/** The table as Prisma creates it (schema-engine, `create_migrations_table` of its PostgreSQL flavour). */
 const recordTable = `
   CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -162,7 +162,7 @@ const recordTable = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`
 
-/** What the engine of earlier versions recorded, without the places in its own code that it added below. */
+/** The records of the engine of earlier versions, without the locations in its own code that it appended. */
 function withoutTrace(message: string): string {
   return (message.split(/\n\s*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
 }

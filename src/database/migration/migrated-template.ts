@@ -18,7 +18,7 @@ export const templateDirectory = fileURLToPath(new URL('prisma/template', root))
 /** The names of the files of a template. */
 export const templateFiles = { manifest: 'manifest.json', archive: 'database.tar.br' } as const
 
-/** What a template was made with. */
+/** The versions from which a template was created. */
 export interface TemplateManifest {
   /** The version of PGlite. */
   readonly pglite: string
@@ -26,7 +26,7 @@ export interface TemplateManifest {
   readonly migrations: Readonly<Record<string, string>>
 }
 
-/** Returns the version of the PGlite that is installed. */
+/** Returns the installed version of PGlite. */
 export async function pgliteVersion(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
   const { version } = JSON.parse(await readFile(join(dirname(entry), '../package.json'), 'utf8'))
@@ -34,9 +34,8 @@ export async function pgliteVersion(): Promise<string> {
 }
 
 /**
- * Returns the tar archive of a template; null: none, or it was made with another PGlite or with migrations that
- * are not the first of those in `migrations`. Later migrations may be missing from it: they are applied as on any older
- * database.
+ * Returns the tar archive of a template; null: there is none, or it was created with another PGlite or with migrations that
+ * are not the first of those in `migrations`. It may lack later migrations, which are applied as on any older database.
  */
 export async function readTemplate(
   directory = templateDirectory,

@@ -1,6 +1,6 @@
 /**
- * `npm run migration -- some_name` writes the migration that takes prisma/migrations to prisma/schema.prisma. It needs no
- * server: it applies the migrations there are to an embedded database and compares that with the schema.
+ * `npm run migration -- some_name` writes the migration from prisma/migrations to prisma/schema.prisma. It needs no server:
+ * it applies the existing migrations to an embedded database and compares that with the schema.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ async function nextMigration(): Promise<string> {
   }
 }
 
-/** Writes the migration as Prisma names it: the UTC time to the second, and the name. */
+/** Writes the migration with Prisma's naming: the UTC time to the second, and the name. */
 async function write(name: string, sql: string): Promise<string> {
   const timestamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
   const directory = join(migrationsDirectory, `${timestamp}_${name}`)

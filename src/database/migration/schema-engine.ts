@@ -14,7 +14,7 @@ import pg from 'pg'
 
 /**
  * Starts Prisma's schema engine on a pool, which it leaves open. It compares schemas, and applies and records migrations
- * as Prisma's own commands do. It is for writing migrations and for tests: the service has no need of it.
+ * like Prisma's own commands. It is for writing migrations and for tests; the service does not need it.
  */
 export async function startSchemaEngine(pool: pg.Pool): Promise<bindings.SchemaEngine> {
   loaded ??= load()
@@ -39,8 +39,8 @@ async function load(): Promise<void> {
 }
 
 /**
- * The SQL that takes the schema of a database to the one of a Prisma schema, given as text; empty when they agree. Migrations
- * to come are compared by this, so `pool` should be a database that has only the migrations so far.
+ * The SQL that changes the schema of a database to a Prisma schema, given as text; empty if they agree. New migrations are
+ * derived from this, so `pool` should be a database that has only the migrations so far.
  */
 export async function difference(pool: pg.Pool, schema: string): Promise<string> {
   const engine = await startSchemaEngine(pool)
@@ -60,9 +60,9 @@ export async function difference(pool: pg.Pool, schema: string): Promise<string>
 }
 
 /**
- * Prisma's adapter with two repairs for the engine's needs. A script goes to the server as it is, which runs it in one
- * transaction; the adapter would cut it at every semicolon, also inside strings and function bodies, and leave half of it
- * behind when it fails. And columns of the type "char", which fill the catalogs, are read; the adapter refuses them.
+ * Prisma's adapter with two fixes for the engine. A script is sent to the server whole, which runs it in one transaction;
+ * the adapter would split it at every semicolon, also inside strings and function bodies, and leave it half applied on
+ * failure. And columns of the type "char", which are frequent in the catalogs, are read; the adapter refuses them.
  */
 function adaptersFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const characterColumns = new WeakMap<object, readonly boolean[]>()

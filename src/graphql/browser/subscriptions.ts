@@ -1,7 +1,7 @@
 // Keeps GraphQL subscriptions open over one WebSocket, in the protocol graphql-transport-ws
 // (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md), while the page is open.
 
-/** A subscription, and what to do with each of its results. */
+/** A subscription and the handler of its results. */
 interface Subscription {
   readonly query: string
   readonly variables: Record<string, unknown>
@@ -9,7 +9,7 @@ interface Subscription {
 }
 
 interface ConnectionListener {
-  /** A read token of a page; absent: the browser’s cookies say who reads. */
+  /** A read token of a page; absent: the browser’s cookies identify the reader. */
   readonly token?: string | null
   /** Returns what to subscribe to; called for each connection. The connection lasts as long as the first one. */
   subscriptions(): readonly Subscription[]

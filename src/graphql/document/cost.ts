@@ -38,9 +38,7 @@ export const STATEMENT_COST = 100
 const ROW_COST = 10
 /** The cost of a mutation, in addition to its result. */
 const MUTATION_COST = 500
-/**
- * The cost of an introspection field in an operation with other fields: it is computed and executed without a pause.
- */
+/** The cost of an introspection field in an operation with other fields: it is computed and executed without a pause. */
 export const INTROSPECTION_FIELD_COST = 60
 
 type Args = Readonly<Record<string, unknown>>
@@ -115,7 +113,7 @@ export function costOf(options: {
     known.set(set, bySubject)
     const found = bySubject.get(subject)
     if (found !== undefined) return found
-    // Cycles of fragments count nothing: validation rejects them.
+    // Cycles of fragments cost nothing: validation rejects them.
     bySubject.set(subject, 0)
     const sum = sumOf(set.selections, (selection) => {
       if (selection.kind === Kind.FIELD) return costOfField(selection, type, source)

@@ -4,17 +4,17 @@ import { LRUCache } from 'lru-cache'
 import { requestError } from './request-error.ts'
 
 /**
- * Automatic persisted queries: a client sends the SHA-256 of a document in place of the document, so that a query fits into
- * a short URL, and sends both once when the service answers that it does not know the hash.
- * Protocol: https://www.apollographql.com/docs/apollo-server/performance/apq
+ * Automatic persisted queries: a client sends the SHA-256 of a document instead of the document, so that a query fits into a
+ * short URL, and sends both once if the service answers that the hash is unknown. Protocol:
+ * https://www.apollographql.com/docs/apollo-server/performance/apq
  */
 export interface PersistedQueries {
   readonly plugin: Plugin
-  /** Returns the document that `extensions` name by its hash; undefined: none, or it is not known. */
+  /** Returns the document for the hash in `extensions`; undefined: none, or unknown. */
   find(extensions: unknown): string | undefined
 }
 
-/** The maximum length of the known documents together, in characters. */
+/** The maximum total length of the known documents, in characters. */
 const MAX_LENGTH = 4 * 1024 * 1024
 
 /** Creates an empty store, which forgets the least recently used documents first. */
@@ -35,7 +35,7 @@ export function createPersistedQueries(): PersistedQueries {
       if (hash === null) return
       if (params.query == null) {
         const query = documents.get(hash)
-        // Clients look for the code or for this message.
+        // Clients check the code or this message.
         if (query === undefined) throw requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
         setParams({ ...params, query })
       } else if (typeof params.query === 'string') {
@@ -49,7 +49,7 @@ export function createPersistedQueries(): PersistedQueries {
   return { plugin, find }
 }
 
-/** Returns the hash of `extensions.persistedQuery`; null: none, or of another version of the protocol. */
+/** Returns the hash in `extensions.persistedQuery`; null: none, or another version of the protocol. */
 function hashIn(extensions: unknown): string | null {
   const { persistedQuery } = objectOf(extensions)
   const { version, sha256Hash } = objectOf(persistedQuery)

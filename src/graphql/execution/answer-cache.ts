@@ -28,7 +28,7 @@ export interface AnswerCache {
   invalidate(organizationId: string | null): void
 }
 
-/** Everything that the answer to a visitor depends on, except data. */
+/** Everything besides data that the answer to a visitor depends on. */
 interface Question {
   readonly method: string
   readonly url: string
@@ -41,7 +41,7 @@ interface Question {
 interface Answer {
   /** The organization shown; null: it does not exist. */
   readonly organizationId: string | null
-  /** Whether the page shown is private, so that the answer is for visitors who show nothing. */
+  /** Whether the page is private, so that the answer is for visitors without access. */
   readonly isPrivate: boolean
   /** Whether the answer remains valid until the log of this organization moves. */
   readonly isCacheable: boolean
@@ -104,7 +104,7 @@ export function createAnswerCache(options: {
     return answerOf(response, Buffer.from(await response.arrayBuffer()), shown, method)
   }
 
-  /** Executes a request in a time slice of its address: many that arrive at once delay others by one slice. */
+  /** Executes a request in a time slice of its address, so that many concurrent ones delay others by one slice. */
   async function serve(request: NodeRequest, response: ServerResponse, caller: Caller): Promise<void> {
     if (isTimeSliceOver()) await nextTimeSlice(caller.address)
     await server(request, response, { caller })
@@ -118,7 +118,7 @@ export function createAnswerCache(options: {
         if (isTimeSliceOver()) await nextTimeSlice(caller.address)
         return execute(question)
       })
-      // Its address or a cookie may open it to this caller.
+      // This caller's address or cookie may give access to it.
       if (answer.isPrivate) await serve(withBody(request, question.body), response, caller)
       else send(response, answer, request.headers['if-none-match'])
     } else {
@@ -131,7 +131,7 @@ export function createAnswerCache(options: {
       if (!mayBeCacheable(request, caller)) void serve(request, response, caller)
       else {
         void respond(request, response, caller).catch((error: unknown) => {
-          // The caller is gone when the body ends too early.
+          // The caller has left if the body ends early.
           if (!(error instanceof Invalid)) log.error({ err: error }, 'graphql: a query was not answered')
           response.destroy()
         })
@@ -141,7 +141,7 @@ export function createAnswerCache(options: {
   }
 }
 
-/** Returns whether a request is a visitor's and its answer depends on nothing but a `Question`. */
+/** Returns whether a request is a visitor's whose answer only depends on a `Question`. */
 function mayBeCacheable({ method, headers }: IncomingMessage, caller: Caller): boolean {
   if (caller.credential !== null || caller.organization !== null || caller.session !== undefined) return false
   if (headers.accept?.includes('text/event-stream')) return false
@@ -172,19 +172,19 @@ function isDocumentCacheable(schema: GraphQLSchema, document: unknown, operation
   try {
     return isCacheable(schema, parseWithinLimits(document), operationName)
   } catch {
-    // The executor explains what is wrong with it.
+    // The executor reports what is wrong with it.
     return false
   }
 }
 
-/** The parameters of a request that decide what is executed, as their sender wrote them. */
+/** The parameters of a request that determine what is executed, as sent. */
 interface Parameters {
   readonly query?: unknown
   readonly operationName?: unknown
   readonly extensions?: unknown
 }
 
-/** Returns no parameters for a request that the executor might read in another way. */
+/** Returns no parameters for a request that the executor might parse differently. */
 function parametersOf({ method, url, body }: Question): Parameters {
   try {
     if (method === 'POST') return Object(JSON.parse(body.toString('utf8')))
@@ -208,7 +208,7 @@ function answerOf(
   const headers: Record<string, string | number> = {
     ...Object.fromEntries(response.headers),
     'content-length': body.length,
-    // To callers without an Origin too, so that the answer is the same for all.
+    // Also for callers without an Origin, so that the answer is the same for all.
     'access-control-allow-origin': '*',
   }
   if (isCacheable && method === 'GET') {

@@ -24,7 +24,7 @@ export function completeListsInSlices(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** Calls back once no list of an operation is being completed; until then, more keys may be added to a batch. */
+/** Calls back when no list of an operation is being completed; until then, keys may still be added to a batch. */
 export function whenListsAreComplete(ctx: GraphContext, then: () => void): void {
   void Promise.resolve().then(() =>
     process.nextTick(() => {
@@ -38,8 +38,8 @@ export function whenListsAreComplete(ctx: GraphContext, then: () => void): void 
 const turns = new WeakMap<object, Promise<void>>()
 
 /**
- * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that what
- * follows from one is done before the time of the next is looked at.
+ * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that the
+ * work following one is done before the time for the next is checked.
  */
 export async function inTimeSlice<T>(ctx: GraphContext, value: T): Promise<T> {
   const turn = (turns.get(ctx) ?? Promise.resolve()).then(() => (isTimeSliceOver() ? waitForSlice(ctx) : undefined))

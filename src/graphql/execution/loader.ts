@@ -22,9 +22,9 @@ export function batchPerOperation<K, V>(read: (ctx: GraphContext, keys: readonly
 }
 
 /**
- * Reads a row in the same turn as the other rows that the operation asks for, because Prisma makes one statement only of
- * `findUnique` calls of the same turn, and items of a list are completed in several.
- * @throws what `read` throws.
+ * Reads a row in the same turn as other rows of the operation, because Prisma only batches `findUnique` calls of the same
+ * turn, and items of a list are completed in several.
+ * @throws the errors of `read`.
  */
 export function readTogether<V>(ctx: GraphContext, read: () => Promise<V>): Promise<V> {
   return together(ctx, read) as Promise<V>
@@ -34,5 +34,5 @@ const together = batchPerOperation((_ctx, reads: readonly (() => Promise<unknown
   Promise.all(reads.map((read) => read().catch(asError))),
 )
 
-/** An error reaches only the caller that asked for the row. */
+/** An error only reaches the caller that requested the row. */
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

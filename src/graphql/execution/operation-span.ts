@@ -3,10 +3,10 @@ import { getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { SpanAttributes, Tracer } from '../../core/telemetry/tracing.ts'
 
-/** The longest name of an operation in a span: callers choose it. */
+/** The maximum length of an operation's name in a span, because callers choose it. */
 const MAX_NAME_LENGTH = 100
 
-/** Returns what a span says of an operation: its type and name, never its text or variables. */
+/** Returns the attributes of an operation's span: its type and name, never its text or variables. */
 export function operationAttributes({ document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>) {
   const operation = getOperationAST(document, operationName)
   const type = operation?.operation ?? 'query'

@@ -4,7 +4,7 @@ import { rowSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Scope } from '../../generated/prisma/enums.ts'
 import type { GraphContext } from '../builder.ts'
 
-/** The options of an `idempotencyKey` input field; its description is the same everywhere. */
+/** The options of an `idempotencyKey` input field, with the common description. */
 export const IDEMPOTENCY_KEY = { required: false } as const
 
 interface Creation<T, Effect> {

@@ -13,6 +13,6 @@ export const VERSION_READ = {
   description: 'The version you read. If the object has a newer one, the mutation returns a ConflictError.',
 } as const
 
-/** Describes the version of a page in the input of another change of it. */
+/** The description of a page's version in inputs that change another part of the page. */
 export const PAGE_VERSION =
   'The version of the page that you read. If the page has a newer one, the mutation returns a ConflictError.'

@@ -12,28 +12,33 @@ export interface Receiver {
   send(text: string): void
   /** Sends a result and resolves when it is written; for results that only this receiver gets. */
   deliver(text: string): Promise<void>
-  /** Ends the subscription; the client can resume from its cursor, unless it may no longer read (`isCut`). */
+  /** Ends the subscription; the client can resume from its cursor, unless it has lost access (`isCut`). */
   end(isCut: boolean): void
 }
 
 /** A subscription that is executed once for all its members. */
 export interface Broadcast {
   /**
-   * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed to start.
-   * @param args its own operation. @param after the position after which it wants events; null: only new ones.
+   * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed to
+   * start.
+   * @param args its own operation.
+   * @param after the position after which it wants events; null: only new ones.
    */
   join(receiver: Receiver, args: ExecutionArgs, after: number | null): Promise<(() => void) | ExecutionResult>
 }
 
-/** The results sent before other work runs, and their characters: readers of event streams encode and write them after that. */
+/**
+ * The maximum number of results sent before other work runs, and of their characters, because readers of event streams
+ * encode and write them after that.
+ */
 const SLICE = { results: 50, characters: 500_000 } as const
 
 interface Member {
   readonly receiver: Receiver
-  /** Everything up to here has been sent, or need not be. */
+  /** Everything up to here was sent, or does not have to be. */
   position: number
   hasLeft: boolean
-  /** Reads the events that other members have already been sent. */
+  /** Reads the events that other members have already received. */
   catchUpSource: Follower | null
 }
 
@@ -113,14 +118,14 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
   /** Returns the position from which a new member misses nothing. */
   const settledPosition = () => settled ?? source?.position ?? 0
 
-  /** Adds a member once it has been sent the events that others have already been sent. */
+  /** Adds a member after sending it the events that others have already received. */
   async function addLater(member: Member, args: ExecutionArgs): Promise<void> {
     try {
       const catchUpSource = await openSource(args)
       if (!isFollower(catchUpSource)) throw new Error('The source of a shared subscription did not open again.')
       member.catchUpSource = catchUpSource
       await catchUp(member, catchUpSource, render, settledPosition)
-      // The others may have ended meanwhile.
+      // The others may have ended in the meantime.
       if (!isCut(catchUpSource) && !isClosed) add(member, catchUpSource.position)
       else if (!member.hasLeft) member.receiver.end(isCut(catchUpSource))
       await catchUpSource.return()

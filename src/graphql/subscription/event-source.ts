@@ -5,7 +5,7 @@ export function isFollower(source: object): source is Follower {
   return Symbol.asyncIterator in source && 'poll' in source && 'position' in source
 }
 
-/** Whether a source has ended because its caller may no longer read what it follows. */
+/** Whether a source has ended because its caller has lost access. */
 export function isCut(source: object): boolean {
   return 'isCut' in source && source.isCut === true
 }

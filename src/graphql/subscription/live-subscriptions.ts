@@ -28,7 +28,7 @@ const MAX_PENDING_BYTES = 1024 * 1024
 type YogaContext = GraphContext & {
   readonly caller: Caller
   readonly res?: ServerResponse
-  /** Closes a websocket whose caller may no longer read. */
+  /** Closes a websocket whose caller has lost access. */
   readonly onCut?: () => void
 }
 
@@ -143,7 +143,7 @@ export function createLiveSubscriptions(options: {
   }
 }
 
-/** Closes the connection of a caller who may no longer read. */
+/** Closes the connection of a caller who has lost access. */
 function cutOff({ res, onCut }: YogaContext): void {
   res?.destroy()
   onCut?.()

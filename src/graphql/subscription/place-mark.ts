@@ -1,18 +1,18 @@
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
 
-/** A place in an answer. */
+/** A position in an answer. */
 export interface Path {
   readonly prev: Path | undefined
 }
 
-/** A value that holds for all that is below a field of an answer. */
+/** A value that applies to everything below a field of an answer. */
 export interface PlaceMark<T> {
   set(path: Path, value: T): void
-  /** Returns the value of the nearest field above a place; null: none. */
+  /** Returns the value of the nearest field above a position; null: none. */
   above(path: Path): T | null
 }
 
-/** Creates a mark. */
+/** Creates such a value. */
 export function createPlaceMark<T extends {}>(): PlaceMark<T> {
   const marks = new WeakMap<Path, T>()
   return {
@@ -27,5 +27,5 @@ export function createPlaceMark<T extends {}>(): PlaceMark<T> {
   }
 }
 
-/** What the uptime of services counts below a page that is not the first; elsewhere that is the organization's setting. */
+/** The uptime source of services below a page that is not the first; elsewhere the organization's setting applies. */
 export const countedUptime: PlaceMark<UptimeSource> = createPlaceMark()

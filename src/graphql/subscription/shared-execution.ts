@@ -52,7 +52,7 @@ export function createSharedExecution(options: VisitorOptions): SharedExecution 
   }
 }
 
-/** Whether an operation was refused to visitors; it may be open to a caller who shows more. */
+/** Whether an operation was refused to visitors; a caller with credentials may be allowed to run it. */
 export function isRefusal({ errors }: ExecutionResult): boolean {
   return errors?.some(({ extensions }) => extensions['code'] === 'UNAUTHENTICATED') === true
 }

@@ -10,7 +10,7 @@ export interface Operation {
 
 /** How an operation can be shared. */
 interface SharingPlan {
-  /** Its document without the argument `after`, and that as text. */
+  /** Its document without the argument `after`, and its text. */
   readonly document: DocumentNode
   readonly text: string
   readonly after: FieldNode['arguments']
@@ -19,7 +19,7 @@ interface SharingPlan {
   readonly variableNames: readonly string[]
 }
 
-/** Documents are parsed once for all who send the same text. */
+/** A document is parsed once for all callers with the same text. */
 const plans = new WeakMap<DocumentNode, Map<string, SharingPlan | null>>()
 
 /** Returns how an operation can be shared; null: it cannot. */
@@ -66,7 +66,7 @@ function makePlan(
   }
 }
 
-/** Returns the operation that all share who send the same document and variables, but for their start cursor. */
+/** Returns the operation that all callers with the same document and variables share, apart from their start cursor. */
 export function operationOf(args: ExecutionArgs, plan: SharingPlan, variables: Record<string, unknown>): Operation {
   const usedVariables = plan.variableNames.map((name) => [name, variables[name]])
   return {

@@ -8,7 +8,7 @@ import { withoutHttp } from '../document/request-error.ts'
 import { maskError } from '../errors.ts'
 import { isFollower } from './event-source.ts'
 
-/** What running operations as a visitor needs. */
+/** The dependencies for running operations as a visitor. */
 export interface VisitorOptions {
   /** Creates a context for a single execution, because resolvers cache in it. */
   readonly visitorContext: () => Promise<GraphContext>
@@ -18,11 +18,11 @@ export interface VisitorOptions {
 
 /** Runs operations as a visitor. */
 export interface VisitorEngine {
-  /** Opens the source of a subscription; returns the result of an operation that is refused. */
+  /** Opens the source of a subscription; returns the result of a refused operation. */
   openSource(args: ExecutionArgs): Promise<Follower | ExecutionResult>
-  /** Returns a function that returns the result of an event as JSON; an event is executed once. */
+  /** Returns a function that returns the result of an event as JSON; it executes each event once. */
   rendererOf(args: ExecutionArgs): (event: object) => Promise<string>
-  /** Masks an error, without `extensions.http`, because results are sent as they are. */
+  /** Masks an error, without `extensions.http`, because results are sent unchanged. */
   maskedError(error: unknown): GraphQLError
 }
 
@@ -40,7 +40,7 @@ export function createVisitorEngine(options: VisitorOptions): VisitorEngine {
       return masked(source)
     },
     rendererOf(args) {
-      // By event: the log returns the same object to all readers of a recent one.
+      // By event, because the log returns the same object to all readers of a recent one.
       const results = new WeakMap<object, Promise<string>>()
       const render = async (event: object) => {
         const contextValue = await visitorContext()

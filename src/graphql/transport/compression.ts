@@ -7,8 +7,8 @@ import { accepts } from '../../http/response/encoding.ts'
 const MIN_BYTES = 8000
 
 /**
- * Compresses long answers to callers with a key who accept gzip. Visitors’ answers are kept as they are, and those to a session could
- * be probed by a foreign page that has them made (BREACH, breachattack.com), which no page can with a key.
+ * Compresses long answers to callers with a key who accept gzip. Visitors’ answers are cached uncompressed, and a foreign
+ * page could probe those to a session by requesting them (BREACH, breachattack.com), which it cannot do with a key.
  */
 export const compression: Plugin = {
   async onResponse({ request, response, setResponse, fetchAPI }) {

@@ -7,12 +7,12 @@ import type { Plugin } from 'graphql-yoga'
 const RESULT_TYPES = ['application/json', 'application/graphql-response+json', 'text/event-stream']
 const EVENT_TYPES = ['text/event-stream']
 
-/** What Yoga reads as JSON; some clients send the type twice. */
+/** The types that Yoga reads as JSON; some clients send the type twice. */
 const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
 
 /**
- * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A
- * mutation must not run from what any site can send without a CORS preflight: `text/plain`, forms, or no media type.
+ * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A mutation
+ * must not run from a request that any site can send without a CORS preflight: `text/plain`, forms, or no media type.
  */
 export const mediaTypes: Plugin = {
   onRequest({ request, fetchAPI, endResponse }) {

@@ -1,8 +1,8 @@
-/** The frames of a result that are kept: clients choose the ids, but all open pages choose the same one. */
+/** Cached frames of a result: clients choose the ids, but all open pages choose the same one. */
 const MAX_FRAMES = 20
 
 /**
- * Returns the frames of the newest result by operation, made once for all clients that use the same id.
+ * Returns the frames of the newest result by operation, created once for all clients with the same id.
  * @param messageOf returns the message of a result to an operation.
  */
 export function createFrameCache(

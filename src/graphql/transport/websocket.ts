@@ -57,7 +57,7 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024
 /** The same for subscription events. The client can reconnect and resume from its cursor. */
 const MAX_BUFFERED_EVENT_BYTES = 1024 * 1024
 const TOO_SLOW = 'Reading too slowly. Subscribe again after the last cursor.'
-/** Why the connection of an authenticated caller is closed. */
+/** The reasons for closing the connection of an authenticated caller. */
 const KEY_REVOKED = 'This API key has been revoked.'
 const SESSION_ENDED = 'You were signed out, or your role has changed.'
 const PAGE_CLOSED = 'This status page is no longer open to you.'
@@ -75,7 +75,7 @@ interface Operation
   readonly request: IncomingMessage
 }
 
-/** What a websocket server needs. */
+/** The dependencies of a websocket server. */
 interface Options {
   readonly yoga: GraphqlServer
   /** Returns who opened a connection. */
@@ -89,7 +89,7 @@ interface Options {
   readonly now: Clock
   /** Null or absent: operations are not traced. */
   readonly tracer?: Tracer | null
-  /** How many connections the process has room for; absent: the maximum. */
+  /** The number of connections that the process has room for; absent: the maximum. */
   readonly maxConnections?: number
 }
 
@@ -133,7 +133,7 @@ export function createWebsocketServer(options: Options): WebsocketServer {
   }
 }
 
-/** Returns what the protocol's library calls for connections, operations and results. */
+/** Returns the callbacks of the protocol's library for connections, operations and results. */
 function protocolHooks(options: Options): Parameters<typeof createTransport>[0] {
   const masked = (error: unknown) => maskError(error, options)
   const callers = new WeakMap<object, Caller>()
@@ -163,7 +163,7 @@ function protocolHooks(options: Options): Parameters<typeof createTransport>[0] 
   }
 }
 
-/** Authenticates the caller of a connection, and keeps it in `callers`. Returns false after closing the connection. */
+/** Authenticates the caller of a connection, and stores it in `callers`. Returns false after closing the connection. */
 async function connect(
   options: Options,
   callers: WeakMap<object, Caller>,
@@ -221,7 +221,7 @@ async function prepare(
   }
 }
 
-/** The request of a connection ends with its upgrade; each operation on it is what others send as a request. */
+/** The request of a connection ends with its upgrade; each operation on it corresponds to a request of other callers. */
 function inSpan<T>({ tracer }: Options, args: ExecutionArgs, work: () => T | Promise<T>): T | Promise<T> {
   if (!tracer) return work()
   const options = {
@@ -238,7 +238,7 @@ function isShared({ shared }: Options, args: ExecutionArgs): boolean {
   return actor.kind === 'visitor' && shared.canShare(args)
 }
 
-/** Returns how to subscribe to an execution that is shared: results go directly to the socket. */
+/** Returns the subscribe function for a shared execution, whose results go directly to the socket. */
 function sharedSubscribing({ checkCost, shared }: Options) {
   const frameOf = createFrameCache((id, result) => `${headOf(id)}${result}}`)
   return async (args: ExecutionArgs) => {
@@ -247,7 +247,7 @@ function sharedSubscribing({ checkCost, shared }: Options) {
     const receiver = createReceiver(operationOf(args), frameOf)
     const joined = await shared.join(args, receiver)
     if (typeof joined !== 'function') return isRefusal(joined) ? operationOf(args).subscribe(args) : joined
-    // The library only gets a queue through which it leaves.
+    // The library only gets a queue that lets it end the subscription.
     return createAsyncQueue<never>(joined)
   }
 }
@@ -256,8 +256,8 @@ function sharedSubscribing({ checkCost, shared }: Options) {
 const operationOf = (args: ExecutionArgs) => args.rootValue as Operation
 
 /**
- * Sends shared results as protocol messages. The frame is written to the stream under the websocket: ws would make it again
- * for each client. It writes its own frames whole and at once (it does not compress), so none is torn.
+ * Sends shared results as protocol messages. The frame is written to the stream under the websocket, because ws would create
+ * it again for each client. ws writes its own frames whole and at once (it does not compress), so frames do not interleave.
  */
 function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string, result: string) => Buffer): Receiver {
   return {
@@ -280,7 +280,7 @@ function cutOff(socket: WebSocket): void {
   if (socket.readyState === socket.OPEN) socket.close(CloseCode.Forbidden, PAGE_CLOSED)
 }
 
-/** Returns how the message of a result begins. */
+/** Returns the beginning of a result's message. */
 const headOf = (id: string) => `{"id":${JSON.stringify(id)},"type":"next","payload":`
 
 /** Returns the close code for a caller who could not be authenticated. */

@@ -11,7 +11,7 @@ export const referenceScript = new URL('src/http/browser/api-reference.ts', root
 /** The style of the page around Swagger UI, whose elements the common style sheet would change; bundled as `api-reference.css`. */
 export const referenceSheet = new URL('src/http/assets/api-reference.css', root)
 
-/** Swagger UI styles its own elements inline, which the other pages' policy forbids; scripts stay ours alone. */
+/** Swagger UI sets inline styles on its elements, which other pages' policy forbids; scripts are still only ours. */
 const referenceHeaders = {
   ...pageHeaders,
   'content-security-policy': pageHeaders['content-security-policy'].replace(
@@ -26,7 +26,7 @@ const openApiHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** `/docs/reference`, which shows `/openapi.json` with Swagger UI, and what it needs; all from this server. */
+/** `/docs/reference`, which shows `/openapi.json` with Swagger UI, and its files; all from this server. */
 export function referenceRoutes(site: Site, libraries: Libraries, openApi: () => object): Hono {
   const app = new Hono()
   app.get(

@@ -1,4 +1,4 @@
-/** A tab that GraphiQL opens with at a reader's first visit; its title is the operation's name. */
+/** A tab that GraphiQL opens on a reader's first visit; its title is the operation's name. */
 export interface Tab {
   readonly query: string
   /** JSON. */
@@ -7,10 +7,10 @@ export interface Tab {
   readonly headers?: string
 }
 
-/** What needs a key gets a place for one. */
+/** Operations that require a key get a placeholder for one. */
 const withKey = JSON.stringify({ authorization: 'Bearer YOUR_API_KEY' }, null, 2)
 
-/** Examples of what the API is used for most, in the order in which a newcomer would try them. */
+/** Examples of the most frequent uses of the API, in the order in which a new user would try them. */
 export const tabs: readonly Tab[] = [
   {
     query: `# Check an address on six DNS blacklists: press the play button.

@@ -15,7 +15,7 @@ export function graphiqlRoutes(site: Site, libraries: Libraries): Hono {
   let send: ReturnType<typeof staticText> | null = null
   for (const path of ['/graphql', '/graphql/']) {
     app.get(path, (c) => {
-      // The address of a service whose port the system chooses is known only now.
+      // The address is only known now if the system chooses the port.
       send ??= staticText(async () => graphiqlPage(site, await libraries.paths('graphiql')), headersOf(site))
       return send(c)
     })

@@ -7,7 +7,7 @@ import type { AssetFile } from './assets.ts'
 /** The assets that every page uses. */
 const common = [new URL('src/http/assets/style.css', root), new URL('src/http/assets/favicon.svg', root)]
 
-/** Assets, ready to serve, and the paths of the files they were made of. */
+/** Assets, ready to serve, and the paths of their sources. */
 export interface AssetBundle {
   readonly files: readonly AssetFile[]
   readonly sources: readonly string[]

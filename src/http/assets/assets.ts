@@ -28,18 +28,18 @@ export const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** One asset, by the name under which pages ask for it. */
+/** An asset and the name under which pages request it. */
 export interface AssetFile {
   readonly name: string
   readonly contents: Uint8Array
 }
 
-/** The assets that the build has made beside the service's own bundle. */
+/** The assets that the build has created beside the service's own bundle. */
 export const bundledAssets = new URL('dist/assets.json', root)
 
 /**
- * Loads the assets that every page uses and those given: style sheets, and browser scripts (`check.ts` becomes `check.js`). The
- * bundle of the service has them; from its sources they are made now.
+ * Loads the assets that every page uses and those given: style sheets, and browser scripts (`check.ts` becomes `check.js`).
+ * The service's bundle contains them; from sources, they are built now.
  * @throws when a file is missing or does not compile.
  */
 export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
@@ -62,7 +62,7 @@ async function serveAssets(all: readonly AssetFile[]): Promise<Assets> {
   const paths = new Map<string, string>()
   const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
   const isFont = ({ name }: AssetFile) => extname(name) === '.woff2'
-  // Style sheets name them; they are compressed already.
+  // Referenced by style sheets, and already compressed.
   const fonts = new Map(all.filter(isFont).map(({ name, contents }) => [name, contents.slice()]))
   const texts = all.filter((file) => !isFont(file))
   const compressed = await Promise.all(texts.map(({ contents }) => compress(Buffer.from(contents))))
@@ -78,7 +78,7 @@ async function serveAssets(all: readonly AssetFile[]): Promise<Assets> {
   const routes = new Hono()
   routes.get('/assets/:file', (c) => {
     const font = fonts.get(c.req.param('file'))
-    // The preview of a page stands in a frame without an origin, and browsers load fonts of other origins only with CORS.
+    // The preview of a page is in a frame without an origin, and browsers load fonts of other origins only with CORS.
     if (font)
       return c.body(font, 200, { ...immutable, 'content-type': 'font/woff2', 'access-control-allow-origin': '*' })
     const file = files.get(c.req.param('file'))

@@ -2,14 +2,14 @@ import type { Context } from 'hono'
 import { compress, decompress, encodingFor } from '../response/encoding.ts'
 import { hasCurrent, weakEtag } from '../response/etag.ts'
 
-/** A text that stays the same while the service runs: compressed, with its ETag and its other headers. */
+/** A text that does not change while the service runs: compressed, with its ETag and its other headers. */
 interface StaticText {
   readonly content: Awaited<ReturnType<typeof compress>>
   readonly headers: Readonly<Record<string, string>>
 }
 
 /**
- * Creates a function that sends a text in an encoding that the client accepts, or 304 when the client has it (RFC 9110
+ * Creates a function that sends a text in an encoding that the client accepts, or 304 if the client has it (RFC 9110
  * §13.1.2). `make` is called for the first request, and again after a failure.
  */
 export function staticText(

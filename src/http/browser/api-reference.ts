@@ -1,4 +1,4 @@
-/** Swagger UI, as its own script leaves it on the window. */
+/** Swagger UI, which its own script sets on the window. */
 declare const SwaggerUIBundle: (options: { url: string; dom_id: string; deepLinking: boolean }) => void
 
 const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -1,4 +1,4 @@
-/** GraphiQL, as its own script leaves it on the window. */
+/** GraphiQL, which its own script sets on the window. */
 declare const YogaGraphiQL: { renderYogaGraphiQL: (element: Element, options: object) => void }
 
 const root = document.getElementById('graphiql')
@@ -6,7 +6,7 @@ if (root === null) throw new Error('The page has no place for GraphiQL.')
 const { options, workers }: { options: { defaultTabs: object[] }; workers: Record<string, string> } = JSON.parse(
   root.dataset['settings'] ?? '',
 )
-// A link that brings a query opens with that alone.
+// A link with a query opens with that tab only.
 const tabs = new URLSearchParams(location.search).has('query') ? {} : { defaultTabs: options.defaultTabs }
 
 Object.assign(window, {

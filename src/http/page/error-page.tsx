@@ -5,13 +5,13 @@ import type { Site } from './layout.tsx'
 import { respondWithPage } from './layout.tsx'
 import { UtcTime } from './utc-time.tsx'
 
-/** An error as a page shows it. Messages are our own and are escaped. */
+/** An error as shown on a page. Messages are our own and are escaped. */
 export type PageError =
   | { readonly status: 400; readonly message: string; readonly input: string }
   | { readonly status: 404 }
   | { readonly status: 429; readonly message: string; readonly resetsAt: Date }
   | { readonly status: 500; readonly requestId: string }
-  /** `retryAfter`: in how many seconds. */
+  /** `retryAfter`: in seconds. */
   | { readonly status: 503; readonly retryAfter: number }
 
 /** Responds with an error page. */
@@ -32,7 +32,7 @@ export function errorPage(c: Context, site: Site, error: PageError): Response {
   return respondWithPage(c, site, page, body, error.status)
 }
 
-/** Renders the content of an error page: status, title and what to do. */
+/** Renders the content of an error page: status, title and advice. */
 export function ErrorContent(props: { readonly status: number; readonly title: string; readonly children: Child }) {
   return (
     <div class="error">

@@ -11,28 +11,28 @@ import { nodeRequest } from '../request/node-request.ts'
 export interface SubmittedForm {
   /** The text fields. */
   readonly fields: URLSearchParams
-  /** The chosen files by field; an empty choice is none. */
+  /** The chosen files by field; without files that were not chosen. */
   readonly files: ReadonlyMap<string, File>
 }
 
-/** What a form shows: the values typed before, and why they were refused. */
+/** The state of a form: the input so far, and why it was refused. */
 export interface FormState {
   readonly fields: URLSearchParams
   readonly problem: DomainError | null
-  /** The names of fields that show what is stored and cannot be changed; of `http`, also `http.url`. Absent: none. */
+  /** The names of fields that show stored values and cannot be changed; `http` includes `http.url`. Absent: none. */
   readonly locked?: ReadonlySet<string>
 }
 
-/** Returns whether a field shows what is stored and cannot be changed. */
+/** Returns whether a field shows a stored value and cannot be changed. */
 export function isFieldLocked({ locked }: Pick<FormState, 'locked'>, name: string): boolean {
   return locked !== undefined && (locked.has(name) || locked.has(name.split('.')[0] ?? ''))
 }
 
-/** Returns what was typed into a field; undefined: nothing, or it is locked. */
+/** Returns the input of a field; undefined: none, or it is disabled. */
 const typedIn = (state: FormState, name: string): string | undefined =>
   isFieldLocked(state, name) ? undefined : (state.fields.get(name) ?? undefined)
 
-/** A browser sends no field that is disabled. */
+/** Browsers do not send disabled fields. */
 const disabledIf = (isLocked: boolean) => (isLocked ? { disabled: true } : {})
 
 export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
@@ -42,7 +42,8 @@ const MAX_FIELDS = 2000
 
 /**
  * Reads a form, urlencoded or multipart, of at most `maxBytes`.
- * @throws HTTPException 413 when it is larger. @throws Invalid when it is malformed or has too many fields.
+ * @throws HTTPException 413 when it is larger.
+ * @throws Invalid when it is malformed or has too many fields.
  */
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
   const body = await readBytes(nodeRequest(c), maxBytes)
@@ -56,7 +57,7 @@ export async function readForm(c: Context, maxBytes: number): Promise<SubmittedF
 
 const tooManyFields = () => new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
 
-/** Counts the boundaries before the parts are parsed, which takes a microsecond each. */
+/** Counts the boundaries before parsing the parts, which takes a microsecond each. */
 function hasTooManyParts(body: Buffer, type: string): boolean {
   const boundary = `--${/boundary="?([^";]+)/i.exec(type)?.[1] ?? ''}`
   let position = -1
@@ -84,7 +85,7 @@ async function readMultipart(body: Buffer, type: string): Promise<SubmittedForm>
   return { fields, files }
 }
 
-/** Returns what is wrong with a field; null: nothing. */
+/** Returns the problem of a field; null: none. */
 export function fieldProblem({ problem }: FormState, name: string): string | null {
   if (!(problem instanceof Invalid)) return null
   const found = problem.issues.filter(({ path }) => `${path.join('.')}.`.startsWith(`${name}.`))
@@ -98,7 +99,7 @@ export function formStatus(problem: DomainError): 422 | 429 {
   return problem instanceof RateLimited ? 429 : 422
 }
 
-/** Shows why a form was refused, unless only single fields are wrong: those say so themselves. */
+/** Shows why a form was refused, unless only single fields are wrong, which show their own problems. */
 export function FormProblem({
   state,
   fields = [],
@@ -123,7 +124,7 @@ interface FieldProps {
   readonly state: FormState
   /** Shown below the label. */
   readonly hint?: Child
-  /** The value before anything was typed. */
+  /** The value before any input. */
   readonly value?: string | number | null | undefined
   readonly required?: boolean
 }
@@ -138,11 +139,11 @@ interface InputProps extends FieldProps {
   readonly pattern?: string
   readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
   readonly placeholder?: string
-  /** Where another form of the page has a field with this name. */
+  /** If another form of the page has a field with this name. */
   readonly id?: string
 }
 
-/** Returns the attributes of a field for a text, by the schema that judges it when it is sent. */
+/** Returns the attributes of a text field, according to the schema that validates it. */
 export function textRules({ minLength, maxLength }: z.ZodString): {
   readonly required?: true
   readonly maxlength?: number
@@ -154,7 +155,7 @@ export function textRules({ minLength, maxLength }: z.ZodString): {
 export function InputField({ label, name, state, hint, value, type = 'text', id = name, ...rest }: InputProps) {
   const typed = type === 'password' ? '' : (typedIn(state, name) ?? value ?? '')
   const isLocked = isFieldLocked(state, name)
-  // A text that is read-only can still be copied; a colour has no such attribute.
+  // Read-only text can still be copied; colour fields have no such attribute.
   const lock = isLocked && type !== 'color' ? { readonly: true } : disabledIf(isLocked)
   return (
     <FieldFrame {...{ label, name, state, hint, id }}>
@@ -171,7 +172,7 @@ export function InputField({ label, name, state, hint, value, type = 'text', id 
   )
 }
 
-/** Renders a choice of a file. After a refused form, the file must be chosen again: browsers keep none. */
+/** Renders a file field. After a refused form, the file must be chosen again, because browsers do not keep it. */
 export function FileField({
   label,
   name,
@@ -181,7 +182,7 @@ export function FileField({
   id = name,
   ...rest
 }: Omit<FieldProps, 'value'> & {
-  /** Where another form of the page has a field with this name. */
+  /** If another form of the page has a field with this name. */
   readonly id?: string
   /** The media types or extensions to offer; absent: all. */
   readonly accept?: string
@@ -207,7 +208,7 @@ export function FileField({
 
 /**
  * Returns the file of a field; undefined: none was chosen.
- * @throws Invalid when one was chosen, but the form had to wait for a sign-in, which no file does.
+ * @throws Invalid when the chosen file was lost during a sign-in.
  */
 export function fileIn({ files, fields }: SubmittedForm, name: string): File | undefined {
   const file = files.get(name)
@@ -219,13 +220,13 @@ export function fileIn({ files, fields }: SubmittedForm, name: string): File | u
   return file
 }
 
-/** The name of the field that says that a file was sent with a form. */
+/** The name of the field that marks that a file was chosen in a form. */
 const sentFile = (name: string) => `${name}.sent`
 
-/** Returns whether the name is that of such a field. */
+/** Returns whether a name is that of such a field. */
 export const isSentFile = (name: string): boolean => name.endsWith('.sent')
 
-/** Names the account whose password a form asks for, to password managers. */
+/** Names the account of a password field, for password managers. */
 export function UsernameField({ email }: { readonly email: string }) {
   return <input type="text" name="username" autocomplete="username" value={email} readonly hidden />
 }
@@ -244,7 +245,7 @@ export function TextField({
   readonly rows?: number
   readonly maxlength?: number
   readonly placeholder?: string
-  /** Where another form of the page has a field with this name. */
+  /** If another form of the page has a field with this name. */
   readonly id?: string
 }) {
   return (
@@ -269,7 +270,7 @@ export interface Choice {
   readonly text: string
 }
 
-/** Renders a choice of one. */
+/** Renders a single choice. */
 export function SelectField({
   label,
   name,
@@ -299,7 +300,7 @@ export function SelectField({
   )
 }
 
-/** Renders a checkbox. Beside it, a hidden field says that it was shown, because a browser sends no unchecked box. */
+/** Renders a checkbox. A hidden field beside it marks that it was shown, because browsers do not send unchecked boxes. */
 export function CheckboxField({
   label,
   name,
@@ -328,7 +329,7 @@ export function CheckboxField({
   )
 }
 
-/** Renders a choice of any number. */
+/** Renders a multiple choice. */
 export function CheckboxesField({
   label,
   name,

@@ -32,7 +32,7 @@ export function createHtmlStream(first: string, source: ChunkSource): ReadableSt
   })
 }
 
-/** Compresses a stream so that what has been written can be read at once. */
+/** Compresses a stream so that written data can be read at once. */
 export function zippedStream(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   // Node's types of web streams differ from those of the platform in members that are not used here.
   const zip = Duplex.toWeb(createGzip({ flush: zlib.Z_SYNC_FLUSH })) as unknown

@@ -22,7 +22,7 @@ export interface PageProps {
   readonly indexed: boolean
   /** Logical names of the page's scripts, which run once the page has been parsed. */
   readonly scripts?: readonly string[]
-  /** Logical names of scripts that run while the page is still loading. They may run before anything of it exists. */
+  /** Logical names of scripts that run while the page is still loading, possibly before any of its content exists. */
   readonly earlyScripts?: readonly string[]
   /** Paths of style sheets after the common one. */
   readonly sheets?: readonly string[]
@@ -58,8 +58,8 @@ const navigation = [
 const contentPlaceholder = '<!--content-->'
 
 /**
- * Renders the HTML before and after a page's content. While a page is being sent, style sheet and scripts take the footer in
- * the document as the sign that the content is complete.
+ * Renders the HTML before and after a page's content. While a page is being sent, the style sheet and scripts recognize by
+ * the footer that the content is complete.
  */
 export function renderPageShell(site: Site, props: PageProps): readonly [string, string] {
   const [before = '', after = ''] = String(<PageShell site={site} {...props} />).split(contentPlaceholder)
@@ -80,7 +80,7 @@ export function respondWithPage(
   return sendWholePage(c, html, status, own)
 }
 
-/** Sends a page with its ETag, or 304 to a browser that has it; without where the headers do not say that it may be kept. */
+/** Sends a page with its ETag, or 304 to a browser that has it; without an ETag if the headers forbid storing it. */
 export function sendWholePage(
   c: Context,
   html: string,
@@ -101,7 +101,7 @@ export interface DocumentProps
   readonly canonical: string | null
   /** Further elements of the head. */
   readonly head?: Child
-  /** In the place of a `SkipLink`, and with one. */
+  /** Replaces the `SkipLink`, and contains one. */
   readonly skipLink?: Child
   /** Its language (BCP 47) and direction; English by default. */
   readonly language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' }

@@ -6,7 +6,7 @@ import { themeStylesheetPath } from '../assets/theme.ts'
 import type { Site } from './layout.tsx'
 import { Document, pageHeaders, SkipLink, sendWholePage } from './layout.tsx'
 
-/** The owner of a status page, in whose name a page is sent. */
+/** The owner of a status page, under whose name a page is sent. */
 export interface FrameOwner {
   readonly name: string
   /** The URL of the status page. */
@@ -19,7 +19,7 @@ export interface FrameOwner {
   readonly lang?: '' | undefined
 }
 
-/** A page in the name of an owner, beside the status page itself. */
+/** A page under the name of an owner, besides the status page itself. */
 export interface FramedPage {
   readonly title: string
   readonly words: Catalogue
@@ -59,7 +59,7 @@ export function respondInOwnersFrame(c: Context, site: Site, owner: FrameOwner, 
   return sendWholePage(c, `<!DOCTYPE html>${whole}`, status, { ...pageHeaders, ...logoPolicy(owner.logoUrl) })
 }
 
-/** Renders the owner's logo and name, which lead to the status page. */
+/** Renders the owner's logo and name, which link to the status page. */
 export function OwnerName({ name, url, logoUrl, lang }: Omit<FrameOwner, 'accentColor'>) {
   return (
     <a class="name" href={url}>
@@ -72,7 +72,7 @@ export function OwnerName({ name, url, logoUrl, lang }: Omit<FrameOwner, 'accent
   )
 }
 
-/** Returns the header that lets a page show a logo, which may be an external resource, the only one. */
+/** Returns the header that lets a page show a logo, which is the only resource that may be external. */
 export function logoPolicy(logoUrl: string | null) {
   const from = logoUrl === null || logoUrl.startsWith('/') ? '' : ` ${new URL(logoUrl).origin}`
   const policy = pageHeaders['content-security-policy'].replace("img-src 'self'", `img-src 'self'${from}`)

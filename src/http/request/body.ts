@@ -32,7 +32,7 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
       if (size > maxBytes) refuse()
       else chunks.push(chunk)
     })
-    // Creates no unused error: its stack takes as long as the rest of a small request.
+    // Creates errors only when needed: the stack takes as long as the rest of a small request.
     const onClose = () => {
       clearTimeout(lingering ?? undefined)
       reject(new Invalid('INVALID_INPUT', 'The request body is incomplete.'))

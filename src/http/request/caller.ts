@@ -16,16 +16,19 @@ export interface Caller {
   readonly session?: string | undefined
   /** The cookies of opened pages, by the id of the page; absent: none. */
   readonly pageCookies?: ReadonlyMap<string, string> | undefined
-  /** Whether a page of another site makes the browser call; absent: no. */
+  /** Whether a page of another site causes the call; absent: no. */
   readonly isCrossSite?: boolean | undefined
-  /** The request itself, for who asks by which way it came; absent: it is not kept. */
+  /** The request itself, for analysis of its route; absent: not available. */
   readonly request?: Pick<IncomingMessage, 'headers' | 'socket'> | undefined
 }
 
 /** Headers of a reverse proxy; behind one, all requests seem to come from its address. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
-/** Returns by which way a request came. @param client the caller's address. */
+/**
+ * Returns the route of a request.
+ * @param client the caller's address.
+ */
 export function routeOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   client: string,
@@ -41,7 +44,7 @@ export function routeOf(
   }
 }
 
-/** The request headers that say who calls, in lower case. */
+/** The request headers that identify the caller, in lower case. */
 export const identifyingHeaders = ['authorization', 'x-api-key', ORGANIZATION_HEADER.toLowerCase()] as const
 
 /** Returns the caller of a request from its socket and headers. */

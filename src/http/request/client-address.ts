@@ -5,13 +5,13 @@ import { addressFamily, parseAddress } from '../../core/ip-address.ts'
 /** The address of a caller without one: the socket is closed, or a Unix socket. */
 const unknownAddress = '0.0.0.0'
 
-/** The maximum length of a proxy chain; bounds the work for a huge header. */
+/** The maximum length of a proxy chain, which bounds the work for a huge header. */
 const MAX_HOPS = 32
 
 /**
  * Returns the caller's address as canonical text: the socket's, unless it is a trusted proxy. Then reads `X-Forwarded-For`
  * from the right, where our own proxies write, up to the first untrusted hop; the entries left of it are the caller's own
- * claim. An entry that is no address (`unknown`, an obfuscated name) ends the walk at the last valid one.
+ * claim. An entry that is not an address (`unknown`, an obfuscated name) ends the walk at the last valid one.
  * @param forwardedFor the header's value, several lines joined by commas as Node does.
  * @param trusted the proxies' addresses (`TRUST_PROXY`), or null when there are none.
  */
@@ -42,7 +42,7 @@ function hopAddress(entry: string): string | null {
 /** Caches of recent lookups: a lookup takes twenty times as long as everything else here. */
 const caches = new WeakMap<BlockList, LRUCache<string, boolean>>()
 
-/** Returns whether an address is in a list, which must not change any more. */
+/** Returns whether an address is in a list, which must not change afterwards. */
 function isIn(list: BlockList, address: string): boolean {
   const answers = caches.get(list) ?? createCache(list)
   caches.set(list, answers)

@@ -43,7 +43,7 @@ function isRepeated(rawHeaders: readonly string[]): boolean {
 /** A name or an address, and a port. URLs allow more, such as a user and a path, which are invalid in a Host. */
 const HOST = /^(?:[a-z0-9_-][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 
-/** Caches the validity of recent Hosts: nearly all requests name the same few. */
+/** Caches the validity of recent Hosts, because nearly all requests use the same few. */
 const validHosts = new LRUCache<string, boolean>({
   max: 100,
   memoMethod: (host) => HOST.test(host) && parseUrl(`http://${host}`) !== null,

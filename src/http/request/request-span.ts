@@ -3,7 +3,7 @@ import type { SpanOptions, Tracer } from '../../core/telemetry/tracing.ts'
 
 const routes = new WeakMap<IncomingMessage, string>()
 
-/** Notes which route answers a request, such as `/status/:slug`: its path may hold a secret. */
+/** Records the route that answers a request, such as `/status/:slug`, because its path may contain a secret. */
 export function noteRoute(request: IncomingMessage, route: string): void {
   routes.set(request, route)
 }
@@ -15,8 +15,8 @@ export function traceparentOf({ headers }: Pick<IncomingMessage, 'headers'>): Pi
 }
 
 /**
- * Answers a request in a span, which ends when its connection is done with it: by OpenTelemetry's conventions for HTTP, without
- * the path, the query, headers and the address of the client.
+ * Answers a request in a span, which ends when its connection is done with it. Follows OpenTelemetry's conventions for HTTP,
+ * without the path, the query, headers and the address of the client.
  */
 export function inRequestSpan(
   tracer: Tracer,

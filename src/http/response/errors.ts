@@ -34,7 +34,7 @@ const statusByClass: readonly (readonly [abstract new (...args: never[]) => Doma
   [Unavailable, 503],
 ]
 
-/** Codes of HTTP errors that the domain does not know. */
+/** Codes of HTTP errors outside the domain. */
 const codeByStatus: Readonly<Record<number, ErrorCode>> = {
   405: 'METHOD_NOT_ALLOWED',
   413: 'PAYLOAD_TOO_LARGE',
@@ -52,8 +52,8 @@ export interface RestError {
 }
 
 /**
- * Converts an error to a REST response. Logs an unexpected error and returns only its id. The database room logs an
- * unavailable database itself, once.
+ * Converts an error to a REST response. Logs an unexpected error and returns only its id. The database room itself logs an
+ * unavailable database, once.
  */
 export function toRestError(error: unknown, now: Date, log: Logger): RestError {
   const unavailable = unavailability(error)

@@ -5,7 +5,7 @@ import type { Context } from 'hono'
 
 const held = new WeakSet<Context>()
 
-/** Has the answer to a request returned whole, so that the caller can change its headers. */
+/** Makes the answer to a request be returned whole, so that the caller can change its headers. */
 export function holdAnswer(c: Context): void {
   held.add(c)
 }
@@ -13,7 +13,7 @@ export function holdAnswer(c: Context): void {
 /** A complete answer. */
 export interface Answer {
   readonly status: 200 | 304
-  /** With the length of the body. */
+  /** Including the length of the body. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer<ArrayBuffer> | string | null
 }
@@ -29,9 +29,9 @@ export function answerWith(
 }
 
 /**
- * Writes a complete answer straight to the connection: a web Response would halve the requests per second of pages. Returns
- * a Response where there is no connection, as in tests of the router alone, and for HEAD, for which Hono creates its own
- * Response.
+ * Writes a complete answer directly to the connection, because a web Response would halve the requests per second of pages.
+ * Returns a Response if there is no connection, as in tests of the router alone, and for HEAD, for which Hono creates its
+ * own Response.
  */
 export function sendAnswer(c: Context, answer: Answer): Response {
   const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing

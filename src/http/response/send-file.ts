@@ -10,13 +10,13 @@ export interface SentFile {
   readonly name: string
   readonly type: string
   readonly content: Buffer
-  /** Whether a browser may show it. Any other file is saved only. */
+  /** Whether browsers may show it. Any other file can only be saved. */
   readonly isShown: boolean
 }
 
 /**
- * Sends an uploaded file, or 304 when the client has it. A browser never runs it: it takes the type as it is sent, saves what is no
- * picture, and gives what is opened alone no scripts and no origin.
+ * Sends an uploaded file, or 304 if the client has it. Browsers never run it: they do not guess its type, save anything but
+ * pictures, and open it without scripts and without an origin.
  */
 export function sendFile(
   c: Context,
@@ -41,7 +41,7 @@ export function sendFile(
   )
 }
 
-/** Returns a name as RFC 6266 §4.3 has it: for clients that know ASCII only, and for all others. */
+/** Formats a name according to RFC 6266 §4.3: in ASCII for old clients, and in UTF-8 for others. */
 function nameParameters(name: string): string {
   const ascii = name.normalize('NFKD').replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(name).replace(

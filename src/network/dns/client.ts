@@ -32,8 +32,8 @@ export interface DnsClient {
   /** Returns a result from the cache. Cheap enough for every list of every check. */
   peek(name: string, type: RecordType): DnsResult | undefined
   /**
-   * Queries, from the cache if possible. Never rejects, and always resolves by the deadline. Concurrent callers with
-   * the same question share one query, each with its own deadline; it is cancelled when the last caller leaves.
+   * Queries, from the cache if possible. Never rejects, and always resolves by the deadline. Concurrent callers with the
+   * same question share one query, each with its own deadline; it is cancelled when the last caller leaves.
    */
   query(name: string, type: RecordType, options?: QueryOptions): Promise<DnsResult>
   /** Resolves callers that have left, without waiting for the next tick. */

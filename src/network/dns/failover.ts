@@ -8,7 +8,7 @@ export interface Failover {
   readonly onResult: (result: DnsResult) => void
   /** One for each upstream queried so far. */
   readonly exchanges: Exchange[]
-  /** How many exchanges may still be answered. */
+  /** The number of exchanges that may still be answered. */
   unanswered: number
   /** The first failure of an upstream, while others may still answer. */
   failure: DnsFailure | null

@@ -9,22 +9,22 @@ import {
 } from 'dns-packet'
 import { textOf } from './record.ts'
 
-/** The record types that can be asked for. */
+/** The record types that can be queried. */
 export const queryTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA', 'SRV', 'CAA', 'PTR'] as const
 
 export type RecordType = (typeof queryTypes)[number]
 
-/** What is asked: a name in lower case that `isQueryable` accepts, and a type; the class is always IN. */
+/** A question: a name in lower case that `isQueryable` accepts, and a type; the class is always IN. */
 export interface Question {
   readonly name: string
   readonly type: RecordType
 }
 
 /**
- * What became of a query. `ttl` is how many seconds the result may be kept, at least 0.
- * - `answer`: at least one record of the asked type. Addresses in their text form; TXT gives one string per record, other
- *   types what a zone file has, names without a final dot: `10 mail.example.com`.
- * - `none`: there is no such name (`nxdomain`), or it has no record of the type.
+ * The result of a query. `ttl` is how many seconds it may be cached, at least 0.
+ * - `answer`: at least one record of the requested type. Addresses in canonical form, TXT as one string per record, other
+ *   types in zone file format, names without a final dot: `10 mail.example.com`.
+ * - `none`: the name does not exist (`nxdomain`), or has no record of the type.
  * - `failed`: nothing is known.
  */
 export type DnsResult =
@@ -37,7 +37,7 @@ export type DnsResult =
 
 export type DnsFailure = Extract<DnsResult, { kind: 'failed' }>
 
-/** Where the question starts: behind the header (RFC 1035 §4.1.1). */
+/** The start of the question, after the header (RFC 1035 §4.1.1). */
 const headerLength = 12
 /** Offers answers of 1232 bytes over UDP, below every usual path's MTU (RFC 6891 §6.1.2, DNS Flag Day 2020). */
 const optRecord = {
@@ -50,24 +50,24 @@ const optRecord = {
   flag_do: false,
   options: [],
 } as const satisfies OptAnswer
-/** Response bit and operation code of the flags, and what they are in the answer to a query. */
+/** The response bit and operation code of the flags, and their values in the answer to a query. */
 const responseMask = 0xf800
 const queryResponse = 0x8000
 const truncatedBit = 0x0200
 const rcodeMask = 0x000f
 const rcodes = { noError: 0, nameError: 3, refused: 5 } as const
-/** The longest chain of CNAMEs that is followed; resolvers stop at about the same length. */
+/** The maximum length of a chain of CNAMEs; resolvers have about the same limit. */
 const longestChain = 16
-/** How long answers are kept, in seconds, whatever their TTL says. */
+/** How long answers are cached, in seconds, whatever their TTL. */
 const positiveTtl = { least: 30, most: 3600 } as const
 const negativeTtl = { least: 15, most: 900, withoutSoa: 30 } as const
 
-/** Whether a name can be asked for: labels of 1 to 63 letters, digits, - and _, at most 253 characters, no final dot. */
+/** Whether a name can be queried: labels of 1 to 63 letters, digits, - and _, at most 253 characters, no final dot. */
 export function isQueryable(name: string): boolean {
   return name.length <= 253 && /^[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*$/i.test(name)
 }
 
-/** The query as it goes over the wire (RFC 1035 §4.1): recursion desired, EDNS. */
+/** The wire format of a query (RFC 1035 §4.1): recursion desired, EDNS. */
 export function encodeQuery(id: number, question: Question): Buffer {
   return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals: [optRecord] })
 }
@@ -88,8 +88,8 @@ export function answersQuery(message: Buffer, query: Buffer): boolean {
 }
 
 /**
- * What a message says about the question it answers. TTLs are bounded: 30 s to 1 h for answers, 15 s to 15 min for their
- * absence by RFC 2308 §5, 30 s when no SOA says. `truncated` asks for TCP.
+ * The result of a message for its question. TTLs are bounded: 30 s to 1 h for answers, 15 s to 15 min for their absence by
+ * RFC 2308 §5, 30 s without an SOA record. `truncated` requires TCP.
  */
 export function readReply(message: Buffer, question: Question): DnsResult | 'truncated' {
   const flags = message.readUInt16BE(2)
@@ -116,21 +116,21 @@ function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Questio
   return { kind: 'none', nxdomain, ttl: clamp(ttl, negativeTtl.least, negativeTtl.most) }
 }
 
-/** What a message holds; null when it is broken, does not end with its last record, or takes too long to read. */
+/** The content of a message; null if it is malformed, does not end with its last record, or takes too long to read. */
 function decoded(message: Buffer): DecodedPacket | null {
   try {
     const packet = decode(withBudget(message))
     return decode.bytes === message.length ? packet : null
   } catch {
-    // Whatever the library throws, it is because of what was sent.
+    // Whatever the library throws, the sent data is the cause.
     return null
   }
 }
 
 /**
- * A message that throws when it is read too often. In 64 KB there is room for names whose compression takes seconds to
- * follow (2.5 s measured): thousands of records whose names are thousands of pointers. `decode` reads labels by `toString`,
- * strings by `subarray`, pointers and types by `readUInt16BE`, and bitmaps of eight types by `readUInt8`.
+ * A message that throws after too many reads. 64 KB have room for names whose compression takes seconds to follow (2.5 s
+ * measured): thousands of records whose names are thousands of pointers. `decode` reads labels by `toString`, strings by
+ * `subarray`, pointers and types by `readUInt16BE`, and bitmaps of eight types by `readUInt8`.
  */
 function withBudget(message: Buffer): Buffer {
   let left = mostReads
@@ -161,12 +161,12 @@ function withBudget(message: Buffer): Buffer {
 /** Enough for two thousand addresses of a name of five labels. */
 const mostReads = 20_000
 
-/** Where the question ends: behind the first zero byte, for its name is not compressed, and its type and class. */
+/** The end of the question: after the first zero byte, because its name is not compressed, and its type and class. */
 function endOfQuestion(message: Buffer): number {
   return message.indexOf(0, headerLength) + 5
 }
 
-/** Compares bytes `from` to `to`. Only ASCII letters differ by case; the lengths of labels are below them. */
+/** Compares the bytes `from` to `to`. Only ASCII letters differ by case; the lengths of labels are below them. */
 function sameIgnoringCase(left: Buffer, right: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     if (lowerCase(left[at] ?? 0) !== lowerCase(right[at] ?? 0)) return false
@@ -183,7 +183,7 @@ function hasExtendedRcode(record: Answer): boolean {
   return record.type === 'OPT' && record.extendedRcode !== 0
 }
 
-/** The asked records, through the CNAMEs that lead to them, and the least TTL of all that were used. */
+/** The requested records, through the CNAMEs that lead to them, and the minimum TTL of all that were used. */
 function follow(answers: readonly Answer[], { name, type }: Question) {
   const records = answers.map((record) => ({ record, owner: foldCase(record.name) }))
   let owner = name
@@ -218,7 +218,7 @@ function isReferral(authorities: readonly Answer[]): boolean {
   return authorities.some(({ type }) => type === 'NS') && !authorities.some(({ type }) => type === 'SOA')
 }
 
-/** The lesser of the SOA's own TTL and its MINIMUM. */
+/** The minimum of the SOA's own TTL and its MINIMUM. */
 function absenceTtl(authorities: readonly Answer[]): number {
   const soa = authorities.find((record) => record.type === 'SOA')
   return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)

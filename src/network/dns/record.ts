@@ -1,7 +1,7 @@
 import type { Answer, TxtData } from 'dns-packet'
 
 /**
- * The data of a record as text: an address in its usual form, the strings of a TXT record, joined, or what a zone file has,
+ * The data of a record as text: an address in canonical form, the joined strings of a TXT record, or zone file format with
  * names without a final dot: `10 mail.example.com`.
  * @throws TypeError for unsupported types.
  */
@@ -40,7 +40,7 @@ function nameText(name: string): string {
   return name === '.' ? '' : name
 }
 
-/** A character of UTF-8 may begin in one string and end in the next. */
+/** A UTF-8 character may begin in one string and end in the next. */
 function stringsText(data: TxtData): string {
   const strings = Array.isArray(data) ? data : [data]
   return Buffer.concat(strings.map((string) => Buffer.from(string))).toString('utf8')

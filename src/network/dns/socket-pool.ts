@@ -34,7 +34,7 @@ export function createSocketPool(
   { onReady, onUnreachable }: { readonly onReady: () => void; readonly onUnreachable: () => void },
 ): SocketPool {
   const sockets = new Set<UdpSocket>()
-  /** Sockets in `sockets` that still take queries. */
+  /** Sockets in `sockets` that still accept queries. */
   const usable: UdpSocket[] = []
   const openings = new Set<Promise<void>>()
 

@@ -23,7 +23,7 @@ export interface DnsStatistics {
   tcp: number
 }
 
-/** Receives the outcome of a query: the message that answers it, or why there will be none. */
+/** Receives the outcome of a query: the message that answers it, or the reason why there is none. */
 export interface Listener {
   answered(message: Buffer): void
   failed(reason: 'unreachable' | 'malformed'): void
@@ -38,14 +38,14 @@ export interface Datagram {
 
 /** A UDP socket connected to one server, so that the system discards packets from elsewhere. */
 export interface UdpSocket {
-  /** How many queries it has sent; the longer a source port is in use, the easier it is to forge answers to it. */
+  /** The number of queries that it has sent; the longer a source port is in use, the easier it is to forge answers to it. */
   readonly used: number
   /** Sends a query; calls the listener at most once, and not before this returns. */
   send(question: Question, listener: Listener): Datagram
   resend(datagram: Datagram): void
   /** Stops waiting for an answer. */
   forget(datagram: Datagram): void
-  /** Closes the socket once no answer is awaited; resolves then. */
+  /** Closes the socket when no answer is pending; then resolves. */
   retire(): Promise<void>
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ const receiveBufferSize = 1024 * 1024
  * @throws the system's error when there is no route to the server, or no socket left.
  */
 export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
-  /** Awaited answers: a few dozen at most; see `endFlight` in client.ts for what a Map would keep in memory. */
+  /** Pending answers: a few dozen at most; see `endFlight` in client.ts for what a Map would keep in memory. */
   const pending: Datagram[] = []
   const type = isIPv6(server.address) ? 'udp6' : 'udp4'
   const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
@@ -92,7 +92,7 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     if (forget(datagram)) datagram.listener.failed('unreachable')
   }
   const failAll = () => [...pending].forEach(fail)
-  /** An ICMP "port unreachable" arrives with the next packet sent or received, and applies to all awaited answers. */
+  /** An ICMP "port unreachable" arrives with the next packet sent or received, and applies to all pending answers. */
   const transmit = (datagram: Datagram) => {
     socket.send(datagram.query, (error: NodeJS.ErrnoException | null) => {
       if (error?.code === 'ECONNREFUSED') failAll()

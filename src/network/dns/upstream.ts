@@ -11,7 +11,7 @@ export interface Upstream {
    * the caller.
    */
   ask(question: Question, onResult: (result: DnsResult) => void): Exchange
-  /** Returns whether it has not answered lately, so that others should be queried first. */
+  /** Returns whether it has not answered recently, so that others should be queried first. */
   isSilent(): boolean
   /** Closes its sockets. All exchanges must have been cancelled. */
   close(): Promise<void>
@@ -29,7 +29,7 @@ interface Asked {
   readonly question: Question
   readonly onResult: (result: DnsResult) => void
   state: 'waiting' | 'udp' | 'tcp' | 'done'
-  /** What was sent over UDP; null before. */
+  /** The packet sent over UDP; null before. */
   sent: { readonly socket: UdpSocket; readonly datagram: Datagram } | null
   resent: boolean
   cancelTcp: (() => void) | null
@@ -63,8 +63,8 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 
   /**
-   * Sends at the end of this turn of the event loop: queries that are cancelled together are not sent one after the
-   * other, and sending in one go took a sixth off the processor time of a query (measured against rbldnsd).
+   * Sends at the end of this turn of the event loop, so that queries that are cancelled together are not sent one after the
+   * other. Sending together reduced the processor time of a query by a sixth (measured against rbldnsd).
    */
   function sendQueuedSoon() {
     if (isSendScheduled) return

@@ -24,7 +24,7 @@ export interface Attempt {
   readonly phases: Record<Phase, number | null>
   address: string | null
   certificate: Certificate | null
-  /** What is missing when the deadline comes, such as `connection`. */
+  /** What is missing at the deadline, such as `connection`. */
   awaited: string
   /** Aborts with a `Stop` at the deadline or when the caller's signal aborts. */
   readonly signal: AbortSignal
@@ -102,7 +102,7 @@ export function phasesOf({ phases, started, pausedMs: stoodStill }: Attempt): Ph
   return { ...phases, total: hundredths(performance.now() - started - stoodStill) }
 }
 
-/** Runs the work of a phase and adds its duration; `awaited` is what is missing when the deadline comes. */
+/** Runs the work of a phase and adds its duration; `awaited` is what is missing at the deadline. */
 export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, work: () => Promise<T>): Promise<T> {
   state.awaited = awaited
   const started = performance.now()
@@ -114,7 +114,7 @@ export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, 
 }
 
 /**
- * Waits for what `start` begins; the end of the attempt cancels it.
+ * Waits for an operation that the end of the attempt cancels.
  * @param start begins it, settles it later and never synchronously, and returns the function that cancels it.
  * @throws Stop
  */

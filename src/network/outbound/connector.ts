@@ -18,9 +18,9 @@ import { secure } from './secure.ts'
 /** Opens connections to checked addresses, with TLS and through proxies. Everything throws `Stop`. */
 export interface Connector {
   addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved>
-  /** Connects to a target, through a proxy where one is given. */
+  /** Connects to a target, optionally through a proxy. */
   open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled>
-  /** Connects to the server of a hop. `forwarder`: to this proxy instead, which forwards the request. */
+  /** Connects to the server of a hop, or instead to the proxy `forwarder`, which forwards the request. */
   openHop(
     hop: Hop,
     request: OutboundRequest,
@@ -64,7 +64,10 @@ export function createConnector(settings: {
     }
   }
 
-  /** Returns a host that a proxy resolves; one that is an address is checked. @throws Stop */
+  /**
+   * Returns a host that a proxy resolves; checks it if it is an address.
+   * @throws Stop
+   */
   function named(text: string): Resolved {
     const host = readHost(text)
     if (host === null) throw new Stop('invalid', 'theirs', 'The host is neither a name nor an address')
@@ -74,13 +77,16 @@ export function createConnector(settings: {
     return { kind: 'resolved', host: canonical, addresses: [canonical] }
   }
 
-  /** Connects to a proxy. @throws Stop `proxy` when that fails, because it says nothing about the target. */
+  /**
+   * Connects to a proxy.
+   * @throws Stop `proxy` on failure, because it says nothing about the target.
+   */
   async function openProxy(proxy: ProxyServer, state: Attempt): Promise<Dialled> {
     const { host, port, isSecure } = proxyPlace(proxy)
     const tls = isSecure ? { verify: true } : undefined
     try {
       const opened = await open({ host, port, tls }, state)
-      // That of the target is reported.
+      // Only the target's certificate is reported.
       state.certificate = null
       return opened
     } catch (error) {
@@ -152,7 +158,7 @@ function runPrelude(before: Prelude, socket: Socket, state: Attempt): Promise<vo
 }
 
 /**
- * Moves the first address that the rate limit admits to the front; waits when it admits none.
+ * Moves the first address that the rate limit admits to the front; waits if there is none.
  * @throws Stop `spared` when none is admitted in time.
  */
 async function acquireFirst(

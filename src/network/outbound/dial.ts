@@ -80,9 +80,8 @@ export function rateLimited(host: string): Stop {
 }
 
 /**
- * Returns the failure that says most about the target: one address may be unreachable from this machine, such as IPv6,
- * while another shows how the target is. When an address was not tried because of rate limits, nothing is known about
- * the target.
+ * Returns the failure that is most informative about the target: one address may be unreachable from this machine, such as
+ * IPv6, while another shows the state of the target. If rate limits prevented an attempt, nothing is known about the target.
  */
 function representativeFailure(failures: readonly Stop[]): Stop {
   const [first = dialFailure(undefined, '', 0)] = failures

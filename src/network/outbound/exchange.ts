@@ -10,7 +10,7 @@ import type { Hop } from './redirect.ts'
 /** The maximum size of a response head, in bytes. */
 const MAX_HEAD_BYTES = 16 * 1024
 
-/** The most interim responses (RFC 9110 §15.2) before the final one. Servers send one or two. */
+/** The maximum number of interim responses (RFC 9110 §15.2). Servers send one or two. */
 const MAX_INTERIM_RESPONSES = 100
 
 /**
@@ -82,7 +82,7 @@ export function readBody(
     const unpack = ownValue(decoders, answer.headers['content-encoding']?.trim().toLowerCase() ?? '')?.()
     const decoded = createCollector(limit)
     let received = 0
-    // What has arrived in one piece is still given after the end, in as many chunks as the server has made of it.
+    // Data that arrived in one piece is still delivered after the end, in the server's chunks.
     let isOver = false
 
     function giveUp() {
@@ -103,7 +103,7 @@ export function readBody(
     answer.on('data', (chunk: Buffer) => {
       if (isOver) return
       received += chunk.length
-      // Encoded data is hardly larger than decoded data: more could go on endlessly.
+      // Encoded data is hardly larger than decoded data; without a limit it could continue endlessly.
       if (unpack !== undefined && received > 2 * limit + MAX_HEAD_BYTES) fail(undecodable())
     })
     // An empty body cannot be decoded.

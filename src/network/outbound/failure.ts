@@ -49,7 +49,7 @@ export type FailureReason =
   | 'proxy'
   | 'spared'
 
-/** Who caused a failure: certainly the target, possibly our own network, or certainly we. */
+/** The party that caused a failure: certainly the target, possibly our own network, or certainly we. */
 export type Fault = 'theirs' | 'unclear' | 'ours'
 
 /** A failed attempt; a value, because monitors look for failures. */

@@ -1,14 +1,14 @@
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** How much a server may send around its answer, in bytes, and how often that is looked at, in milliseconds. */
+/** The maximum size of the data around a server's answer, in bytes, and the interval of checks, in milliseconds. */
 const MAX_BYTES = 256 * 1024
 const LOOK_MS = 50
 
 /** The answer to a call over HTTP/2. */
 export interface Http2Answer {
   readonly headers: IncomingHttpHeaders
-  /** What comes after the body (RFC 9113 §8.1). */
+  /** The trailers (RFC 9113 §8.1). */
   readonly trailers: IncomingHttpHeaders
   readonly body: Buffer
 }
@@ -18,13 +18,13 @@ interface Http2Call {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly maxBodyBytes: number
-  /** Is called when the server sends more than 256 KiB around its answer; it destroys the socket. */
+  /** Called when the server sends more than 256 KiB around its answer; it destroys the socket. */
   tooMuch(): void
 }
 
 /**
- * Sends one request over a connection of HTTP/2, which it ends. Gives why there is no answer: the server hung up, does not speak
- * HTTP/2, or sent more than `maxBodyBytes`. The caller limits the time by destroying the socket.
+ * Sends one request over a connection of HTTP/2, which it ends. Returns the reason if there is no answer: the server hung
+ * up, does not speak HTTP/2, or sent more than `maxBodyBytes`. The caller limits the time by destroying the socket.
  * @param origin such as https://example.com:8443.
  */
 export async function callHttp2(

@@ -51,7 +51,7 @@ export interface ConnectTarget {
 /** The conversation in plain text before TLS starts (STARTTLS); its error's message becomes the failure. */
 export type Prelude = (socket: Socket) => Promise<void>
 
-/** The certificate and key for servers that ask for one, in PEM. */
+/** The certificate and key for servers that request one, in PEM. */
 export interface Identity {
   readonly certificate: string
   readonly key: string
@@ -81,9 +81,9 @@ export interface OutboundRequest {
   /** False accepts any certificate. */
   readonly verify?: boolean
   readonly family?: 4 | 6 | undefined
-  /** Shown to servers that ask for one, except after a redirect to another origin. */
+  /** Presented to servers that request one, except after a redirect to another origin. */
   readonly clientCertificate?: Identity | undefined
-  /** Between us and every server of the request. */
+  /** Used for every server of the request. */
   readonly proxy?: ProxyServer | undefined
 }
 
@@ -128,10 +128,10 @@ const DEFAULT_HEADERS = new Map([
 
 /**
  * Creates the outbound client.
- * @param settings `allowPrivate` allows private networks and this machine, never metadata services; `ca` are trusted
- * PEM certificates that replace the default ones; `rate` limits connections per address; absent: unlimited.
- * `proxiesResolve` lets proxies resolve names and forward requests, so that they reach whatever they can; absent: where private
- * networks are allowed. Otherwise a proxy connects to an address that was checked here.
+ * @param settings `allowPrivate` allows private networks and this machine, never metadata services; `ca` are trusted PEM
+ * certificates that replace the default ones; `rate` limits connections per address; absent: unlimited. `proxiesResolve`
+ * lets proxies resolve names and forward requests, so that they reach whatever they can; absent: if private networks are
+ * allowed. Otherwise a proxy connects to an address that was checked here.
  */
 export function createOutbound(settings: {
   readonly dns: DnsClient

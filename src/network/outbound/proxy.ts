@@ -12,7 +12,7 @@ export interface ProxyServer {
   readonly password?: string | undefined
 }
 
-/** Where a tunnel leads: an address, or a name that the proxy resolves. */
+/** The target of a tunnel: an address, or a name that the proxy resolves. */
 interface TunnelTarget {
   readonly host: string
   readonly port: number
@@ -20,7 +20,7 @@ interface TunnelTarget {
 
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080 }
 
-/** Returns where a proxy listens, and whether the connection to it uses TLS. */
+/** Returns the address of a proxy, and whether the connection to it uses TLS. */
 export function proxyPlace({ url }: Pick<ProxyServer, 'url'>): { host: string; port: number; isSecure: boolean } {
   const { hostname, protocol, port } = new URL(url)
   return {
@@ -39,7 +39,7 @@ export function proxyAuthorization({ username, password = '' }: ProxyServer): st
 }
 
 /**
- * Has a proxy connect to a target, over a connection to the proxy: by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928).
+ * Makes a proxy connect to a target, over a connection to the proxy: by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928).
  * @throws Stop `proxy` when the proxy refuses, `unreachable` when it cannot reach the target.
  */
 export function openTunnel(socket: Socket, proxy: ProxyServer, target: TunnelTarget, state: Attempt): Promise<void> {
@@ -70,7 +70,7 @@ async function connectByHttp(socket: Socket, proxy: ProxyServer, target: TunnelT
       if (head.length > 0) connection.unshift(head)
       resolve(statusCode)
     })
-    // A proxy that answers as if it were asked for a document.
+    // A proxy that answers as if a document had been requested.
     sent.once('response', ({ statusCode = 0 }) => resolve(statusCode))
     sent.on('error', () => reject(proxyFailure('The proxy closed the connection without an HTTP response')))
     sent.end()
@@ -80,7 +80,7 @@ async function connectByHttp(socket: Socket, proxy: ProxyServer, target: TunnelT
   throw connectFailure(status)
 }
 
-/** Returns the failure for a status that a proxy answers instead of connecting. */
+/** Returns the failure for the status of a proxy that does not connect. */
 export function connectFailure(status: number): Stop {
   if (status === 502 || status === 503 || status === 504)
     return new Stop('unreachable', 'theirs', `The proxy cannot connect to the host (HTTP ${status})`)
@@ -105,7 +105,10 @@ async function connectBySocks(socket: Socket, proxy: ProxyServer, target: Tunnel
   await read(length + 2)
 }
 
-/** Signs in with a user name and password where the proxy asks for them (RFC 1929). @throws Stop `proxy` */
+/**
+ * Authenticates with a user name and password if the proxy requires it (RFC 1929).
+ * @throws Stop `proxy`
+ */
 async function signInToSocks(
   socket: Socket,
   { username, password = '' }: ProxyServer,

@@ -13,7 +13,7 @@ export interface Hop {
   readonly body: Buffer | undefined
 }
 
-/** SMTP, which could be addressed in the body of an HTTP request, to send mail (the Fetch Standard's bad ports). */
+/** SMTP, which the body of an HTTP request could address to send mail (the Fetch Standard's bad ports). */
 const MAIL_PORT = '25'
 
 /**
@@ -37,8 +37,8 @@ export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Ho
 }
 
 /**
- * Returns where a response redirects to (RFC 9110 §15.4); null when it does not. Other parties get neither the caller's
- * own headers, any of which may be a secret, nor a body: a redirect that requires that is not followed.
+ * Returns the target of a redirect (RFC 9110 §15.4); null for other responses. Other parties get neither the caller's own
+ * headers, any of which may be a secret, nor a body: a redirect that requires that is not followed.
  * @throws Stop when the target of the redirect cannot be requested.
  */
 export function nextHop(
@@ -69,7 +69,7 @@ export function tooManyRedirects(hops: readonly Hop[], maximum: number): Stop {
   })
   if (before === -1)
     return new Stop('redirects', 'theirs', `More than ${maximum} ${maximum === 1 ? 'redirect' : 'redirects'}`)
-  // Paths may hold secrets.
+  // Paths may contain secrets.
   const places = hops.slice(before).map(({ url }) => url.origin)
   const origins = places.filter((place, index) => place !== places[index - 1])
   const loop = origins.length === 1 ? `within ${origins[0]}` : `: ${origins.join(' → ')}`

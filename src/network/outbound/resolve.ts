@@ -23,7 +23,7 @@ const CONTROL = 'a.root-servers.net'
 const CONTROL_TIMEOUT_MS = SECOND
 
 /**
- * Resolves a host: IPv4 first, the families alternating. When one address is forbidden, all are: an honest name has no
+ * Resolves a host: IPv4 first, alternating between the families. If one address is forbidden, all are: an honest name has no
  * such address on the public internet, and DNS rebinding must not get a choice.
  * @throws Stop
  */
@@ -97,7 +97,7 @@ function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: 
   })
 }
 
-/** Returns the failure when no query was answered. A resolver can time out because the name's own servers do. */
+/** Returns the failure if no query was answered. A resolver can time out because the name's own servers do. */
 async function unresolved(dns: DnsClient, name: string, results: readonly DnsResult[], state: Attempt): Promise<Stop> {
   const reasons = new Set(results.map((result) => (result.kind === 'failed' ? result.reason : null)))
   if (reasons.has('unreachable') || reasons.has('aborted'))
@@ -112,7 +112,7 @@ async function unresolved(dns: DnsClient, name: string, results: readonly DnsRes
   return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not answer`)
 }
 
-/** Reads addresses that the system knows beside DNS: its hosts file, mDNS. */
+/** Reads addresses that the system knows besides DNS: its hosts file, mDNS. */
 function systemAddresses(name: string, state: Attempt): Promise<readonly string[]> {
   return awaiting(state, (resolve) => {
     void lookup(name, { all: true }).then(

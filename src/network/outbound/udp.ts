@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { addressFamily } from '../../core/ip-address.ts'
 
-/** How many datagrams are read at most. */
+/** The maximum number of datagrams read. */
 const MAX_ANSWERS = 16
 
-/** What came of a datagram. */
+/** The outcome of a datagram. */
 export type UdpOutcome =
   | { readonly kind: 'met'; readonly bytes: number; readonly latencyMs: number }
-  /** Something answered, but not as expected. */
+  /** An answer that is not as expected. */
   | { readonly kind: 'unmet' }
   | { readonly kind: 'silent' }
   | { readonly kind: 'aborted' }
@@ -47,7 +47,7 @@ export function exchangeUdp(
       sentAt ||= performance.now()
       socket.send(data)
     }
-    // Stays, so that an error after the end does not throw.
+    // Stays, so that a later error does not throw.
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => finish({ kind: 'failed', code }))
     socket.on('message', (answer) => {
       answers++
