@@ -1,7 +1,7 @@
 /**
- * Bundles the service and its dependencies into dist/, before each `npm start`, unless what is there was made from the same
- * sources: a bundle starts in a third of the time, and what runs is always what the sources say. Beside the service's own bundle
- * it writes the code cache that V8 starts it from, and the assets of pages. Arguments such as `bench=test/bench/run.ts` are bundled too.
+ * Bundles the service and its dependencies into dist/ before each `npm start`, unless the bundle was built from the same
+ * sources. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from which V8
+ * starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -9,9 +9,9 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { promisify } from 'node:util'
 
-/** CommonJS, because V8 takes a code cache for scripts only; `main` loads it. */
+/** CommonJS, because V8 accepts a code cache for scripts only; `main` loads it. */
 const program = { 'app/program': 'src/app/program.ts' }
-/** What it loads when it is first needed: CommonJS, so that `require` and `import` find the same in it. */
+/** Loaded when first needed. CommonJS, so that `require` and `import` find the same exports. */
 const parts = {
   'billing/stripe': 'node_modules/stripe/cjs/stripe.cjs.node.js',
   'core/telemetry/otlp': 'src/core/telemetry/otlp.ts',
@@ -35,15 +35,15 @@ const service = {
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))
 const entryPoints = { ...service, ...others }
 
-/** What decides beside the sources themselves how they are bundled. */
+/** Other inputs of the bundle besides its sources. */
 const settings = ['src/build.js', 'tsconfig.json', 'package-lock.json']
-/** What the bundle of these entry points was made of, and what it was then. Another Node.js needs another code cache. */
+/** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
 
 /** Prisma's query compiler: 2 MB of WebAssembly as text, which the first query reads. */
 const queryCompiler = 'dist/app/query-compiler.cjs'
 
-/** Leaves in files of their own what the program does not always need, or not at once. */
+/** Bundles code separately that the program does not always need, or not at once. */
 const apart = {
   name: 'apart',
   setup({ onResolve, resolve }) {
@@ -65,7 +65,7 @@ async function isUpToDate() {
     const { sources, packages, outputs } = JSON.parse(await readFile(record, 'utf8'))
     return (await areSame(sources, hashOf)) && (await areSame({ ...packages, ...outputs }, stampOf))
   } catch {
-    // There is no bundle yet, or something it was made of is gone.
+    // There is no bundle yet, or one of its files is gone.
     return false
   }
 }
@@ -82,9 +82,9 @@ async function bundle() {
     bundle: true,
     platform: 'node',
     target: 'node20.19',
-    // Packages that find files of their own beside them, or that are needed rarely.
+    // Packages that read their own files, or that are rarely needed.
     external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'node-sqlite3-wasm', 'pg-native'],
-    // A fifth of the whole. Names stay, so that the traces of errors can be read.
+    // Saves a fifth. Names stay, so that stack traces are readable.
     minifyWhitespace: true,
     logLevel: 'warning',
     metafile: true,
@@ -95,7 +95,7 @@ async function bundle() {
       ...common,
       entryPoints,
       format: 'esm',
-      // Packages written as CommonJS call it.
+      // Used by packages written as CommonJS.
       banner: {
         js: "import * as nodeModule from 'node:module'\nconst require = nodeModule.createRequire(import.meta.url)",
       },
@@ -106,7 +106,7 @@ async function bundle() {
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
       plugins: [apart],
-      // `loadBundle` gives it, and a script with a code cache cannot import.
+      // `loadBundle` provides it, and a script with a code cache cannot import.
       define: { 'import.meta.url': 'importMetaUrl' },
       supported: { 'dynamic-import': false },
     }),
@@ -115,15 +115,16 @@ async function bundle() {
       entryPoints: parts,
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
-      // Of modules, unlike of CommonJS, only what is used is bundled: a fifth of OpenTelemetry's libraries.
+      // Of ES modules, unlike CommonJS, only the used parts are bundled: a fifth of OpenTelemetry's libraries.
       mainFields: ['module', 'main'],
     }),
   ])
   const outputFiles = built.flatMap((result) => result.outputFiles)
-  // Code is ASCII by now, only comments are not; and for a single other character V8 keeps the whole in two bytes each.
+  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two bytes
+  // per character.
   for (const { path, text } of outputFiles) {
     const code = text.replace(/\P{ASCII}/gu, '?')
-    // By the hash, `loadBundle` knows the code cache of just this code.
+    // `loadBundle` finds the code cache of this code by the hash.
     await write(path, path.endsWith('.cjs') ? `${code}//${hash(code)}` : code)
   }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/app/write-build-files.js'])
@@ -164,7 +165,7 @@ async function copy(from, to) {
   await write(to, await readFile(from))
 }
 
-/** Whole or not at all: another process may read it meanwhile, or write the same. */
+/** Complete or not at all: another process may read it meanwhile, or write the same. */
 async function write(path, text) {
   const unfinished = `${path}.${process.pid}`
   await mkdir(dirname(path), { recursive: true })

@@ -1,7 +1,7 @@
 /**
- * Makes what the published package has and the repository has not, before `npm pack`: the bundles, the client library with its
- * types, and copies of the files that `packageFile` finds, so that installing it needs neither a build nor the packages that
- * these come from. `--clean` removes the copies again, because the sources use the packages.
+ * Creates the files that the published package has and the repository does not, before `npm pack`: the bundles, the client
+ * library with its types, and copies of the files that `packageFile` finds, so that installing it needs neither a build nor
+ * their packages. `--clean` removes the copies again, because the sources use the packages.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -33,7 +33,7 @@ async function copyPackageFile(name) {
   await copyFile(fileURLToPath(import.meta.resolve(name)), to)
 }
 
-/** Makes the library for programs and browsers alike, its declarations, and those of the schema. */
+/** Builds the library for Node.js and browsers, its declarations, and those of the schema. */
 async function packClient() {
   const { build } = await import('esbuild')
   const common = { bundle: true, format: 'esm', target: 'es2022' }

@@ -1,4 +1,4 @@
-/** Lets a thread run TypeScript: `--import tsx` does nothing there. This file itself must need no loader. */
+/** Makes a thread run TypeScript, where `--import tsx` has no effect. This file itself must not need a loader. */
 import { register } from 'tsx/esm/api'
 
 register()

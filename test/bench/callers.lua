@@ -1,5 +1,5 @@
--- A script of wrk: requests of free callers behind a proxy. Each connection has a caller of its own at a time, and goes on
--- to the next when that one's checks of the day are spent. Arguments: connections, checks a day, number of the round.
+-- A script of wrk: requests of free callers behind a proxy. Each connection has one caller at a time, and continues
+-- with the next when that one's daily checks are used up. Arguments: connections, checks a day, number of the round.
 local number = -1
 
 function init(args)

@@ -1,4 +1,4 @@
--- A script of wrk: the same GET again and again. Arguments: names and values of its headers, in turn.
+-- A script of wrk: repeats one GET. Arguments: names and values of its headers, in turn.
 local sent
 
 function init(args)

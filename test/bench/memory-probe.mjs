@@ -1,6 +1,6 @@
 /**
- * Loaded before the service: says, when asked, what the main thread knows of its memory, and for how long it kept everybody
- * waiting at most since it was asked for that last, in milliseconds of processor: what else the machine does is not in it.
+ * Loaded before the service: reports on request the memory of the main thread, and the longest time for which it was blocked
+ * since the previous request, in milliseconds of processor time, which excludes the rest of the machine's load.
  */
 import { readFileSync } from 'node:fs'
 

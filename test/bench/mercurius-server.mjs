@@ -1,4 +1,4 @@
-/** The GraphQL server to compare with: mercurius with its just-in-time compiler, over data that is in memory already. */
+/** The GraphQL server to compare with: mercurius with its just-in-time compiler, over data in memory. */
 import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 import mercurius from 'mercurius'

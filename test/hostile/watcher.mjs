@@ -1,9 +1,12 @@
-/** The second client, in a thread of its own: asks every 10 ms, and tells the longest wait since it was asked for it last. */
+/**
+ * The second client, in its own thread: sends a request every 10 ms, and reports the longest latency since the previous
+ * report.
+ */
 import { Agent, get } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const agent = new Agent({ keepAlive: true })
-/** When the requests that are not answered yet were sent. */
+/** When the unanswered requests were sent. */
 const open = new Set()
 let longest = 0
 

@@ -151,7 +151,7 @@ function OwnerHeader({ context }: { readonly context: PageContext }) {
   )
 }
 
-/** Renders what the page says of itself: its languages, other pages, time zone and documents. */
+/** Renders the footer of a page: its languages, description, links, time zone and documents. */
 function Colophon({ context, path }: { readonly context: PageContext; readonly path: string }) {
   const { owner, base, root, zone, words } = context
   return (

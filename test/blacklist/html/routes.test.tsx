@@ -23,7 +23,7 @@ beforeAll(async () => {
   pages = await givenCheckPages()
 })
 
-/** Opens the page of a check; returns both. */
+/** Opens the page of a check. Returns both. */
 async function open(target: string) {
   const next = pages.nextCheck()
   const response = await pages.app.request(`/check/${target}`)
@@ -31,7 +31,7 @@ async function open(target: string) {
 }
 
 describe('landing page', () => {
-  test('leads to the console, and to sign-up where anybody may', async () => {
+  test('links to the console, and to sign-up if it is open', async () => {
     const html = async (mayAnybodySignUp: boolean) => (await appThat({ mayAnybodySignUp }).request('/')).text()
     expect(await html(false)).toContain('href="/console"')
     expect(await html(false)).not.toContain('href="/sign-up"')
@@ -160,7 +160,7 @@ describe('a rejected check', () => {
     },
   )
 
-  test('gives a page with status 429 and rate-limit headers when the allowance is used up', async () => {
+  test('returns a page with status 429 and rate-limit headers when the allowance is used up', async () => {
     const app = appThat({
       async start(c) {
         c.header('x-ratelimit-remaining', '0')
@@ -343,7 +343,7 @@ describe('the report', () => {
     expect(textOf(html)).toContain('this check is inconclusive')
   })
 
-  test('does not advise repeating a check that cannot give another answer', () => {
+  test('does not advise repeating a check that cannot have another result', () => {
     const html = reportOf(ipReport('2001:db8::1', answers({ PSBL: noIpv6 })))
     expect(textOf(html)).toContain('No known IPv6 data')
     expect(textOf(html)).toContain('checking again will not help')

@@ -1,5 +1,6 @@
-// Renders the templates of a Helm chart with the engine and the functions that Helm uses: Go's text/template and Sprig. Reads
-// {"folder", "values", "release"} as JSON from standard input and writes {"NAME": "TEXT"}, or exits with 1 and the template's error.
+// Renders the templates of a Helm chart with the engine and the functions that Helm uses: Go's text/template and Sprig.
+// Reads {"folder", "values", "release"} as JSON from standard input and writes {"NAME": "TEXT"}, or exits with 1 and the
+// template's error.
 package main
 
 import (
@@ -46,7 +47,7 @@ func render() (map[string]string, error) {
 	if err := yaml.Unmarshal(text, &read); err != nil {
 		return nil, err
 	}
-	// Helm gives the members of a chart upper-case names.
+	// Helm capitalizes the names of a chart's members.
 	for name, value := range read {
 		chart[strings.ToUpper(name[:1])+name[1:]] = value
 	}
@@ -81,7 +82,7 @@ func render() (map[string]string, error) {
 	return rendered, nil
 }
 
-// What Helm adds to Sprig.
+// The functions that Helm adds to Sprig.
 func functions(all *template.Template) template.FuncMap {
 	return template.FuncMap{
 		"include": func(name string, data interface{}) (string, error) {

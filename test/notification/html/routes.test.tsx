@@ -11,7 +11,7 @@ const { url, mail, receiver, page } = await notifyingService()
 const mine = await page()
 const formUrl = `${url}/status/${mine.slug}/subscribe`
 
-/** Sends a form as a browser without scripts does. */
+/** Sends a form like a browser without scripts. */
 const send = (to: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
   fetch(to, { method: 'POST', body: new URLSearchParams(fields), headers: { accept: 'text/html', ...headers } })
 const textOf = async (response: Promise<Response>) => (await response).text()
@@ -102,7 +102,7 @@ describe('the form of a page', () => {
     expect((await send(formUrl, { channel: 'EMAIL', email: 'a'.repeat(100_000) })).status).toBe(413)
   })
 
-  test('says when email is not set up', () => {
+  test('shows that email is not set up', () => {
     const form = (isMailEnabled: boolean) =>
       String(
         <SubscribeForm

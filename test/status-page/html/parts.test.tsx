@@ -37,14 +37,14 @@ function render(services: readonly string[], incidents: readonly string[], sente
   return cutIntoParts(`${html}`)
 }
 
-/** Does what an open page does: puts the parts of its version in the places of those that have not changed. */
+/** Simulates an open page: inserts its own parts in place of unchanged ones. */
 const applied = (changes: string, parts: readonly string[]) =>
   changes.replace(/<template data-same="(\d+)(?: (\d+))?"><\/template>/g, (_, first, last = first) =>
     parts.slice(Number(first), Number(last) + 1).join(''),
   )
 const bodyOf = (html: string) => html.slice(html.indexOf('<body'))
 
-test('a page is cut into its outermost parts, and joins to the whole', () => {
+test('a page is split into its outermost parts, which join to the whole', () => {
   const page = render(['API', 'Shop'], ['Payments fail'])
   expect(page.parts).toEqual([
     '<li data-part>API</li>',
@@ -57,7 +57,7 @@ test('a page is cut into its outermost parts, and joins to the whole', () => {
   expect(joinParts(page)).not.toContain('<!--')
 })
 
-test('a page of the same content has the same version, of other content another one', () => {
+test('a page with the same content has the same version, and with other content another one', () => {
   const { version } = render(['API'], [])
   expect(render(['API'], []).version).toBe(version)
   expect(render(['Shop'], []).version).not.toBe(version)
@@ -66,7 +66,7 @@ test('a page of the same content has the same version, of other content another 
   expect(render(['Shop'], []).partsVersion).not.toBe(render(['API'], []).partsVersion)
 })
 
-test('what changed on a long list is one part and two runs of parts', () => {
+test('the change of a long list is one part and two runs of parts', () => {
   const names = Array.from({ length: 100 }, (_, index) => `Service ${index}`)
   const before = render(names, [])
   const after = render(names.with(40, 'Service 40 is down'), [], 'Major outage')
@@ -77,7 +77,7 @@ test('what changed on a long list is one part and two runs of parts', () => {
   )
 })
 
-test('what changed, applied to any earlier version, gives the page', () => {
+test('a change, applied to any earlier version, results in the page', () => {
   const names = fc.array(fc.constantFrom('API', 'Shop', 'Mail', 'DNS', '<b>', 'data-same="0 1"'), { maxLength: 8 })
   fc.assert(
     fc.property(names, names, names, names, (services, incidents, laterServices, laterIncidents) => {
