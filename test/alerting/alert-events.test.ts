@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { acknowledgeByToken } from '../../src/alerting/acknowledge.ts'
 import { createAlertLog } from '../../src/alerting/alert-log.ts'

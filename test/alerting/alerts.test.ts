@@ -1,3 +1,4 @@
+// @slow
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { rotateAlertChannelSecret, signingSecret, updateAlertChannel } from '../../src/alerting/channel.ts'

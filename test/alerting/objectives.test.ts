@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { runDueObjectives } from '../../src/monitoring/objective/objective-job.ts'

@@ -1,3 +1,4 @@
+// @slow
 import pg from 'pg'
 import { afterEach, expect, test, vi } from 'vitest'
 import { testApp } from '../support/app.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'

@@ -1,3 +1,4 @@
+// @slow
 import { statSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

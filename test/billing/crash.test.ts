@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { startDnsServer } from '../support/dns-server.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'

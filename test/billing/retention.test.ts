@@ -40,5 +40,5 @@ test('empties old payloads, but not of unassigned payments, and deletes events o
   const fields = { name: 'Acme', slug: 'acme', contactEmail: 'ops@acme.example' }
   const { organization } = await createOrganization(operator, fields)
   const assignment = { paymentEventId: 'evt_applied', organizationId: organization.id, tier: 'PRO' }
-  await expect(assignPayment(operator, assignment)).rejects.toThrow('kept no longer')
+  await expect(assignPayment(operator, assignment)).rejects.toThrow('no longer stored')
 })

@@ -1,3 +1,4 @@
+// @slow
 import { execFile } from 'node:child_process'
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'

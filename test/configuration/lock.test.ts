@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import {
   lockManagedObject,

@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../src/account/api-key/api-key.ts'
 import { newId } from '../../src/core/id.ts'

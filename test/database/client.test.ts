@@ -1,3 +1,4 @@
+// @slow
 import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test, vi } from 'vitest'
 import { newId, randomText } from '../../src/core/id.ts'

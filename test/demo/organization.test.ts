@@ -1,3 +1,4 @@
+// @slow
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { authenticate } from '../../src/account/api-key/authenticate.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { transaction } from '../../src/core/context.ts'
 import { openDatabase } from '../../src/database/client.ts'

@@ -1,3 +1,4 @@
+// @slow
 import fc from 'fast-check'
 import { graphql } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'

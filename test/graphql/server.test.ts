@@ -1,3 +1,4 @@
+// @slow
 import type { Socket } from 'node:net'
 import { getIntrospectionQuery } from 'graphql'
 import pino from 'pino'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDnsServer } from '../support/dns-server.ts'
 import { type ServiceProcess, startService } from '../support/process.ts'

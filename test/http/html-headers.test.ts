@@ -1,3 +1,4 @@
+// @slow
 import { readFile } from 'node:fs/promises'
 import { buildSchema, parse, validate } from 'graphql'
 import { describe, expect, test } from 'vitest'

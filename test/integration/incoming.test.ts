@@ -1,3 +1,4 @@
+// @slow
 import { createSign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { NotFound } from '../../src/core/errors.ts'

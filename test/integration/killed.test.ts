@@ -1,3 +1,4 @@
+// @slow
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { serverUrl } from '../support/database.ts'

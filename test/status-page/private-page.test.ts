@@ -1,3 +1,4 @@
+// @slow
 import { isObjectType } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../src/account/api-key/api-key.ts'

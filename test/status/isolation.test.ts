@@ -1,3 +1,4 @@
+// @slow
 import { inflateSync } from 'node:zlib'
 import type { GraphQLField, GraphQLInputType, GraphQLNamedType, GraphQLObjectType } from 'graphql'
 import {

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../src/core/id.ts'
 import { type BorrowedDatabase, borrowDatabase, tablesOf } from './database.ts'

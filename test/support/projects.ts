@@ -13,6 +13,17 @@ const support = {
 
 export type Kind = keyof typeof support | 'pure'
 
+/**
+ * A file whose first line is this takes more than three seconds of a processor or ten of the clock, as those with a browser do.
+ * Both run in CI, where the whole suite is asked for, and where they are named.
+ */
+const SLOW = /^\/\/ @slow\n/
+
+/** Returns whether a test file is slow. */
+export function isSlow(file: string, kind: Kind): boolean {
+  return kind === 'browser' || SLOW.test(readFileSync(file, 'utf8'))
+}
+
 /** The test files of each kind, as paths from the repository's root. */
 export function testFiles(): Readonly<Record<Kind, readonly string[]>> {
   const files: Record<Kind, string[]> = { pure: [], database: [], service: [], browser: [] }

@@ -1,3 +1,4 @@
+// @slow
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { challengeOf, pageOfHost, requestDomain } from '../../../src/account/custom-domain/custom-domain.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { hashSecret } from '../../../src/account/api-key/secret.ts'

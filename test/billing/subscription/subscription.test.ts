@@ -1,3 +1,4 @@
+// @slow
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PaidTier } from '../../../src/billing/subscription/price.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { beforeAll, expect, test } from 'vitest'
 import type { Role } from '../../../src/generated/prisma/enums.ts'
 import type { Browser } from '../../support/console.ts'

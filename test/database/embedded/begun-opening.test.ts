@@ -1,3 +1,4 @@
+// @slow
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

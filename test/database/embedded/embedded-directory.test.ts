@@ -1,3 +1,4 @@
+// @slow
 import { execFileSync } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createApiKey, revokeApiKey } from '../../../src/account/api-key/api-key.ts'
 import { authenticate } from '../../../src/account/api-key/authenticate.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../../src/core/id.ts'
 import { MINUTE, SECOND } from '../../../src/core/time.ts'

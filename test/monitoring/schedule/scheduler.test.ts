@@ -1,3 +1,4 @@
+// @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { HOUR, SECOND } from '../../../src/core/time.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
 import type { MonitorState, ProbeOutcome } from '../../../src/generated/prisma/enums.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../src/database/client.ts'
 import { watchId } from '../../../src/monitoring/schedule/watch.ts'

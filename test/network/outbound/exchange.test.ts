@@ -1,3 +1,4 @@
+// @slow
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { OutboundRequest } from '../../../src/network/outbound/outbound.ts'

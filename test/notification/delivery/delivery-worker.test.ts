@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/core/time.ts'
 import type { DnsClient } from '../../../src/network/dns/client.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { deleteOldDeliveries } from '../../../src/notification/delivery/delivery.ts'
 import { reportBounce } from '../../../src/notification/mail/bounce.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'

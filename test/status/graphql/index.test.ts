@@ -1,3 +1,4 @@
+// @slow
 import { getNamedType, graphql, isObjectType } from 'graphql'
 import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// @slow
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'

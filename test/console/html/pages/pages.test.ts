@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../../../src/core/id.ts'
 import { languages } from '../../../../src/language/catalogue.ts'
