@@ -1,8 +1,10 @@
 import { loadBundle } from './core/process/compiled-bundle.ts'
+import { setCompilerFlags } from './core/process/compiler-flags.ts'
 import { dataDirectory } from './core/process/data-directory.ts'
 import { isBundled } from './core/thread/worker-thread.ts'
 import { beginOpening } from './database/embedded/begun-opening.ts'
 
+setCompilerFlags()
 // Before all else: PostgreSQL takes longer to start than the program takes to load, and does so beside it.
 const opening = process.env['DATABASE_URL'] ? null : await beginOpening(dataDirectory(process.env['DATA_DIR']))
 

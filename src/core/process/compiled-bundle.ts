@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
+import { setCompilerFlags } from './compiler-flags.ts'
 import { root } from './paths.ts'
 
 /** CommonJS bundles of `dist/`; `build.js` creates each, and the code cache from which V8 starts it. */
@@ -28,6 +29,7 @@ const HASH_LENGTH = 64
  * another version of Node.js, V8 compiles the source.
  */
 export function loadBundle<T>(bundle: CompiledBundle): Loaded<T> {
+  setCompilerFlags()
   const filename = pathOf(bundle)
   // The build only writes ASCII.
   const content = readFileSync(filename)

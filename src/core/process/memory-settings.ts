@@ -2,7 +2,7 @@
 const settings = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_TRIM_THRESHOLD_: '131072',
-  MALLOC_MMAP_THRESHOLD_: '32768',
+  MALLOC_MMAP_THRESHOLD_: '49152',
 }
 
 /** The used part of a process; its `execve` exists since Node.js 22.15, and not on Windows. */
