@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { lazily } from '../core/lazily.ts'
 import { AlertChange, MonitorKind } from '../generated/prisma/enums.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
@@ -35,13 +36,13 @@ export function withoutDefaults(section: Section, members: Members): Members {
 
 const kinds = new Map(Object.entries(optionKeys))
 /** The default options of each kind, found by parsing its smallest valid options. */
-const optionDefaults = new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)]))
+const optionDefaults = lazily(() => new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)])))
 
 /** Removes default values from the options of a monitor. Returns other members unchanged. */
 export function withoutDefaultOptions(name: string, value: unknown): unknown {
   const kind = kinds.get(name)
   if (kind === undefined || typeof value !== 'object' || value === null) return value
-  const own = optionDefaults.get(kind) ?? {}
+  const own = optionDefaults().get(kind) ?? {}
   return Object.fromEntries(
     Object.entries(value).filter(([member, option]) => !(member in own && isDeepStrictEqual(option, own[member]))),
   )

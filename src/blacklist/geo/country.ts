@@ -1,6 +1,7 @@
+import { lazily } from '../../core/lazily.ts'
 import { ownValue } from '../../core/own-value.ts'
 
-const regionNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
+const regionNames = lazily(() => new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }))
 
 /** Names that replace CLDR's English names where a reader expects another one. */
 const nameOverrides: Readonly<Record<string, string>> = {
@@ -19,7 +20,7 @@ const nameCache = new Map<string, string | null>()
 export function countryName(code: string): string | null {
   const region = code.toUpperCase()
   if (!/^[A-Z]{2}$/.test(region) || region === 'ZZ') return null
-  const name = nameCache.get(region) ?? ownValue(nameOverrides, region) ?? regionNames.of(region) ?? null
+  const name = nameCache.get(region) ?? ownValue(nameOverrides, region) ?? regionNames().of(region) ?? null
   nameCache.set(region, name)
   return name
 }

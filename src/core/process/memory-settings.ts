@@ -5,6 +5,9 @@ const settings = {
   MALLOC_MMAP_THRESHOLD_: '49152',
 }
 
+/** V8 optimizes code on one thread beside the program's: by default, four compete with it for the processors. */
+const POOL_SIZE = '--v8-pool-size=1'
+
 /** The used part of a process; its `execve` exists since Node.js 22.15, and not on Windows. */
 interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> {
   readonly execArgv: readonly string[]
@@ -20,5 +23,5 @@ interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> 
 export function setMemorySettings(current: Process = process): void {
   const { platform, execve, execPath, execArgv, argv, env } = current
   if (platform !== 'linux' || !execve || Object.keys(env).some((name) => name.startsWith('MALLOC_'))) return
-  execve.call(current, execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...settings })
+  execve.call(current, execPath, [execPath, POOL_SIZE, ...execArgv, ...argv.slice(1)], { ...env, ...settings })
 }

@@ -24,7 +24,7 @@ const database = await PGlite.create({
   pgliteWasmModule,
   // The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway: reading 20 MB
   // again takes as long with 8 as with 32 MB.
-  startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=16MB'],
+  startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=8MB'],
 })
 
 // PGlite continues after any error thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) is an ordinary failed

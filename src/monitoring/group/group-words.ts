@@ -1,3 +1,4 @@
+import { lazily } from '../../core/lazily.ts'
 import { truncate } from '../../core/truncate.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { GroupOptions } from './group.ts'
@@ -5,7 +6,7 @@ import { type Member, neededOf } from './judge-group.ts'
 
 const MAX_NAMED = 5
 const MAX_LENGTH = 500
-const listFormat = new Intl.ListFormat('en')
+const listFormat = lazily(() => new Intl.ListFormat('en'))
 
 type Named = Pick<Member, 'name' | 'state' | 'unknownSince'>
 
@@ -40,5 +41,5 @@ const verb = (members: readonly Named[]) => (members.length === 1 ? 'is' : 'are'
 function inWords(members: readonly Named[]): string {
   const names = members.slice(0, MAX_NAMED).map(({ name }) => name)
   const others = members.length - names.length
-  return listFormat.format(others === 0 ? names : [...names, `${others} more`])
+  return listFormat().format(others === 0 ? names : [...names, `${others} more`])
 }

@@ -1,4 +1,5 @@
 import type { Context, Database } from '../../core/context.ts'
+import { lazily } from '../../core/lazily.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
@@ -84,7 +85,7 @@ async function readServices(db: Database, ids: readonly string[]) {
 /** A parent with its name. */
 export interface NamedParent extends Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'blockedSince'> {}
 
-const listFormat = new Intl.ListFormat('en')
+const listFormat = lazily(() => new Intl.ListFormat('en'))
 
 /** Explains in a sentence why a monitor is stale. */
 export function stalenessReason(
@@ -103,7 +104,7 @@ export function stalenessReason(
 ): string {
   const failed = parents.filter(isUnavailable).map(({ name }) => name)
   if (failed.length > 0)
-    return `It depends on ${listFormat.format(failed)}, which ${failed.length === 1 ? 'is' : 'are'} not available.`
+    return `It depends on ${listFormat().format(failed)}, which ${failed.length === 1 ? 'is' : 'are'} not available.`
   if (members !== null) return unknownGroupReason(members)
   const fresh = watches.filter(
     ({ lastKnownAt }) => lastKnownAt && +now - +lastKnownAt <= staleAfterMs(schedule, lastKnownAt),

@@ -19,7 +19,11 @@ function started(options: Partial<Parameters<typeof setMemorySettings>[0]>) {
 test('restarts the program unchanged, with the settings of npm start, the image and the unit', () => {
   const [call, ...more] = started({})
   expect(more).toEqual([])
-  expect(call).toMatchObject({ file: '/node', args: ['/node', '--inspect', '/allclear', 'serve'], env: { PORT: '1' } })
+  expect(call).toMatchObject({
+    file: '/node',
+    args: ['/node', '--v8-pool-size=1', '--inspect', '/allclear', 'serve'],
+    env: { PORT: '1' },
+  })
   const set = Object.entries(call?.env ?? {}).filter(([name]) => name.startsWith('MALLOC_'))
   expect(set).toHaveLength(3)
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } }
@@ -27,7 +31,10 @@ test('restarts the program unchanged, with the settings of npm start, the image 
     scripts.start,
     ...['Dockerfile', 'allclear.service'].map((name) => readFileSync(`deploy/${name}`, 'utf8')),
   ]
-  for (const text of others) expect(text).toContain(set.map((pair) => pair.join('=')).join(' '))
+  for (const text of others) {
+    expect(text).toContain(set.map((pair) => pair.join('=')).join(' '))
+    expect(text).toContain('--v8-pool-size=1')
+  }
 })
 
 test.each([
