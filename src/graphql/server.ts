@@ -78,11 +78,20 @@ export function createGraphqlServer(options: {
 
 /** Sets the parser itself, so that its limits apply over HTTP and websocket alike. */
 const parsing: Plugin = {
+  onRequestParse({ request, requestParser, setRequestParser }) {
+    if (request.method !== 'GET' || !requestParser) return
+    setRequestParser(async (query) => {
+      try {
+        return await requestParser(query)
+      } catch (error) {
+        if (error instanceof SyntaxError) throw badRequest('The parameters variables and extensions must be JSON.')
+        throw error
+      }
+    })
+  },
   onParams({ params }) {
     const name: unknown = params.operationName
-    if (name == null || typeof name === 'string') return
-    const extensions = { code: 'BAD_REQUEST', http: { status: 400 } }
-    throw new GraphQLError('operationName must be a string.', { extensions })
+    if (name != null && typeof name !== 'string') throw badRequest('operationName must be a string.')
   },
   onParse({ context, setParseFn }) {
     setParseFn(parseWithinLimits)
@@ -93,6 +102,9 @@ const parsing: Plugin = {
     }
   },
 }
+
+const badRequest = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } })
 
 /** Rejects expensive operations before validation and execution, over every transport. */
 const limits = (checkCost: CostCheck): Plugin => ({

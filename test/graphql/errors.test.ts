@@ -285,6 +285,15 @@ describe('over HTTP', () => {
     ])
   })
 
+  test.each(['variables', 'extensions'])('%s of a GET that are no JSON get BAD_REQUEST', async (name) => {
+    const response = await fetch(`${url}/graphql?query={__typename}&${name}={`)
+    const message = 'The parameters variables and extensions must be JSON.'
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] },
+    ])
+  })
+
   test('errors for other methods have a code', async () => {
     const response = await fetch(`${url}/graphql`, {
       method: 'PUT',
