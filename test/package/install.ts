@@ -137,7 +137,7 @@ export async function startByUnit(installed: Installed, settings: NodeJS.Process
   const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
   const given = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
   const PATH = `${join(installed.directory, 'node_modules/.bin')}:${process.env['PATH']}`
-  const env = { ...Object.fromEntries(given.map((each) => each.split('='))), PATH, ...settings }
+  const env = { ...Object.fromEntries(given.map((each) => each.split(/=(.*)/, 2))), PATH, ...settings }
   return start(installed, command.split(' '), env)
 }
 

@@ -88,7 +88,7 @@ const handlers: Readonly<Record<string, (build: Build, rest: string) => Promise<
   COPY: copy,
   RUN: runIn,
   ENV(build, rest) {
-    build.env = { ...build.env, ...Object.fromEntries(rest.split(' ').map((each) => each.split('='))) }
+    build.env = { ...build.env, ...Object.fromEntries(rest.split(' ').map((each) => each.split(/=(.*)/, 2))) }
   },
   USER(build, rest) {
     build.user = rest
