@@ -28,7 +28,7 @@ const maxWorkers = Math.ceil(availableParallelism() * (process.env['TEST_DATABAS
 
 /**
  * Whether files or kinds of them were asked for. Then there is a project of each kind, so that files that need no database wait for
- * none. Otherwise one has all files: a worker takes those of one project only, and to load the program, open a database and start a
+ * none. Otherwise one project has all files: a worker takes those of one project only, and to load the program, open a database and start a
  * browser anew for each kind would take a tenth of the run.
  */
 const isPart = process.argv

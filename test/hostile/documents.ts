@@ -64,4 +64,9 @@ export const documents: readonly HostileCase[] = [
     [...refused, 414, 431],
     `/graphql?query=${encodeURIComponent(introspection)}`,
   ),
+  requesting(
+    'variables that are no JSON, over GET',
+    [400],
+    `/graphql?query={__typename}&variables=${'['.repeat(4000)}`,
+  ),
 ]

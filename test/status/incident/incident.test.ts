@@ -246,6 +246,23 @@ describe('its timeline', () => {
     expect([status, updates.length]).toEqual(['RESOLVED', MAX_UPDATES + 1])
   })
 
+  test('is unchanged by a refused update, which is sent before the refusal is known', async () => {
+    const { id, ctx, news, api, post } = await withIncident()
+    const other = await tenant()
+    const before = [await deriveState(id), await news()]
+    const input = { incidentId: id, status: 'RESOLVED', message: 'News.' }
+    await expect(post('RESOLVED', { version: 7 })).rejects.toThrow(Conflict)
+    await expect(post('IDENTIFIED', { services: [says(`${api.slice(0, -1)}_`, 'OPERATIONAL')] })).rejects.toThrow(
+      NotFound,
+    )
+    await expect(postIncidentUpdate(other.ctx, input)).rejects.toThrow(NotFound)
+    await expect(postIncidentUpdate(ctx, { ...input, incidentId: 'inc_\u0000' })).rejects.toThrow(NotFound)
+    await prisma.incident.update({ where: { id }, data: { visibility: 'MERGED' } })
+    await expect(post('RESOLVED')).rejects.toThrow(Conflict)
+    await prisma.incident.update({ where: { id }, data: { visibility: 'PUBLIC' } })
+    expect([await deriveState(id), await news()]).toEqual(before)
+  })
+
   test('can be edited update by update', async () => {
     const { id, ctx, later, news } = await withIncident()
     const [first] = (await deriveState(id)).updates
