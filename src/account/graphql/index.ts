@@ -336,7 +336,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'The organization’s name.' }),
-    slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    slug: t.string({ required: false, description: 'Its name in URLs. URLs with the old name stop working.' }),
     organizationId: t.id({
       required: false,
       description: 'The id of the organization. Only the operator needs it: other keys have one organization.',
@@ -353,7 +353,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     uptimeSource: t.field({
       type: UptimeSource,
       required: false,
-      description: 'What the uptime of services counts.',
+      description: 'What counts towards the uptime of services.',
     }),
     languages: t.field({
       type: [Language],
@@ -363,7 +363,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     defaultLanguage: t.field({
       type: Language,
       required: false,
-      description: 'The language of readers who understand none of the others. It is always offered.',
+      description: 'The language for readers who accept none of the others. It is always offered.',
     }),
     customDomain: t.string({
       required: false,

@@ -86,7 +86,7 @@ builder.mutationField('deleteIncidentFile', (t) =>
   t.field({
     type: deletionPayload('IncidentFile'),
     description:
-      'Deletes a file. Requires a key with scope WRITE; the file of a note, the author of the note or scope ADMIN.',
+      'Deletes a file. Requires a key with scope WRITE; for the file of a note, its author or scope ADMIN.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteIncidentFile(ctx, id),

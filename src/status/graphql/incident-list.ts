@@ -22,7 +22,7 @@ export const IncidentFilter = builder.inputType('IncidentFilter', {
     startedBefore: t.field({ type: 'DateTime', required: false, description: 'Started before this time.' }),
     status: t.field({ type: [IncidentStatus], required: false, description: 'With one of these values.' }),
     impact: t.field({ type: [IncidentImpact], required: false, description: 'With one of these values.' }),
-    visibility: t.field({ type: [IncidentVisibility], required: false, description: 'Seen by these.' }),
+    visibility: t.field({ type: [IncidentVisibility], required: false, description: 'With one of these values.' }),
     open: t.boolean({ required: false, description: 'True: only open incidents. False: only resolved ones.' }),
     serviceId: t.id({ required: false, description: 'Affecting this service.' }),
   }),

@@ -96,6 +96,6 @@ builder.prismaObjectFields('Organization', (t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'Events before this time may have been deleted because they were old. Null: none was. The log is complete since.',
+      'The log is complete from this time on. Earlier events may have been deleted because of their age. Null: none were deleted.',
   }),
 }))

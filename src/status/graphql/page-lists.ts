@@ -17,7 +17,10 @@ const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prism
 const ended = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
 const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
 
-/** These lists have their own statements: for a nested list, Prisma would read all rows and take the first. */
+/**
+ * The maximum number of items. The lists have statements of their own: Prisma would read all rows of a nested list
+ * first.
+ */
 const MAX_ITEMS = 100
 
 builder.objectFields(StatusPage, (t) => ({

@@ -15,7 +15,7 @@ const UpdatePageReportsInput = builder.inputType('UpdatePageReportsInput', {
   description: 'Who can read the monthly reports of a page from now on.',
   fields: (t) => ({
     pageId: t.id({ description: 'The id of the page, or of its organization for the first one.' }),
-    published: t.boolean({ description: 'Whether the readers of the page can, not only members.' }),
+    published: t.boolean({ description: 'Whether readers of the page can read them, and not only members.' }),
     version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
   }),
 })

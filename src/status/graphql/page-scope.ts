@@ -6,16 +6,16 @@ import type { Path } from '../../graphql/subscription/place-mark.ts'
 import { countedUptime, createPlaceMark } from '../../graphql/subscription/place-mark.ts'
 import { shows } from '../page/page-scope.ts'
 
-/** The page that each part of an answer is below. */
+/** The page under which each part of a result is read. */
 const pages = createPlaceMark<Page>()
 
-/** Limits the parts of an answer below a field to a page. */
+/** Limits the parts of a result below a field to a page. */
 export function below(path: Path, page: Page): void {
   if (page.serviceIds !== null || !page.isFirst) pages.set(path, page)
   if (!page.isFirst) countedUptime.set(path, page.uptimeSource)
 }
 
-/** Returns the page that a part of an answer is below; null: none, or a first page that shows all services. */
+/** Returns the page under which a part of a result is read; null: none, or a first page that shows all services. */
 export function pageAbove(path: Path): Page | null {
   return pages.above(path)
 }

@@ -121,7 +121,7 @@ builder.node(StatusPage, {
     }),
     uptimeSource: t.expose('uptimeSource', {
       type: UptimeSource,
-      description: 'What the uptime of its services counts.',
+      description: 'What counts towards the uptime of its services.',
     }),
     languages: t.field({
       type: [Language],
@@ -130,7 +130,7 @@ builder.node(StatusPage, {
     }),
     defaultLanguage: t.field({
       type: Language,
-      description: 'The language of readers who understand none of the others.',
+      description: 'The language for readers who accept none of the others.',
       resolve: (page) => offeredLanguages(page.languages, page.defaultLanguage).byDefault,
     }),
     customDomain: t.exposeString('customDomain', {
@@ -140,7 +140,7 @@ builder.node(StatusPage, {
     allServices: t.boolean({
       nullable: true,
       authScopes: ownerOnly,
-      description: 'Whether it shows all services, those created later too. Requires a key of the organization.',
+      description: 'Whether it shows all services, including those created later. Requires a key of the organization.',
       resolve: ({ serviceIds }) => serviceIds === null,
     }),
     version: t.exposeInt('version', VERSION),
@@ -176,7 +176,7 @@ builder.queryField('statusPage', (t) =>
 /** The first page of an organization. */
 const firstPageOf = async (ctx: GraphContext, { pageId }: { readonly pageId: string }) => {
   const page = await loadPage(ctx, pageId)
-  if (page === null) throw new Error('An organization has a first page.')
+  if (page === null) throw new Error('The organization has no first page.')
   return page
 }
 
@@ -197,7 +197,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   uptimeSource: t.expose('uptimeSource', {
     type: UptimeSource,
-    description: 'What the uptime of its services counts.',
+    description: 'What counts towards the uptime of its services.',
   }),
   languages: t.field({
     type: [Language],
@@ -206,7 +206,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   defaultLanguage: t.field({
     type: Language,
-    description: 'The language of readers who understand none of the others.',
+    description: 'The language for readers who accept none of the others.',
     resolve: (owner) => offeredLanguages(owner.languages, owner.defaultLanguage).byDefault,
   }),
   customDomain: t.string({

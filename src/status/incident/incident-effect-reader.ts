@@ -119,7 +119,7 @@ export function incidentHistoryJson(organizationId: Prisma.Sql, wanted: Prisma.S
       UNION ALL SELECT nth, 'stated', NULL, NULL, NULL, NULL, NULL, at, resolved, service, status FROM stated
       UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
     ), whole AS (
-      -- Grouped rather than joined: nothing tells the planner how many rows there are.
+      -- Grouped rather than joined: the planner cannot estimate the number of rows.
       SELECT nth, json_build_array(max(id), max(title), ${time('max("startedAt")')}, ${time('max("resolvedAt")')},
         json_agg(json_build_array(${time('at')}, resolved, service, status) ORDER BY at, service) FILTER (WHERE of = 'stated'),
         json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'),

@@ -38,7 +38,7 @@ export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate
   const changes = changesOf(incident, updates)
   if (!changes.some(({ status }) => isImpaired(status))) return []
   const start = incident.startedAt.getTime()
-  // The effect of an open incident begins with its very first millisecond.
+  // An open incident has an effect from its first millisecond on.
   const end = incident.resolvedAt?.getTime() ?? Math.max(now.getTime(), (changes.at(-1)?.at ?? now.getTime()) + 1)
   const effects: IncidentEffect[] = []
   for (const [index, { at, status }] of changes.entries()) {
@@ -102,7 +102,7 @@ export function worstEffects(
 ): (ImpairedStatus | null)[] {
   const worst = spans.map((): ImpairedStatus | null => null)
   if (effects.length === 0) return worst
-  // Comparing numbers is many times as fast as comparing dates.
+  // Comparing numbers is many times faster than comparing dates.
   const times = spans.map(({ from, to }) => [from.getTime(), to.getTime()] as const)
   for (const { from, to, status } of effects) {
     const [begin, end] = [from.getTime(), to.getTime()]

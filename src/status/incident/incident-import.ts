@@ -32,7 +32,7 @@ import { deriveState } from './incident-corrections.ts'
 /** How many incidents one import may have, and how many updates they may have together. */
 export const MAX_IMPORTED_INCIDENTS = 100
 const MAX_IMPORTED_UPDATES = 2000
-/** How many service statuses all these updates may have. */
+/** How many service statuses these updates may have in total. */
 const MAX_STATUSES = 20_000
 
 const statuses = z

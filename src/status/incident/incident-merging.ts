@@ -26,10 +26,10 @@ const merger = z.object({
 const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL']
 
 /**
- * Merges an incident into another one, which gets its updates, services, monitors and followers, the earlier start and the greater
- * impact. The statuses of services over time do not change, and count once. The page of the merged incident redirects to the other
- * one. A message becomes an update of the other incident, which notifies subscribers; the merge itself notifies nobody. Requires a
- * key with scope WRITE.
+ * Merges an incident into another one, which gets its updates, services, monitors and followers, the earlier start and
+ * the greater impact. The statuses of services over time do not change, and count once. The page of the merged incident
+ * redirects to the other one. A message becomes an update of the other incident, which notifies subscribers; the merge
+ * alone notifies no subscribers. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict unless both are public and their timelines fit into one.
  */
 export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {

@@ -32,9 +32,9 @@ const newIncident = z.object({
 })
 
 /**
- * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational and only the
- * update keeps their statuses; with a resolution time it records a past incident and notifies nobody. Only the organization can see
- * a draft until it is published. Requires a key with scope WRITE.
+ * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational
+ * and only the update keeps their statuses; with a resolution time it records a past incident and notifies no one. Only
+ * the organization can see a draft until it is published. Requires a key with scope WRITE.
  * @throws Invalid, also for times in the future.
  * @throws NotFound for an unknown service.
  */

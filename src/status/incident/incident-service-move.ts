@@ -30,20 +30,18 @@ const move = z.object({
 })
 
 /**
- * Moves a service with its status from one open incident (the source) to another (the target), by default now, or at a time after the
- * updates of both.
- *
- * - If both are public, the source has the service until then, and the target after that, with the worse of both statuses. Both get an
- *   update.
- * - If the source is a draft or a suggestion, no visitor has seen its service, so all its updates lose the service. Only the target gets
- *   an update.
+ * Moves a service with its status from one open incident (the source) to another (the target), by default now, or at a
+ * time after the updates of both.
+ * - If both are public, the source has the service until then, and the target after that, with the worse of both
+ *   statuses. Both get an update.
+ * - If the source is a draft or a suggestion, no visitor has seen its service, so all its updates lose the service.
+ *   Only the target gets an update.
  * - If only the source is public, the move is refused, because the page would show the service as operational.
- *
- * The message, if any, becomes the message of the target's update, which notifies subscribers if the target is public. Monitors that are
- * down move with their service. Requires a key with scope WRITE.
- * @throws Invalid, also for any other time. @throws NotFound. @throws Conflict: `INCIDENT_RESOLVED` unless both are open,
- * `INCIDENT_NOT_PUBLIC` as above, `SERVICE_NOT_IMPAIRED` unless the source impairs the service, `TIMELINE_FULL` if there is no room, and
- * if either was merged.
+ * The message, if any, becomes the message of the target's update, which notifies subscribers if the target is public.
+ * Monitors that are down move with their service. Requires a key with scope WRITE.
+ * @throws Invalid, also for a time that is in the future or not after those updates. @throws NotFound. @throws
+ * Conflict: `INCIDENT_RESOLVED` unless both are open, `INCIDENT_NOT_PUBLIC` as above, `SERVICE_NOT_IMPAIRED` unless the
+ * source impairs the service, `TIMELINE_FULL` if there is no room, and if either was merged.
  */
 export async function moveIncidentService(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')

@@ -98,7 +98,7 @@ export function readServiceStatuses({ db }: Context, incidentId: string) {
   return db.incidentService.findMany({ where: { incidentId }, select: { serviceId: true, status: true } })
 }
 
-/** Sets the statuses of the given services; others stay. */
+/** Sets the statuses of the given services. Others stay as they are. */
 async function setServiceStatuses({ db }: Context, incidentId: string, services: ServiceStatuses): Promise<void> {
   if (services.length === 0) return
   const named = services.map(serviceIdOf)

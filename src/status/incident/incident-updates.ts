@@ -56,7 +56,7 @@ const newUpdate = z.object({
 /**
  * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services recover; any other
  * status reopens it. Services that are not named keep their status. An update with a time before an existing update is inserted
- * there, changes only what no newer update sets, and notifies nobody. Requires a key with scope WRITE.
+ * there, changes only what no newer update sets, and notifies no one. Requires a key with scope WRITE.
  * @param uploaded files to add to the update.
  * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident is newer than the given version, or its timeline is
  * full.
@@ -200,7 +200,10 @@ export async function addUpdate(
   return postedUpdate(before, await insertNewest(tx, before, entry, at), entry)
 }
 
-/** Inserts the newest update of an incident. Null: a service or the incident is not the organization's, and nothing was written. */
+/**
+ * Inserts the newest update of an incident. Writes nothing and returns null if the organization lacks the incident or a
+ * service.
+ */
 async function insertNewest(
   tx: SqlContext,
   { id: incidentId, organizationId, automatic }: Pick<Incident, 'id' | 'organizationId' | 'automatic'>,

@@ -340,8 +340,8 @@ async function followSeries(
       serviceIds: isOther ? formerServices(known) : [],
     })
   }
-  const isTold = events.some((event) => event.tellSubscribers === true)
-  return [...events, ...(await scheduleDates(tx, series, rendered, series.tellSubscribers && !isTold))]
+  const isAnnounced = events.some((event) => event.tellSubscribers === true)
+  return [...events, ...(await scheduleDates(tx, series, rendered, series.tellSubscribers && !isAnnounced))]
 }
 
 /** Deletes the dates that follow their series, except those to keep. */

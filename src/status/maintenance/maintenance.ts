@@ -51,7 +51,7 @@ const newMaintenance = z.object({
 
 /**
  * Schedules a maintenance, with the message as its first update. It starts at once if its start has passed. Without
- * `tellSubscribers`, nobody is notified of it, nor of its start and end. Requires a key with scope WRITE.
+ * `tellSubscribers`, no one is notified of it, nor of its start and end. Requires a key with scope WRITE.
  * @throws Invalid, also if it would end before its start or in the past.
  * @throws NotFound for an unknown service.
  */
@@ -71,7 +71,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
 interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
   readonly titles: Record<string, string>
   readonly plan: Plan
-  /** The date of a series that it is; absent for a single maintenance. */
+  /** The series and the date in it; absent for a single maintenance. */
   readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
 }
 
@@ -163,8 +163,8 @@ const cancellation = z.object({
 })
 
 /**
- * Cancels a maintenance before or during its run. Subscribers are notified as of its start and end, unless `tellSubscribers`
- * overrides that. Requires a key with scope WRITE.
+ * Cancels a maintenance before or during its run. Subscribers are notified as for its start and end, unless
+ * `tellSubscribers` overrides that. Requires a key with scope WRITE.
  * @throws NotFound.
  * @throws Conflict if it is over.
  */
@@ -341,8 +341,8 @@ async function insertServices(ctx: Context, maintenance: Maintenance, serviceIds
 }
 
 /**
- * Deletes the uptime days that a maintenance affects, so that they are computed again. It starts no earlier than the UTC day
- * before, in any time zone.
+ * Deletes the uptime days that a maintenance affects, so that they are computed again. Begins with the UTC day before
+ * the maintenance: in every time zone, the affected day starts no earlier.
  */
 export async function invalidateUptimeDays(
   { db }: Context,

@@ -159,7 +159,7 @@ interface FriendlyRule {
   readonly local: string
 }
 
-/** Returns the rule for the choices in a form, or an empty text. */
+/** Returns the rule for the choices in a form, or an empty string. */
 export function friendlyRule({ repeat, interval, days, until, local }: FriendlyRule): string {
   const date = new Date(`${local}Z`)
   const nth = Math.ceil(date.getUTCDate() / 7)

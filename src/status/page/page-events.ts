@@ -11,7 +11,7 @@ import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { concernsPage } from './page-scope.ts'
 
-/** Other texts must not reach the database. */
+/** Only slugs of this form are looked up in the database. */
 const SLUG = /^[a-z0-9-]{1,100}$/
 
 interface Source {
@@ -45,7 +45,7 @@ export async function followIncident(ctx: FollowContext, id: string, after: stri
   const pass = incident && (await pageShowing(ctx, incident))
   if (!pass) throw new NotFound('Incident not found.')
   const { organizationId } = pass.page
-  // Only its organization can see events from before its publication.
+  // Only the organization can see the events before its publication.
   const isShown = ({ subjectId, kind }: Event) => subjectId === id && isFor('page', kind)
   const follower = await ctx.eventLog.follow(organizationId, startPosition(after), isShown)
   return followWithPass(ctx.pageGuard, pass, follower)

@@ -7,7 +7,7 @@ export interface PageScope {
   readonly serviceIds: readonly string[] | null
 }
 
-/** The service of an event that concerns every page: an incident or a maintenance that affects no service. */
+/** Stands for all services in an event that concerns every page: its incident or maintenance affects no service. */
 const EVERY_PAGE = '*'
 
 /**

@@ -77,7 +77,7 @@ export interface PageState {
   readonly maintenances: readonly (MaintenanceWithTimeline & { readonly repeats: Repetition | null })[]
   /** Incidents resolved and started within the last `RECENT_DAYS`, newest first, with their last update. */
   readonly recentIncidents: readonly IncidentWithTimeline[]
-  /** Whether there are more of these. */
+  /** Whether there are more recent incidents than these. */
   readonly hasMoreRecent: boolean
   /** When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is open. */
   readonly withoutIncidentSince: Date

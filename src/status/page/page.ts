@@ -199,7 +199,7 @@ export async function deletePage(ctx: Context, id: string): Promise<DeletedPage>
   })
 }
 
-/** Sets the services of a page, in their order; null: all. */
+/** Sets the services of a page, in this order; null: all. */
 async function choose(
   tx: Context,
   { id: pageId, organizationId }: { readonly id: string; readonly organizationId: string },

@@ -77,7 +77,7 @@ function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'ove
  */
 export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
 
-/** Returns what the monitors of a service know. */
+/** Returns the source of a service's status according to its monitors. */
 export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
   if (monitors.length === 0) return 'OWNER'
   if (monitors.some(isKnown)) return 'MONITORS'

@@ -132,7 +132,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
     const { maxBytes, admit } = limits
     admit(await open(c, ctx, false))
-    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being read. Try again soon.')
+    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being uploaded. Try again soon.')
     largeForms += 1
     try {
       return await readForm(c, maxBytes)
