@@ -34,7 +34,7 @@ function observance({ at, before, after }: OffsetChange): string[] {
   ]
 }
 
-/** Formats a time as shown by clocks that are so many milliseconds ahead of UTC. */
+/** Formats a time as clocks show it that are `offset` milliseconds ahead of UTC. */
 const atOffset = (at: Date, offset: number) => formatUtc(new Date(at.getTime() + offset)).slice(0, -1)
 
 /** Formats an offset from UTC: `+0530` (§3.3.14). */

@@ -134,9 +134,9 @@ export const documentKinds: readonly DocumentKind[] = [
 ]
 
 /** Returns the requested language if the page offers it, or its default. */
-export function documentLanguage({ organization }: PageState, asked: Language | null): Language {
+export function documentLanguage({ organization }: PageState, requested: Language | null): Language {
   const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
-  return asked !== null && offered.includes(asked) ? asked : byDefault
+  return requested !== null && offered.includes(requested) ? requested : byDefault
 }
 
 /** A document, and the state that it shows. */
@@ -156,16 +156,16 @@ export async function readDocument(
   source: StateSource,
   owner: string,
   kind: DocumentKind,
-  { asked, ...address }: Pick<DocumentSource, 'url' | 'id'> & { readonly asked: Language | null },
+  { requested, ...address }: Pick<DocumentSource, 'url' | 'id'> & { readonly requested: Language | null },
 ): Promise<WrittenDocument> {
   const write = async (state: PageState) => {
-    const language = documentLanguage(state, asked)
-    const segment = asked === language ? segmentOf(language) : null
+    const language = documentLanguage(state, requested)
+    const segment = requested === language ? segmentOf(language) : null
     return kind.write({ db: source.db, state, words: wordsOf(language), language, segment, ...address })
   }
   const written = (state: PageState, body: string) => ({
     ...{ organizationId: state.organization.id, stateVersion: versionOf(state), body },
-    language: documentLanguage(state, asked),
+    language: documentLanguage(state, requested),
     offered: null,
   })
   if (!kind.isInState) {
@@ -176,7 +176,7 @@ export async function readDocument(
   return written(state, await write(state))
 }
 
-/** Imported records of the past are not news: feeds would announce them. */
+/** Returns whether feeds announce a record. Imported records of the past are not news. */
 const isNews = ({ importedAt, ...row }: Incident | Maintenance) => {
   const endedAt = 'resolvedAt' in row ? row.resolvedAt : row.endedAt
   const isOver = endedAt !== null || row.status === 'CANCELLED'

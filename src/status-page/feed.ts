@@ -35,7 +35,7 @@ export interface FeedSource {
   /** The public address of the page in the feed's language, without a slash at its end. */
   readonly url: string
   readonly words: Catalogue
-  /** The texts in the language of the owner's texts without a translation. */
+  /** The catalogue of the language in which the owner's untranslated texts are written. */
   readonly written: Catalogue
   /** The address of the page's documents, and the query of this document's. */
   readonly self: { readonly url: string; readonly query: string }
@@ -178,7 +178,7 @@ function maintenanceEntry(
   )
   return {
     id,
-    // Begins with our text.
+    // The title begins with our own text.
     title: words.maintenance.titled(title),
     titleTag: undefined,
     link,
@@ -202,11 +202,11 @@ const langOf = (tag: string | undefined) => (tag === undefined ? '' : ` lang="${
 
 interface TimelineContext {
   readonly link: string
-  /** The address below which the files are. */
+  /** The address under which the files are. */
   readonly files: string
   readonly zone: Zone
   readonly words: Catalogue
-  /** As of `tagOf`. */
+  /** As returned by `tagOf`. */
   readonly tag: string | undefined
 }
 

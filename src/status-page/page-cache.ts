@@ -47,14 +47,14 @@ export interface PageParts {
   readonly parts: readonly string[]
   /** A hash of each part. */
   readonly hashes: readonly string[]
-  /** Identifies the parts, whatever is around them. */
+  /** Identifies the parts, regardless of the HTML around them. */
   readonly partsVersion: string
 }
 
 /** The parts of a page that open pages may show. */
 export type ShownParts = Pick<PageParts, 'hashes' | 'partsVersion'>
 
-/** Turns an open page into a newer version of it. */
+/** Updates an open page to a newer version. */
 export interface PagePatch {
   /** The versions of parts that it applies to. */
   readonly since: readonly string[]

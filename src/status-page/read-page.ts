@@ -105,8 +105,8 @@ async function readContent(
   }
 }
 
-function rangeIn({ tier }: PageState, asked: RangeName): RangeName {
-  const range = shownRange(tier, asked)
+function rangeIn({ tier }: PageState, requested: RangeName): RangeName {
+  const range = shownRange(tier, requested)
   if (range === null) throw new NotFound('The page does not show this range.')
   return range
 }

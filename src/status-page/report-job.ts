@@ -52,7 +52,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
 }
 
 async function offer(ctx: Context, due: DuePage): Promise<void> {
-  // Later subscribers get the next one.
+  // Subscribers who come later get the next report.
   if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
     readPage(ctx.db, 'id', due.id),

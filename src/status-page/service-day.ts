@@ -33,7 +33,7 @@ export interface DayStretch extends Span {
 
 /** An incident of the days. */
 export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'startedAt' | 'resolvedAt'> {
-  /** The worst status that it gave the service within the days; null: none that is bad. */
+  /** The worst status that it gave the service within the days; null: it did not impair the service. */
   readonly status: ImpairedStatus | null
 }
 

@@ -49,7 +49,7 @@ export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'>
   readonly startedAt: Date
   readonly resolvedAt: Date | null
   readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
-  /** The tool from which it was imported; null: it was written here. */
+  /** The tool from which it was imported; null: it was not imported. */
   readonly importedFrom: string | null
 }
 
@@ -62,7 +62,7 @@ export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'serv
   readonly endsAt: Date
   readonly services: readonly { readonly name: string }[]
   readonly seriesId: string | null
-  /** The tool from which it was imported; null: it was written here. */
+  /** The tool from which it was imported; null: it was not imported. */
   readonly importedFrom: string | null
   /** How it repeats; absent: it does not, or it is over. */
   readonly repeats?: Repetition | null
@@ -148,7 +148,7 @@ export function pageLabel(status: Known, words: Catalogue): string {
 
 /**
  * Returns the headline of a page: `Partial outage: Search`. Names up to two services and counts more than two.
- * @param mark as of `joinNames`.
+ * @param mark as in `joinNames`.
  */
 export function headline(
   { status, services, incidents }: PageFacts,

@@ -14,7 +14,7 @@ interface TimeWords {
   readonly locale: string
   /** The time zone of the page. */
   readonly zone: string
-  /** In which `{time}` stands for a time, and for a duration. */
+  /** Texts in which `{time}` stands for a time, and for a duration. */
   readonly ownTime: string
   readonly soFar: string
   readonly underAMinute: string

@@ -24,11 +24,11 @@ interface Place {
 }
 
 const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
-  description: 'What turns an open status page into a newer version of it, for the page’s own script.',
+  description: 'Changes that update an open status page to a newer version, for the page’s own script.',
   fields: (t) => ({
     since: t.stringList({
       resolve: ({ since }) => [...since],
-      description: 'The versions that it is for, as in the attribute `data-parts` of the page.',
+      description: 'The versions to which they apply, as in the attribute `data-parts` of the page.',
     }),
     html: t.exposeString('html', {
       extensions: text(8000),
@@ -41,7 +41,7 @@ const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
 const StatusPageChange = builder
   .objectRef<{ readonly event: Event | Gap; readonly place: Place }>('StatusPageChange')
   .implement({
-    description: 'An event on a status page, with what it changes on an open page.',
+    description: 'An event on a status page, with its changes to an open page.',
     fields: (t) => ({
       cursor: t.string({
         description: 'The event’s position. Pass it as `after` to resume from here.',
@@ -54,9 +54,9 @@ const StatusPageChange = builder
       patch: t.field({
         type: PagePatchRef,
         nullable: true,
-        // The page is rendered for it.
+        // Includes rendering the page.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
-        description: 'What changed. Null: an earlier event has brought it, or it is too large; fetch it from the page.',
+        description: 'The changes. Null: an earlier event included them, or they are too large; fetch them from the page.',
         resolve: ({ event, place }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, place, event)),
       }),
     }),
@@ -66,7 +66,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
   t.field({
     type: StatusPageChange,
     description:
-      'Sends what changes on the overview of a status page, for open pages. Programs use `statusPageEvents` instead.',
+      'Sends the changes to the overview of a status page, for open pages. Programs use `statusPageEvents` instead.',
     args: {
       slug: t.arg.string({ description: 'The organization’s name in URLs.' }),
       host: t.arg.string({
@@ -75,7 +75,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
       }),
       language: t.arg.string({
         required: false,
-        description: 'The language in the address of the page, such as `de`. Default: none is in it.',
+        description: 'The language in the address of the page, such as `de`. Default: none.',
       }),
       after: t.arg.string({
         required: false,
@@ -87,7 +87,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
       const address = await addressOf(ctx, placeOf(slug, host, language))
       const events = await followPage(ctx, slug, after ?? null)
       try {
-        // Without it, the first event brings no patch.
+        // Without this, the first event has no patch.
         if (address !== null) await followOverview(ctx.pages, address)
         return events
       } catch (error) {

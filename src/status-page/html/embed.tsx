@@ -41,15 +41,15 @@ export function embedRoutes(options: PageSource): Hono {
   async function answer(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) return errorPage(c, site, { status: 404 })
     const theme = themes.find((name) => name === c.req.query('theme')) ?? null
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, address.origin, 'embed', theme, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, address.origin, 'embed', theme, requested])
     try {
       const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
         const state = await sharedState(options, address.owner)
         const stateVersion = versionOf(state)
         if (previous?.stateVersion === stateVersion) return previous
-        const language = documentLanguage(state, asked)
-        const own = inLanguage(address, asked === language ? language : null)
+        const language = documentLanguage(state, requested)
+        const own = inLanguage(address, requested === language ? language : null)
         const line = <StatusLine {...{ state, language, theme, site }} address={own} />
         const headers = { ...headersOf(state), 'last-modified': state.readAt.toUTCString() }
         const of = { organizationId: state.organization.id, language, offered: null, stateVersion }
@@ -69,7 +69,7 @@ export function embedRoutes(options: PageSource): Hono {
   return routes
 }
 
-/** Without scripts and forms; framed by the listed sites only. */
+/** Returns headers that forbid scripts and forms, and let only the listed sites frame the line. */
 function headersOf({ organization }: PageState): Readonly<Record<string, string>> {
   const { embedOrigins } = organization
   const ancestors = embedOrigins.length === 0 ? "'none'" : embedOrigins.join(' ')

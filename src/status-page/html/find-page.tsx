@@ -82,7 +82,7 @@ export function pageNotFound(c: Context, site: Site, name: string): Response {
   )
 }
 
-/** Normalizes the input to a slug: of a whole address, the name of its page; empty: impossible. */
+/** Normalizes the input to a slug; of a whole address, uses the name of its page. Empty: not a possible slug. */
 export function slugIn(text: string): string {
   const [, name = text] = /\/status\/([^/?#]+)/.exec(text) ?? []
   const slug = name

@@ -29,8 +29,8 @@ export async function respondMissing(c: Context, source: PageSource, address: Pa
 }
 
 /**
- * Answers for an unknown path below `/status/{slug}`, like `respondMissing`. Null: it is elsewhere, or one of the public
- * paths that open a private page.
+ * Answers for an unknown path below `/status/{slug}`, like `respondMissing`. Null: the path is elsewhere, or one of the
+ * public paths that open a private page.
  */
 export function respondMissingPath(c: Context, source: PageSource): Promise<Response | null> {
   const [, slug, first] = /^\/status\/([a-z0-9-]{2,63})\/([^/]*)/.exec(c.req.path) ?? []

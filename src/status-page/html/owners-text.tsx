@@ -5,8 +5,8 @@ import { titleIn } from '../../status/translations.ts'
 import type { PageContext } from './page-layout.tsx'
 
 /**
- * The attributes of an element with a text of the owner, which is presumably in the page's default language, and on pages in
- * other languages can be in any.
+ * The attributes of an element with a text of the owner. The text is presumably in the page's default language; on
+ * pages in other languages, it can be in any language.
  */
 export const ownersAttributes = {
   byDefault: { dir: 'auto' },

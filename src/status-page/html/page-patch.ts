@@ -70,8 +70,8 @@ async function makePatch(
 }
 
 /**
- * Creates a patch for pages that show one of these lists of parts, as far as they are as long as the first. Null: it would
- * be too large.
+ * Creates a patch for pages that show one of these lists of parts. Ignores lists of another length than the first.
+ * Null: the patch would be too large.
  */
 async function patchFrom(shown: readonly ShownParts[], current: PageParts): Promise<PagePatch | null> {
   const [first] = shown

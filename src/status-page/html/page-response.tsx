@@ -115,7 +115,7 @@ async function changesSince(
   return (await changes) ?? page
 }
 
-/** If a browser opens the changes as a page, it loads and runs nothing. */
+/** Returns headers with which a browser that opens the changes as a page loads and runs nothing. */
 function changesHeaders(headers: RenderedPage['headers']): Readonly<Record<string, string>> {
   const { 'cache-control': cacheControl = '', 'last-modified': modified = '' } = headers
   return {

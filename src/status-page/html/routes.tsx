@@ -119,8 +119,8 @@ function pathAfter(c: Context, base: string): string {
 
 /** Returns the range in an address; null: unknown. */
 function rangeIn(c: Context): RangeName | null {
-  const asked = c.req.query('range') ?? DEFAULT_RANGE
-  return rangeNames.find((each) => each === asked) ?? null
+  const requested = c.req.query('range') ?? DEFAULT_RANGE
+  return rangeNames.find((each) => each === requested) ?? null
 }
 
 /** An owner's pages by path. `parse` returns null when the address is invalid. */
