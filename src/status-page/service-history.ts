@@ -452,8 +452,8 @@ export function historySummary(source: UptimeSource, total: Tally, { uptime: wor
     unknown >= MINUTE && words.withoutData(unknown),
     maintenance > 0 && words.ofMaintenance(maintenance),
   ]
-  const said = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
-  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(said(impaired), monitored)
-  const left = said(excluded)
+  const present = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
+  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(present(impaired), monitored)
+  const left = present(excluded)
   return left.length === 0 ? sentence : `${sentence} ${words.notCounted(left)}`
 }

@@ -123,7 +123,7 @@ function labelOf({ host, pathname, search }: URL): string {
 
 /**
  * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner of a
- * channel knows such a URL, so nobody else can be flooded.
+ * channel knows its URL, so no one else can be flooded.
  */
 export function incomingWebhookAddress(service: string, hosts: readonly string[]) {
   const mistakeOf = ({ protocol, hostname }: URL) => {

@@ -10,7 +10,7 @@ import { post } from './post.ts'
  */
 export const webhook: Channel = {
   name: 'webhook',
-  // Anybody can be behind a host, so the limits protect the host.
+  // Anyone can own the host, so the limits protect the host.
   address: webhookAddress(
     () => null,
     ({ hostname }) => hostname,

@@ -44,7 +44,10 @@ export interface NotificationContent {
   readonly message: string
   /** The message in HTML. */
   readonly html: string
-  /** The same with the owner’s texts marked (`isolate`), for emails, which show each in its own language and direction. */
+  /**
+   * These fields with the owner’s texts marked (`isolate`), for emails, which show each in its own language and
+   * direction.
+   */
   readonly isolated?: Pick<NotificationContent, 'headline' | 'facts' | 'reason'>
   /**
    * The languages (BCP 47) of the message, of the owner's text in the headline, and of names, if they differ from the subscriber's.
@@ -346,20 +349,20 @@ export function subscriptionContent(
   const { confirmed, at, url } = about
   const { name, slug } = organization
   const page = { name, slug, url: pageUrl(organization, baseUrl) }
-  const said = confirmed ? words.mail.confirmed : words.mail.confirm
+  const texts = confirmed ? words.mail.confirmed : words.mail.confirm
   return withPlainTexts({
     page,
     words,
     look: lookOf(organization, baseUrl),
-    subject: said.topic,
-    headline: said.headline(isolate(name)),
+    subject: texts.topic,
+    headline: texts.headline(isolate(name)),
     tone: 'neutral',
     facts: [],
     // Without Markdown, markup in the name has no effect.
     message: '',
     html: '',
     action: { label: confirmed ? words.mail.manage : words.subscription.confirm, url },
-    reason: said.reason(isolate(name)),
+    reason: texts.reason(isolate(name)),
     ...(words.tag !== written.tag && { namesTag: written.tag, titleTag: written.tag }),
     event: {
       type: confirmed ? 'subscription.confirmed' : 'subscription.confirm',

@@ -64,7 +64,7 @@ const servicePayload = z.object({
   step: z.literal('STATUS_CHANGED'),
   id: z.string(),
   title: z.string(),
-  /** UNKNOWN: its monitors have no results any more. */
+  /** UNKNOWN: its monitors no longer have results. */
   status: z.enum({ ...ServiceStatus, UNKNOWN: 'UNKNOWN' }),
 })
 
@@ -215,7 +215,7 @@ async function buildIncidentPayload(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
   const files = (await readUpdateFiles(db, [update.id])).map(({ id, name, alt }) => ({ id, name, alt }))
-  const said = new Map(
+  const statuses = new Map(
     updates.flatMap(({ services }) => services.map((each) => [each.serviceId, each.status] as const)),
   )
   return {
@@ -232,7 +232,7 @@ async function buildIncidentPayload(
     ...(files.length > 0 && { files }),
     services: incident.services.map((each) => ({
       ...each.service,
-      status: status === 'RESOLVED' ? 'OPERATIONAL' : (said.get(each.serviceId) ?? each.status),
+      status: status === 'RESOLVED' ? 'OPERATIONAL' : (statuses.get(each.serviceId) ?? each.status),
     })),
   }
 }

@@ -11,7 +11,8 @@ const RETRY_WINDOW = DAY
 const POSTPONE_MS = 2 * SECOND
 
 /**
- * Returns when to try again what was not sent, because its destination is at its limit. It counts as no attempt.
+ * Returns when to try again after a message was not sent because its destination is at its limit. This is not an
+ * attempt.
  * @param random from 0 to 1.
  */
 export function postponedUntil(now: Date, random: number): Date {

@@ -45,16 +45,16 @@ export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool,
     async write(batch) {
       const ended = batch.map((waiting) => waiting.ended)
       await store(ctx, pool, ended)
-      for (const { tell } of batch) tell()
+      for (const { resolve } of batch) resolve()
       return undefined
     },
   })
-  return { record: (ended) => new Promise((tell) => results.add({ ended, tell })) }
+  return { record: (ended) => new Promise((resolve) => results.add({ ended, resolve })) }
 }
 
 interface WaitingResult {
   readonly ended: DeliveryResult
-  readonly tell: () => void
+  readonly resolve: () => void
 }
 
 function isSentMail({ delivery, outcome }: DeliveryResult): boolean {

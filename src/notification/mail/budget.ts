@@ -31,7 +31,7 @@ const SPREAD = MINUTE
 /** Deliveries older than this go first. */
 const MAX_AGE = 2 * 24 * 60 * MINUTE
 
-/** The quotas, and the key that names mailboxes in them. */
+/** The quotas, and the key with which mailboxes are hashed in them. */
 interface Quotas {
   readonly usage: Quota
   readonly seal: SecretBox

@@ -129,9 +129,9 @@ function ByMail({
   if (mail === 'ACTIVE') return <p>You get each by mail; its last line ends that.</p>
   return (
     <form method="post" action={screen.path(`reports/${id}/mail`)} class="actions">
-      {mail === 'ASKED' ? <span>Confirm the link in your mail to get each.</span> : null}
+      {mail === 'PENDING' ? <span>To get each report, confirm your address with the link in the email.</span> : null}
       <button type="submit" class="quiet">
-        {mail === 'ASKED' ? 'Send the link again' : 'Mail me each'}
+        {mail === 'PENDING' ? 'Send the link again' : 'Mail me each'}
       </button>
     </form>
   )
