@@ -35,7 +35,7 @@ const service = {
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))
 const entryPoints = { ...service, ...others }
 
-/** Other inputs of the bundle besides its sources. */
+/** The inputs of the bundle besides its sources. */
 const settings = ['src/build.js', 'tsconfig.json', 'package-lock.json']
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
@@ -84,7 +84,7 @@ async function bundle() {
     target: 'node20.19',
     // Packages that read their own files, or that are rarely needed.
     external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'node-sqlite3-wasm', 'pg-native'],
-    // Saves a fifth. Names stay, so that stack traces are readable.
+    // Saves a fifth. Keeps names, so that stack traces are readable.
     minifyWhitespace: true,
     logLevel: 'warning',
     metafile: true,
@@ -151,7 +151,7 @@ async function hashOf(path) {
   return hash(await readFile(path))
 }
 
-/** The size and time of a file: enough for files that are not edited. */
+/** Returns the size and time of a file, which are sufficient for files that are not edited. */
 async function stampOf(path) {
   const { size, mtimeMs } = await stat(path)
   return `${size} ${mtimeMs}`
@@ -165,7 +165,7 @@ async function copy(from, to) {
   await write(to, await readFile(from))
 }
 
-/** Complete or not at all: another process may read it meanwhile, or write the same. */
+/** Writes a file atomically, because another process may read or write it at the same time. */
 async function write(path, text) {
   const unfinished = `${path}.${process.pid}`
   await mkdir(dirname(path), { recursive: true })

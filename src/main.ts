@@ -5,7 +5,7 @@ import { isBundled } from './core/thread/worker-thread.ts'
 import { beginOpening } from './database/embedded/begun-opening.ts'
 
 setCompilerFlags()
-// Before all else: PostgreSQL takes longer to start than the program takes to load, and does so beside it.
+// First, because PostgreSQL takes longer to start than the program takes to load. Both run at the same time.
 const opening = process.env['DATABASE_URL'] ? null : await beginOpening(dataDirectory(process.env['DATA_DIR']))
 
 // Not a literal, which would put the program into this file's bundle too.

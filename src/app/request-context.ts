@@ -110,7 +110,7 @@ function contextAs(
     clientAddress,
     cancellation,
     pageKeys,
-    // Only who may examine the service asks for it.
+    // Only the operator, who may examine the service, needs it.
     ...(isOperator(actor) && caller?.request && { route: routeOf(caller.request, caller.address) }),
   }
 }

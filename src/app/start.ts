@@ -31,7 +31,7 @@ import { metricsRouter, workerRouter } from './router.ts'
 import { startStandby } from './standby.ts'
 import type { Closers } from './stop.ts'
 import { closeAll, REQUEST_GRACE } from './stop.ts'
-import { watchSurroundings } from './surroundings.ts'
+import { createAdvisoryHealth } from './advisory-health.ts'
 import type { LoadedWeb, WebOptions } from './web.ts'
 import { loadWeb, openWeb } from './web.ts'
 
@@ -110,8 +110,8 @@ async function compose(
   })
   const progress: Progress = { background: null, isStopping: false }
   const region = config.ROLE === 'web' ? null : config.REGION
-  const surroundings = watchSurroundings({ mailer, checker, pool: database.pool, region, now })
-  const readiness = createReadiness({ progress, database, monitoring, surroundings, backups, configurationFile })
+  const advisoryHealth = createAdvisoryHealth({ mailer, checker, pool: database.pool, region, now })
+  const readiness = createReadiness({ progress, database, monitoring, advisoryHealth, backups, configurationFile })
   const dependencies = {
     config,
     db: ctx.db,

@@ -26,7 +26,7 @@ export async function closeAll(opened: Readonly<Closers>, log: Logger): Promise<
     try {
       await withDeadline(milliseconds, name, Promise.resolve(close()))
     } catch (error) {
-      // The other parts are closed too.
+      // Continues with the other parts.
       log.error({ err: error }, `stop: could not close ${name}`)
       if (error instanceof DeadlineExceeded) cut.push(name)
     }

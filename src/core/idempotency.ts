@@ -127,7 +127,9 @@ export async function deleteExpiredAnswers(
 
 const expiryCutoff = (now: Date) => new Date(now.getTime() - ANSWER_TTL_MS)
 
-/** Visitors share networks, so nobody may be able to guess another's key. */
+/**
+ * The minimum length of a visitor's key. Visitors share networks, so no one may be able to guess another visitor's key.
+ */
 const MIN_VISITOR_KEY_LENGTH = 16
 
 function requireKey({ actor }: Context, key: string): string {

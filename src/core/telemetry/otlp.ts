@@ -8,7 +8,10 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { waitAtMost } from '../concurrency/deadline.ts'
 import type { Span, SpanOptions, Tracer, TracerOptions } from './tracing.ts'
 
-/** How long the end of the service waits for the last spans, in milliseconds: a collector that hangs must not cut other parts. */
+/**
+ * How long a stop waits for the last spans, in milliseconds. A collector that hangs must not take the time of other
+ * parts.
+ */
 const FLUSH_TIMEOUT_MS = 2000
 
 /** How often failures to export are logged, in milliseconds. */

@@ -16,7 +16,7 @@ import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
 import type { PagePatch } from '../page-cache.ts'
 
 /** The address of an open page. */
-interface Place {
+interface OpenPage {
   readonly slug: string
   /** The custom domain; null: none. */
   readonly host: string | null
@@ -39,7 +39,7 @@ const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
 })
 
 const StatusPageChange = builder
-  .objectRef<{ readonly event: Event | Gap; readonly place: Place }>('StatusPageChange')
+  .objectRef<{ readonly event: Event | Gap; readonly page: OpenPage }>('StatusPageChange')
   .implement({
     description: 'An event on a status page, with its changes to an open page.',
     fields: (t) => ({
@@ -57,7 +57,7 @@ const StatusPageChange = builder
         // Includes rendering the page.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
         description: 'The changes. Null: an earlier event included them, or they are too large; fetch them from the page.',
-        resolve: ({ event, place }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, place, event)),
+        resolve: ({ event, page }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, page, event)),
       }),
     }),
   })
@@ -84,7 +84,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
     },
     extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
     subscribe: async (_root, { slug, host, language, after }, ctx) => {
-      const address = await addressOf(ctx, placeOf(slug, host, language))
+      const address = await addressOf(ctx, openPageOf(slug, host, language))
       const events = await followPage(ctx, slug, after ?? null)
       try {
         // Without this, the first event has no patch.
@@ -95,12 +95,12 @@ builder.subscriptionField('statusPageChanges', (t) =>
         throw error
       }
     },
-    resolve: (event, { slug, host, language }) => ({ event, place: placeOf(slug, host, language) }),
+    resolve: (event, { slug, host, language }) => ({ event, page: openPageOf(slug, host, language) }),
   }),
 )
 
-async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }: Event): Promise<PagePatch | null> {
-  const address = await addressOf(ctx, place)
+async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId }: Event): Promise<PagePatch | null> {
+  const address = await addressOf(ctx, page)
   return address && overviewPatch(ctx.pages, address, { seq, organizationId })
 }
 
@@ -108,13 +108,13 @@ async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }:
  * Returns null for a host that is not a custom domain.
  * @throws Unauthenticated when the page there is private to the caller.
  */
-async function addressOf(ctx: GraphContext, { slug, host, language }: Place): Promise<PageAddress | null> {
+async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
   await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx
   const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
   return address && inLanguage(address, language)
 }
 
-function placeOf(slug: string, host: string | null | undefined, language: string | null | undefined): Place {
+function openPageOf(slug: string, host: string | null | undefined, language: string | null | undefined): OpenPage {
   return { slug, host: host ?? null, language: languageOfTag(language ?? undefined) }
 }

@@ -5,7 +5,7 @@ import { MINUTE, SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { SettingsMailer } from '../notification/channel/mailer.ts'
 
-/** How long what the database says of lateness is used: anybody may ask `/readyz`. */
+/** How long a lateness that was read from the database is reused, because anyone can request `/readyz`. */
 const MAX_AGE_MS = 5 * SECOND
 
 /** How long an answer may wait for the database, in milliseconds: its table may be locked. */
@@ -14,24 +14,24 @@ const DEADLINE_MS = 2 * SECOND
 /** How late a probe may start, in milliseconds: longer than a restart takes. */
 const MAX_LATENESS_MS = MINUTE
 
-/** The state of what a service depends on or that others see; none of it is mended by sending visitors elsewhere. */
-export type Surroundings = () => Promise<Readonly<Record<string, string>>>
+/** Reads states that `/readyz` reports without becoming unready: sending visitors elsewhere would not improve them. */
+export type AdvisoryHealth = () => Promise<Readonly<Record<string, string>>>
 
 /**
- * Creates what says how mail (`ok`, `off`, `failing`), the resolver of blacklists (`ok`, `failing`: no list can be used) and the
- * lateness of probes (`ok`, `late`) are.
- * @param options.region whose probes count; null: this process makes none.
+ * Creates a function that returns the states of email (`ok`, `off`, `failing`), of the resolver of blacklists (`ok`,
+ * `failing`: no list can be used), and the lateness of probes (`ok`, `late`).
+ * @param options.region the region whose probes count; null: this process makes none.
  */
-export function watchSurroundings(options: {
+export function createAdvisoryHealth(options: {
   readonly mailer: SettingsMailer | null
   readonly checker: Checker
   readonly pool: Pick<DatabaseHandle['pool'], 'query'>
   readonly region: string | null
   readonly now: Clock
-}): Surroundings {
+}): AdvisoryHealth {
   const { mailer, checker, pool, region, now } = options
-  let askedAt = Number.NEGATIVE_INFINITY
-  let isAsking = false
+  let readAt = Number.NEGATIVE_INFINITY
+  let isReading = false
   let known = Promise.resolve('ok')
 
   async function readLateness(): Promise<string> {
@@ -44,13 +44,13 @@ export function watchSurroundings(options: {
   }
 
   function lateness(): Promise<string> {
-    if (!isAsking && performance.now() - askedAt > MAX_AGE_MS) {
-      isAsking = true
-      askedAt = performance.now()
+    if (!isReading && performance.now() - readAt > MAX_AGE_MS) {
+      isReading = true
+      readAt = performance.now()
       const answer = readLateness().finally(() => {
-        isAsking = false
+        isReading = false
       })
-      // A database that does not answer is said by its own part.
+      // `/readyz` reports a database that does not answer separately.
       known = withDeadline(DEADLINE_MS, 'Reading lateness', answer).catch(() => 'unknown')
     }
     return known

@@ -3,8 +3,8 @@ import type { GuardedPage, PageGuard } from '../account/page/page-guard.ts'
 import type { Site } from '../http/page/layout.tsx'
 import { hostNameOf } from '../http/request/host-header.ts'
 
-/** Where a page is. */
-export interface Place {
+/** The location of a page. */
+export interface PageLocation {
   readonly page: GuardedPage
   /** The public address of the host, without a slash at its end. */
   readonly origin: string
@@ -12,11 +12,11 @@ export interface Place {
   readonly base: string
 }
 
-/** Returns the page that a request is for, by the slug in its path or by its custom domain; null: none. */
-export async function placeAt(
+/** Finds the page of a request, by the slug in its path or by its custom domain; null: none. */
+export async function findPageLocation(
   { site, guard }: { readonly site: Pick<Site, 'baseUrl'>; readonly guard: PageGuard },
   c: HttpContext,
-): Promise<Place | null> {
+): Promise<PageLocation | null> {
   const slug = c.req.param('slug')
   if (slug !== undefined) {
     const [page] = await guard.pages({ slug })

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { watchSurroundings } from '../../src/app/surroundings.ts'
+import { createAdvisoryHealth } from '../../src/app/advisory-health.ts'
 import type { Checker } from '../../src/blacklist/checker.ts'
 import type { HealthStatus } from '../../src/blacklist/list-health.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
@@ -14,22 +14,22 @@ atTheEnd(release)
 const checkerWith = (...states: HealthStatus[]) =>
   ({ lists: states, lookup: { health: { get: (status: HealthStatus) => ({ status }) } } }) as unknown as Checker
 
-const surroundings = (options: Partial<Parameters<typeof watchSurroundings>[0]>) =>
-  watchSurroundings({
+const advisoryHealth = (options: Partial<Parameters<typeof createAdvisoryHealth>[0]>) =>
+  createAdvisoryHealth({
     ...{ mailer: null, checker: checkerWith('ok'), pool: database.pool, region: 'local', now: () => noon },
     ...options,
   })()
 
 test('email is off without a server, and fails while its server is down', async () => {
-  expect(await surroundings({})).toEqual({ mail: 'off', resolver: 'ok', lateness: 'ok' })
+  expect(await advisoryHealth({})).toEqual({ mail: 'off', resolver: 'ok', lateness: 'ok' })
   const mailer = createMailer(
     { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
     { baseUrl: 'http://x.test' },
   )
-  expect(await surroundings({ mailer })).toMatchObject({ mail: 'ok' })
+  expect(await advisoryHealth({ mailer })).toMatchObject({ mail: 'ok' })
   const mail = { to: 'b@example.com', fromName: 'A', subject: 'S', text: 'T', html: 'H', messageId: '1@x' }
   await mailer?.send({ ...mail, inReplyTo: null, list: null, date: noon })
-  expect(await surroundings({ mailer })).toMatchObject({ mail: 'failing' })
+  expect(await advisoryHealth({ mailer })).toMatchObject({ mail: 'failing' })
   mailer?.close()
 })
 
@@ -38,11 +38,11 @@ test.each<[HealthStatus[], string]>([
   [['ok', 'refusing'], 'ok'],
   [['refusing', 'unreachable'], 'failing'],
 ])('lists that are %j: the resolver is %s', async (states, resolver) => {
-  expect(await surroundings({ checker: checkerWith(...states) })).toMatchObject({ resolver })
+  expect(await advisoryHealth({ checker: checkerWith(...states) })).toMatchObject({ resolver })
 })
 
 test('an instance without probes does not report their delay', async () => {
-  expect(await surroundings({ region: null })).not.toHaveProperty('lateness')
+  expect(await advisoryHealth({ region: null })).not.toHaveProperty('lateness')
 })
 
 test('a probe that is due for over a minute is late', async () => {
@@ -50,14 +50,14 @@ test('a probe that is due for over a minute is late', async () => {
     query: async (statement: { values: unknown[] }) => ({ rows: [{ isLate: statement.values[0] === 'local' }] }),
   }
   // The test above covers the statement; this fake answers it.
-  expect(await surroundings({ pool: pool as never })).toMatchObject({ lateness: 'late' })
+  expect(await advisoryHealth({ pool: pool as never })).toMatchObject({ lateness: 'late' })
 })
 
 test('a database that does not respond is awaited for two seconds, and not queried again meanwhile', async () => {
   vi.useFakeTimers()
   try {
     const query = vi.fn(() => new Promise<never>(() => {}))
-    const read = watchSurroundings({
+    const read = createAdvisoryHealth({
       ...{ mailer: null, checker: checkerWith('ok'), pool: { query } as never, region: 'local', now: () => noon },
     })
     const asked = read()
