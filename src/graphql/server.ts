@@ -28,7 +28,7 @@ interface ServerContext {
 
 export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 
-/** Operations of ours have a few hundred bytes; the largest is a bulk check with its variables. */
+/** Our own operations have a few hundred bytes; the largest is a bulk check with its variables. */
 export const MAX_BODY_BYTES = 128 * 1024
 
 /** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one. */
@@ -122,11 +122,14 @@ const limits = (checkCost: CostCheck): Plugin => ({
   },
 })
 
-/** @throws when the answer is to be cached but must not be: the code that decided that has parsed the request differently. */
+/**
+ * @throws when the answer would be cached but must not be: the code that decided to cache it has parsed the request
+ * differently.
+ */
 function requireCacheable({ schema, document, operationName, contextValue }: ExecutionArgs): void {
   // The context that `contextOf` made.
   const { shown } = contextValue as GraphContext
-  if (shown && !isCacheable(schema, document, operationName)) throw new Error('This operation must not be kept.')
+  if (shown && !isCacheable(schema, document, operationName)) throw new Error('The answer to this operation must not be cached.')
 }
 
 /** Reports each mutation, over every transport, before its result is sent. */

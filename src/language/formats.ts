@@ -4,7 +4,7 @@ import { ownValue } from '../core/own-value.ts'
 /** The plural categories of a language that its messages distinguish (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
 export type Plurals = 'one' | 'few' | 'many' | 'other'
 
-/** A weekday by its place in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
+/** A weekday by its position in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
 export interface NthWeekday {
   readonly nth: number
   readonly day: number

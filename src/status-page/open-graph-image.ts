@@ -58,7 +58,7 @@ export async function readOpenGraphImage(
   const zone = zoneOf(state.organization.timeZone, words)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
   const facts = printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · '))
-  const headline = printable(titleIn(incident, language).title, words.picture.anIncident)
+  const headline = printable(titleIn(incident, language).title, words.previewImage.anIncident)
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 
@@ -74,7 +74,7 @@ function pageImage(state: PageState, words: Catalogue): OpenGraphImage {
   const { status, organization } = state
   const text = pageHeadline(state, zoneOf(organization.timeZone, words), words)
   const headline = printable(text, pageLabel(status, words))
-  return { ...ownerFields(state), headline, facts: printable(words.picture.live), status: status.shown }
+  return { ...ownerFields(state), headline, facts: printable(words.previewImage.live), status: status.shown }
 }
 
 function ownerFields({ organization: { name, slug, accentColor } }: PageState) {

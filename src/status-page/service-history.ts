@@ -446,7 +446,7 @@ export function importedNote(imported: ImportedDay | null, { uptime: words }: Ca
 export function historySummary(source: UptimeSource, total: Tally, { uptime: words }: Catalogue): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)
-  if (monitored === 0) return words.nothingKnown
+  if (monitored === 0) return words.noDataForTime
   const impaired = [down > 0 ? words.down(down) : words.noOutages, degraded > 0 && words.degraded(degraded)]
   const excluded = [
     unknown >= MINUTE && words.withoutData(unknown),

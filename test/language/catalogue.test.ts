@@ -14,7 +14,7 @@ function textsOf(messages: object, path = ''): [string, string][] {
 /** Messages with a plural, for some numbers. */
 const counted = ({ overview, uptime, incident, headline, page }: Catalogue) =>
   [0, 1, 2, 3, 5, 12, 22, 1000].flatMap((count) => [
-    overview.calm(count),
+    overview.daysWithoutIncident(count),
     overview.noIncidents(count),
     overview.moreIncidents(count),
     uptime.lastDays(count),

@@ -131,7 +131,7 @@ export function createAnswerCache(options: {
       if (!mayBeCacheable(request, caller)) void serve(request, response, caller)
       else {
         void respond(request, response, caller).catch((error: unknown) => {
-          // The caller has left if the body ends early.
+          // A body that ends early means that the caller has disconnected.
           if (!(error instanceof Invalid)) log.error({ err: error }, 'graphql: a query was not answered')
           response.destroy()
         })
@@ -172,7 +172,7 @@ function isDocumentCacheable(schema: GraphQLSchema, document: unknown, operation
   try {
     return isCacheable(schema, parseWithinLimits(document), operationName)
   } catch {
-    // The executor reports what is wrong with it.
+    // The executor reports the problem.
     return false
   }
 }

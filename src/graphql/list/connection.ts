@@ -18,12 +18,12 @@ type ConnectionRef<Row> = ObjectRef<Types, Page<Row>>
 export const pageArgs = builder.args((t) => ({
   first: t.int({
     required: false,
-    description: `The number of items to return from the start, at most ${PAGE_SIZE.most}. Default: ${PAGE_SIZE.usual}, unless \`last\` is given.`,
+    description: `The number of items to return from the start, at most ${PAGE_SIZE.max}. Default: ${PAGE_SIZE.default}, unless \`last\` is given.`,
   }),
   after: t.string({ required: false, description: 'Returns items after this cursor.' }),
   last: t.int({
     required: false,
-    description: `The number of items to return from the end, at most ${PAGE_SIZE.most}.`,
+    description: `The number of items to return from the end, at most ${PAGE_SIZE.max}.`,
   }),
   before: t.string({ required: false, description: 'Returns items before this cursor.' }),
 }))

@@ -22,7 +22,7 @@ export function limitBodySize(maxBytes: number): Plugin {
 /** Reads a body of unknown length. @throws GraphQLError when it is larger than `maxBytes`. */
 async function readWithin(request: Request, maxBytes: number, fetchAPI: FetchAPI): Promise<Request> {
   const { url, method, headers, signal } = request
-  // Iterating would close the connection on leaving early, before the answer.
+  // An iteration that ends early would close the connection before the answer is sent.
   const reader = request.body?.getReader()
   const chunks: Uint8Array[] = []
   for (let size = 0, part = await reader?.read(); part?.value; part = await reader?.read()) {

@@ -47,7 +47,7 @@ const MAX_MESSAGE_BYTES = 128 * 1024
 const MAX_OPERATIONS = 50
 /** The maximum number of connections in total; each takes about 30 kB. */
 export const MAX_CONNECTIONS = 20_000
-/** The maximum number of connections per address, behind which many clients may be. */
+/** The maximum number of connections per address, which many clients may share. */
 const MAX_CONNECTIONS_PER_ADDRESS = 1000
 /** How long a client may take to send `connection_init`. */
 const INIT_TIMEOUT = 10 * SECOND
@@ -60,7 +60,7 @@ const TOO_SLOW = 'Reading too slowly. Subscribe again after the last cursor.'
 /** The reasons for closing the connection of an authenticated caller. */
 const KEY_REVOKED = 'This API key has been revoked.'
 const SESSION_ENDED = 'You were signed out, or your role has changed.'
-const PAGE_CLOSED = 'This status page is no longer open to you.'
+const PAGE_CLOSED = 'You no longer have access to this status page.'
 /** IANA-registered close code that asks a client to reconnect later. */
 const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */

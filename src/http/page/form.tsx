@@ -11,7 +11,7 @@ import { nodeRequest } from '../request/node-request.ts'
 export interface SubmittedForm {
   /** The text fields. */
   readonly fields: URLSearchParams
-  /** The chosen files by field; without files that were not chosen. */
+  /** The chosen files by field. Fields without a chosen file are absent. */
   readonly files: ReadonlyMap<string, File>
 }
 
@@ -139,7 +139,7 @@ interface InputProps extends FieldProps {
   readonly pattern?: string
   readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
   readonly placeholder?: string
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
 }
 
@@ -182,7 +182,7 @@ export function FileField({
   id = name,
   ...rest
 }: Omit<FieldProps, 'value'> & {
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
   /** The media types or extensions to offer; absent: all. */
   readonly accept?: string
@@ -245,7 +245,7 @@ export function TextField({
   readonly rows?: number
   readonly maxlength?: number
   readonly placeholder?: string
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
 }) {
   return (

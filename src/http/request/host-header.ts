@@ -10,9 +10,9 @@ import { parseUrl } from '../../core/url.ts'
 export function hostError({ headers: { host }, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null {
   if (host === undefined) return httpVersion === '1.0' ? null : 'The Host header is missing.'
   if (isRepeated(rawHeaders)) return 'The Host header is given twice.'
-  if (!validHosts.memo(host)) return 'The Host header names no host.'
+  if (!validHosts.memo(host)) return 'The Host header does not name a host.'
   if (url.startsWith('/') || !url.includes('://')) return null
-  return authorityOf(url) === authorityOf(`http://${host}`) ? null : 'The Host header is not the host of the address.'
+  return authorityOf(url) === authorityOf(`http://${host}`) ? null : 'The Host header does not match the host of the address.'
 }
 
 /**

@@ -5,7 +5,9 @@ import type { Context } from 'hono'
 
 const held = new WeakSet<Context>()
 
-/** Makes the answer to a request be returned whole, so that the caller can change its headers. */
+/**
+ * Makes `sendAnswer` return the answer to a request instead of writing it, so that the caller can change its headers.
+ */
 export function holdAnswer(c: Context): void {
   held.add(c)
 }

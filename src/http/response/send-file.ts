@@ -5,7 +5,7 @@ import { answerWith, sendAnswer } from './send-answer.ts'
 
 /** An uploaded file. */
 export interface SentFile {
-  /** It never changes under this id. */
+  /** The content never changes under this id. */
   readonly id: string
   readonly name: string
   readonly type: string

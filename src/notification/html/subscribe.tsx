@@ -118,9 +118,9 @@ function inWords(state: FormState, { subscribe: { problems } }: Catalogue): Form
   const messages: Readonly<Record<string, string>> = {
     email: problems.email,
     webhook: problems.url,
-    slack: problems.theirs('Slack'),
-    discord: problems.theirs('Discord'),
-    teams: problems.theirs('Microsoft Teams'),
+    slack: problems.webhookUrl('Slack'),
+    discord: problems.webhookUrl('Discord'),
+    teams: problems.webhookUrl('Microsoft Teams'),
     'telegram.botToken': problems.botToken,
     'telegram.chatId': problems.chatId,
   }

@@ -82,7 +82,7 @@ export function Overview(props: OverviewProps) {
         openIncidents.length === 0 &&
         services.length > 0 &&
         props.daysWithoutIncident > 0 ? (
-          <p class="calm">{words.overview.calm(props.daysWithoutIncident)}</p>
+          <p class="calm">{words.overview.daysWithoutIncident(props.daysWithoutIncident)}</p>
         ) : null}
         <LiveState words={words} />
       </section>

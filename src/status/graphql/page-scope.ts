@@ -2,12 +2,12 @@ import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { isObjectType } from 'graphql'
 import type { Page } from '../../account/page/page.ts'
 import type { GraphContext } from '../../graphql/builder.ts'
-import type { Path } from '../../graphql/subscription/place-mark.ts'
-import { countedUptime, createPlaceMark } from '../../graphql/subscription/place-mark.ts'
+import type { Path } from '../../graphql/subscription/path-value.ts'
+import { countedUptime, createPathValue } from '../../graphql/subscription/path-value.ts'
 import { shows } from '../page/page-scope.ts'
 
 /** The page under which each part of a result is read. */
-const pages = createPlaceMark<Page>()
+const pages = createPathValue<Page>()
 
 /** Limits the parts of a result below a field to a page. */
 export function below(path: Path, page: Page): void {

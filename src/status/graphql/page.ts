@@ -150,7 +150,7 @@ builder.node(StatusPage, {
     }),
     status: t.field({
       type: PageStatusRef,
-      extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
+      extensions: costs({ rows: { max: MAX_SERVICES, size: 'services' } }),
       description: 'The overall status of the page.',
       resolve: (page, _args, ctx) => statusOfPage.get(page) ?? loadStatus(ctx, page),
     }),
