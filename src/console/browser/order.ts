@@ -100,5 +100,5 @@ function send(row: HTMLElement, onRefused: () => void): void {
 function announce(row: HTMLElement): void {
   const announcer = document.getElementById('announcer')
   const rows = [...(row.parentElement?.children ?? [])]
-  if (announcer) announcer.textContent = `Place ${rows.indexOf(row) + 1} of ${rows.length}`
+  if (announcer) announcer.textContent = `Position ${rows.indexOf(row) + 1} of ${rows.length}`
 }

@@ -1,6 +1,6 @@
 // The service worker of the console: shows notifications, and opens their pages. It stores nothing.
 
-/** The used part of a worker's scope, which the types for pages lack. */
+/** The members of a worker's scope that are used here, which the types for pages lack. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration
   readonly location: Location

@@ -87,7 +87,7 @@ function Now({
         </FirstStep>
       ) : null}
       {isCalm && state.services.length > 0 ? (
-        <Calm slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
+        <NoProblems slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
       ) : null}
       <HiddenIncidents {...{ screen, incidents: hidden }} />
       <Incidents {...{ screen, state, authors }} />
@@ -122,7 +122,7 @@ function AwaitedReviews({ screen, reviews }: { readonly screen: Screen; readonly
  * @param waiting the services whose first probe is pending.
  * @param all the number of services.
  */
-function Calm({
+function NoProblems({
   slug,
   waiting,
   all,

@@ -99,8 +99,8 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
       <>
         <FormProblem state={state} />
         <FirstStep screen={screen} path="alerts/channels/new" text="Add a channel">
-          No one is alerted yet. A channel notifies your team when a monitor goes down, by mail, chat, phone or pager.{' '}
-          <a href={screen.path('integrations')}>Alerts of other tools</a> can come in as well.
+          No one is alerted yet. A channel notifies your team when a monitor goes down, by email, chat, phone or pager.{' '}
+          <a href={screen.path('integrations')}>Alerts from other tools</a> can come in as well.
         </FirstStep>
       </>
     ) : (
@@ -129,7 +129,7 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
           </ul>
         </section>
         <p class="more">
-          <a href={screen.path('integrations')}>Alerts of other tools</a>
+          <a href={screen.path('integrations')}>Alerts from other tools</a>
         </p>
         {past.length === 0 ? null : (
           <section>
@@ -219,7 +219,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
         ))}
       </ul>
     )
-    return screen.show({ title: 'How is your team alerted?', section: 'alerts', content }, state)
+    return screen.show({ title: 'How should your team be alerted?', section: 'alerts', content }, state)
   }
   const kind = kindByKey[key]
   const choices = await readChoices(screen, null)

@@ -46,8 +46,8 @@ type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
 export interface FormLimits<S> {
   readonly maxBytes: number
   /**
-   * Decides before anything is read.
-   * @throws Forbidden unless the person may send it.
+   * Checks the person before the body is read.
+   * @throws Forbidden unless the person may send the form.
    */
   readonly admit: (screen: S) => void
 }
@@ -174,7 +174,7 @@ export function createScreenRoutes<S extends AnyScreen>(
 /** Returns whether a form only requests something: a preview, services by name, or the test of a monitor. */
 const isQuestion = ({ fields }: SubmittedForm) => ['preview', 'find', 'test'].some((name) => fields.has(name))
 
-/** Runs a page of the console: only on our own host, with errors as pages. */
+/** Answers a request for a page of the console: only on our own host, with errors as pages. */
 export async function answer(
   c: HttpContext,
   { site, contextOf }: ConsoleOptions,

@@ -39,7 +39,7 @@ export interface Screen {
   readonly zone: Zone
   /** Whether this address can be fetched. */
   readonly hasPage: boolean
-  /** Returns whether the person may do what requires a scope. */
+  /** Returns whether the person has a scope. */
   may(scope: Scope): boolean
   /** Returns the address of a page of this organization, such as `incidents/new`. */
   path(rest: string): string

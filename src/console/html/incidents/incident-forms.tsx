@@ -46,7 +46,7 @@ export function UpdateForm({ screen, state, preview, incident, services, templat
       id="update"
       enctype="multipart/form-data"
     >
-      <h2>{status === 'RESOLVED' ? 'Add to it, or open it again' : 'Post an update'}</h2>
+      <h2>{status === 'RESOLVED' ? 'Add to it, or reopen it' : 'Post an update'}</h2>
       <EditProblem state={state} version={version} fields={['status', 'message', 'services', 'files', TRANSLATIONS]} />
       <input type="hidden" name="form" value="update" />
       <VersionField state={state} version={version} />

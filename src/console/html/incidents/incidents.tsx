@@ -118,7 +118,7 @@ function Incidents({ screen, page, services }: Props) {
     return (
       <FirstStep screen={screen} path="incidents/new" text="Report the first">
         No incident has been reported yet. When something is wrong, report it: the page shows it, and subscribers are
-        told.
+        notified.
       </FirstStep>
     )
   }

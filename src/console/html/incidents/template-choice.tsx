@@ -53,7 +53,7 @@ export function requireFilledIn(fields: URLSearchParams): void {
   if (left === undefined) return
   const of = (name: string) => placeholdersIn([fields.get(name) ?? '']).length > 0
   const path = of('title') ? 'title' : of('message') ? 'message' : TRANSLATIONS
-  throw invalid([{ path: [path], message: `has {{${left}}} of the template, which you still have to fill in` }])
+  throw invalid([{ path: [path], message: `still has the placeholder {{${left}}} of the template: fill it in` }])
 }
 
 const wordsIn = (fields: URLSearchParams): string[] => [

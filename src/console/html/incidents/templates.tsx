@@ -16,7 +16,7 @@ import { bothIn } from '../../../status/translations.ts'
 import { FirstStep } from '../first-step.tsx'
 import {
   ConfirmDeletion,
-  currentTell,
+  currentTellSubscribers,
   currentValue,
   EditProblem,
   MessageField,
@@ -108,7 +108,7 @@ async function showList(screen: Screen): Promise<Response> {
   const content =
     templates.length === 0 ? (
       <FirstStep screen={screen} path="templates/new" text="Write the first">
-        A template has the words ready for when something is wrong: it fills the form that reports an incident, posts an
+        A template prepares texts for when something is wrong: it fills in the form that reports an incident, posts an
         update or schedules a maintenance.
       </FirstStep>
     ) : (
@@ -213,7 +213,7 @@ function Words({ template }: { readonly template: Template | null }) {
         {template.title}
       </p>
       <pre dir="auto">{template.message}</pre>
-      <p>{template.tellSubscribers ? 'Subscribers are told.' : 'Subscribers are not told.'}</p>
+      <p>{template.tellSubscribers ? 'Subscribers are notified.' : 'Subscribers are not notified.'}</p>
     </>
   )
 }
@@ -287,7 +287,7 @@ function TemplateForm({ screen, state, kind, template, services }: FormProps) {
       <TellSubscribersField
         state={state}
         checked={template?.tellSubscribers ?? true}
-        hint={currentTell(state, version, template?.tellSubscribers ?? true, '')}
+        hint={currentTellSubscribers(state, version, template?.tellSubscribers ?? true, '')}
       />
       <p class="actions">
         <button type="submit">Save</button>

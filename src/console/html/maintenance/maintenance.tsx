@@ -32,12 +32,12 @@ import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 
 /** The effect of the choice to notify subscribers on automatic updates. */
-export const TOLD_FROM_NOW_ON = 'Also of its start and end.'
+export const NOTIFIED_FROM_NOW_ON = 'Also of its start and end.'
 
 /** Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its cancellation. */
 export function maintenanceScreens({ get, form, action }: Screens): void {
   get('maintenance/:id', (screen) => showMaintenance(screen, emptyForm, null))
-  // The address of a refused update, read again.
+  // For a reload after a refused update.
   get('maintenance/:id/updates', (screen) => screen.c.redirect(screen.path(`maintenance/${idIn(screen)}`), 303))
   action('maintenance/:id/updates', postUpdate, (screen, state) => showMaintenance(screen, state, null))
   form('maintenance/:id/cancel', showCancellation, async (screen, { fields }) => {
@@ -181,7 +181,7 @@ function UpdateForm({
         hint="May be empty when only the status changes."
       />
       <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={maintenance.titles} />
-      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={TOLD_FROM_NOW_ON} />
+      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={NOTIFIED_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />

@@ -22,7 +22,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const content = (
     <DeletionForm
       {...{ state, items: monitors, button: 'Delete', back: screen.path('monitors') }}
-      note="The uptime history, outages and probe results go too. Incidents stay. This cannot be undone."
+      note="The uptime history, outages and probe results are deleted too. Incidents stay. This cannot be undone."
     />
   )
   return screen.show({ title, section: 'monitors', content }, state)

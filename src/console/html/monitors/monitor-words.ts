@@ -11,7 +11,7 @@ const described = Object.fromEntries(
 /** The name and description of each kind of monitor. */
 export const kinds = {
   HTTP: { name: 'Website', about: 'Requests a URL and judges the response.' },
-  TCP: { name: 'TCP port', about: 'Connects to a port, with TLS if you like, and waits for a text.' },
+  TCP: { name: 'TCP port', about: 'Connects to a port, optionally with TLS, and waits for a text.' },
   PING: { name: 'Ping', about: 'Sends packets to a host.' },
   DNS: { name: 'DNS', about: 'Queries the records of a name.' },
   HEARTBEAT: { name: 'Heartbeat', about: 'Waits for a job, such as a backup, to report.' },

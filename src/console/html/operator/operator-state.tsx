@@ -29,7 +29,7 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
   get('workers', showWorkers)
   get('lists', showLists)
   get('settings', (screen) => showSettings(screen, emptyForm))
-  // The address of a sent test, read again.
+  // For a reload after a test.
   get('settings/mail', ({ c, path }) => c.redirect(path('settings'), 303))
   action(
     'settings/mail',
@@ -38,7 +38,7 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
   )
 }
 
-/** After this time without a sign of a worker, a region is silent: workers write one every ten seconds. */
+/** A region whose workers have written no heartbeat for this long is silent. They write one every ten seconds. */
 const SILENT_AFTER = MINUTE
 
 async function showWorkers(screen: OperatorScreen): Promise<Response> {
@@ -120,10 +120,10 @@ async function sendTestMail({ ctx }: OperatorScreen): Promise<MailAnswer> {
   const { email: to } = await readPerson(ctx, id)
   return send({
     to,
-    subject: 'A test of mail',
+    subject: 'Test email',
     message: 'Mail works.',
     action: { label: 'Open the console', url: `${ctx.site.baseUrl}/console` },
-    reason: 'You asked for it in the operator’s settings.',
+    reason: 'You requested it in the operator’s settings.',
   })
 }
 
@@ -187,7 +187,7 @@ function Row({ name, children }: { readonly name: string; readonly children: Chi
 
 function Backups({ config, state }: { readonly config: Config; readonly state: BackupState | null }) {
   if (state === null) {
-    return <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR to make them.' : 'Made by workers.'}</>
+    return <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR for regular backups.' : 'Made by workers.'}</>
   }
   const { lastAt, bytes, failure } = state
   return (

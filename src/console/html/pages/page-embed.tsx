@@ -38,7 +38,7 @@ async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
           hint={currentValue(state, version, {
             name: 'origins',
             value,
-            hint: 'One a line, at most 20. Others see an empty frame.',
+            hint: 'One per line, at most 20. On other sites, the frame is empty.',
           })}
         />
         <p class="actions">

@@ -50,7 +50,7 @@ const uptimeSources = [
 ]
 
 const shownServices = [
-  { value: 'ALL', text: 'All, later ones too' },
+  { value: 'ALL', text: 'All, including later ones' },
   { value: 'CHOSEN', text: 'Only those chosen below' },
 ]
 
@@ -227,7 +227,7 @@ export function NameFields({ page, version, state }: Omit<Props, 'page'> & { rea
 
 /**
  * Renders the choice of the services that a page shows.
- * @param shown those so far, null: all.
+ * @param shown the current ones; null: all.
  */
 export function ShownServices({
   services,

@@ -18,7 +18,7 @@ const PER_PAGE = 50
 /** Adds the list of services and groups, and the actions that reorder them. */
 export function serviceListScreens({ get, action }: Screens): void {
   get('services', (screen) => showServices(screen, emptyForm))
-  // The addresses of a refused order, read again.
+  // For a reload after a refused order.
   get('services/order', (screen) => screen.c.redirect(screen.path('services'), 303))
   get('services/groups/order', (screen) => screen.c.redirect(screen.path('services'), 303))
   action('services/order', orderServices, showServices)

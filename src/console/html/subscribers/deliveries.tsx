@@ -170,7 +170,7 @@ function DeliveryRow({ screen, delivery, events }: DeliveryProps) {
 function subjectOf({ seq }: Delivery, events: Events): string {
   const event = seq === null ? undefined : events.get(seq)
   if (event) return `${kindName(event.kind)}: ${event.subjectName}`
-  return seq === null ? 'About the subscription' : 'An event that is no longer kept'
+  return seq === null ? 'About the subscription' : 'An event that was deleted'
 }
 
 async function showDelivery(screen: Screen, state: FormState): Promise<Response> {

@@ -169,7 +169,7 @@ function showImported(screen: Screen, { imported, known, skippedCount, skipped, 
         {imported} added, {known} known before, {skippedCount} skipped.
       </p>
       {lines.length === 0 ? null : (
-        <Table heads={['Line', 'Why it was left out']}>
+        <Table heads={['Line', 'Why it was skipped']}>
           {lines.map(({ line, message }) => (
             <tr>
               <th scope="row">{line}</th>

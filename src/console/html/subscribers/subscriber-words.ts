@@ -20,13 +20,13 @@ export const stopReasonNames = {
   UNSUBSCRIBED: 'unsubscribed',
   GONE: 'the address no longer exists',
   BOUNCED: 'messages were refused',
-  COMPLAINED: 'reported as unwanted',
+  COMPLAINED: 'reported as spam',
 } as const satisfies Record<StopReason, string>
 
 export const topicNames = {
   INCIDENTS: 'Incidents',
   MAINTENANCES: 'Maintenance',
-  SERVICE_STATUS: 'Every change of a service’s status',
+  SERVICE_STATUS: 'Every status change of a service',
   REPORTS: 'Monthly reports',
 } as const satisfies Record<Topic, string>
 

@@ -211,7 +211,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
     <DeletionForm
       {...{ state, button: 'Remove', back: screen.path('subscribers') }}
       items={found.map(({ id, label }) => ({ id, name: label }))}
-      note="Their deliveries go too. People who have unsubscribed stay unsubscribed. This cannot be undone."
+      note="Their deliveries are deleted too. People who have unsubscribed stay unsubscribed. This cannot be undone."
     />
   )
   return screen.show({ title, section: 'subscribers', content }, state)

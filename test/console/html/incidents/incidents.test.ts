@@ -321,7 +321,7 @@ describe('an incident', () => {
 
   test('is deleted on a page that lists what is deleted with it', async () => {
     const id = await report()
-    expect((await editor.get(`incidents/${id}/delete`)).html).toContain('Its update goes with it')
+    expect((await editor.get(`incidents/${id}/delete`)).html).toContain('Its update is deleted too')
     expect((await editor.post(`incidents/${id}/delete`, {})).location).toBe('/console/incidents/incidents')
     expect((await editor.get(`incidents/${id}`)).status).toBe(404)
   })

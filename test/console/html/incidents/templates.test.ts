@@ -35,7 +35,7 @@ test('a template fills the incident form, with its services, without a script', 
   const open = { ...typed, title: '{{service}} is down', message: 'We look.', templateId: '' }
   const refused = await editor.post('incidents/new', open)
   expect(refused.status).toBe(422)
-  expect(refused.html).toContain('Has {{service}} of the template, which you still have to fill in.')
+  expect(refused.html).toContain('Still has the placeholder {{service}} of the template: fill it in.')
   // The Enter key presses the first button of the form; with no template chosen it reports the incident.
   const sent = await editor.post('incidents/new', { ...open, title: 'API is down', use: 'true' })
   expect(sent.location).toMatch(/^\/console\/acme\/incidents\/inc_/)
@@ -107,8 +107,8 @@ test('the notification choice is stored with a template, and applied to reports,
     expect(isChecked((await editor.get(`templates/${told.id}`)).html)).toBe(true)
     expect(isChecked((await editor.get(`templates/${quiet.id}`)).html)).toBe(false)
     // Viewers can read it too.
-    expect((await viewer.get(`templates/${told.id}`)).html).toContain('Subscribers are told.')
-    expect((await viewer.get(`templates/${quiet.id}`)).html).toContain('Subscribers are not told.')
+    expect((await viewer.get(`templates/${told.id}`)).html).toContain('Subscribers are notified.')
+    expect((await viewer.get(`templates/${quiet.id}`)).html).toContain('Subscribers are not notified.')
   }
   const idOf = async (kind: 'INCIDENT' | 'UPDATE' | 'MAINTENANCE', name: string) =>
     (await prisma.template.findFirstOrThrow({ where: { kind, name } })).id

@@ -153,7 +153,7 @@ describe('another page', () => {
     const { id } = await row(path)
     await admin.post(`${path}/tokens`, { name: 'Wall' })
     const question = await admin.get(`${path}/delete`)
-    expect(question.html).toContain('/status/acme-gone is no longer found')
+    expect(question.html).toContain('/status/acme-gone stops working')
     expect(question.html).toContain('Its read token stops working.')
     expect((await admin.post(`${path}/delete`, {})).location).toBe('/console/acme/pages')
     const left = { where: { pageId: id } }
