@@ -58,7 +58,7 @@ export function directionOf({
   return orderBy?.direction ?? order ?? 'desc'
 }
 
-/** Limited, because cursors contain such keys. */
+/** The maximum length of a sort key, because cursors contain these keys. */
 const MAX_KEY_LENGTH = 200
 
 /**

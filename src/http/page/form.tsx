@@ -223,7 +223,7 @@ export function fileIn({ files, fields }: SubmittedForm, name: string): File | u
 /** The name of the field that marks that a file was chosen in a form. */
 const sentFile = (name: string) => `${name}.sent`
 
-/** Returns whether a name is that of such a field. */
+/** Returns whether a name is that of a field that marks a chosen file. */
 export const isSentFile = (name: string): boolean => name.endsWith('.sent')
 
 /** Names the account of a password field, for password managers. */

@@ -148,7 +148,7 @@ export const eventKinds = describedValues<EventKind>({
   ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
   ALERT_CHANNEL_DELETED: 'An alert channel was deleted.',
   ALERT_CHANNEL_TESTED: 'A test was sent to an alert channel.',
-  ALERT_OPENED: 'Alerts were opened. Alerts that open together share one event. Flapping monitors have no such event.',
+  ALERT_OPENED: 'Alerts were opened. Alerts that open together share one event. Flapping monitors have none.',
   ALERT_REMINDED: 'Reminders of open alerts were sent.',
   ALERT_ESCALATED: 'Alerts that no one acknowledged were sent to another channel.',
   ALERT_ACKNOWLEDGED: 'Alerts were acknowledged.',

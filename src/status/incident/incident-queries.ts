@@ -55,7 +55,7 @@ export function listImpairedServices({ db }: Db, incidentId: string): Promise<Im
   })
 }
 
-/** Returns when an update of an incident was posted, or null if the incident has no such update. */
+/** Returns when an update of an incident was posted, or null if the incident does not have it. */
 export async function readUpdateTime({ db }: Db, incidentId: string, updateId: string): Promise<Date | null> {
   const where = { id: updateId, incidentId }
   return (await db.incidentUpdate.findUnique({ where, select: { createdAt: true } }))?.createdAt ?? null

@@ -134,7 +134,7 @@ export function ChannelForm(props: {
           <LockedFields state={state} />
         </>
       )}
-      {isMissing ? <p class="problem">Mail is not available: the operator has not set up SMTP_URL.</p> : null}
+      {isMissing ? <p class="problem">Email is not available: the operator has not set up SMTP_URL.</p> : null}
       <InputField
         label="Name"
         name="name"

@@ -18,7 +18,7 @@ const regions = [
   { value: 'EU', text: 'Europe' },
 ] as const
 const mailForms = [
-  { value: '', text: 'Full mail' },
+  { value: '', text: 'Full email' },
   { value: 'true', text: 'Short text, for an SMS gateway' },
 ] as const
 const secret = (name: string, label: string, hint?: string): AddressField => ({

@@ -338,7 +338,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { id, name } = await ownChannel(ctx, organization.id, idOf(c))
   const content = (
     <ConfirmDeletion {...{ state, what: name, back: screen.path(`alerts/channels/${id}`) }}>
-      <p>It is notified no more, and what was not sent yet is not sent. This cannot be undone.</p>
+      <p>It no longer gets alerts, and pending messages are not sent. This cannot be undone.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this channel?', section: 'alerts', content }, state)

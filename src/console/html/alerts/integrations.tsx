@@ -342,7 +342,7 @@ function PathFields({ state, integration }: Pick<FormProps, 'state' | 'integrati
   const isUsed = state.problem !== null || Object.values(paths).some((each) => each != null)
   return (
     <details open={isUsed}>
-      <summary>Where the parts of an alert are</summary>
+      <summary>Paths to the parts of an alert</summary>
       <p class="hint">Paths such as alert.title or tags[0]. Empty: the member of that name.</p>
       <div class="stack">
         {pathFields.map(({ part, label, ...hint }) => (
@@ -425,7 +425,7 @@ function Bodies({ screen, page }: { readonly screen: Screen; readonly page: List
               </summary>
               <pre>{shownBody(screen.ctx.seal, body)}</pre>
               <p>
-                <a href={screen.path(`integrations/${body.integrationId}/bodies/${body.id}`)}>The whole message</a>
+                <a href={screen.path(`integrations/${body.integrationId}/bodies/${body.id}`)}>Full message</a>
               </p>
             </details>
           </li>

@@ -58,7 +58,7 @@ export function TranslationFields(props: Props) {
   return (
     <details class="translations" open={problem !== null || fields.some(({ isOpen }) => isOpen)}>
       <summary>In other languages</summary>
-      <p class="hint">Readers of a language get what you write in it, and otherwise the original.</p>
+      <p class="hint">Readers get a text in their language if you write one, and otherwise the original.</p>
       {problem === null ? null : (
         <p class="problem" role="alert">
           {problem}

@@ -254,7 +254,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const incident = await findIncident(screen.ctx, screen.organization.id, idIn(screen))
   const content = (
     <ConfirmDeletion state={state} what={incident.title} back={screen.path(`incidents/${incident.id}/postmortem`)}>
-      <p>Its post-mortem goes, in all languages, also from the status page.</p>
+      <p>Its post-mortem is deleted in all languages, and removed from the status page.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete the post-mortem', section: 'incidents', content }, state)

@@ -340,7 +340,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { id, name } = await read(screen)
   const content = (
     <ConfirmDeletion state={state} what={name} back={screen.path(`templates/${id}`)}>
-      <p>What was written with it stays. This cannot be undone.</p>
+      <p>Texts that were written with it stay. This cannot be undone.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this template?', section: 'incidents', content }, state)

@@ -94,7 +94,7 @@ async function showList(screen: Screen): Promise<Response> {
   const next = await Promise.all(series.map((each) => nextDates(each, ctx.now(), 1)))
   const content =
     series.length === 0 ? (
-      <p class="lead">No maintenance repeats yet.</p>
+      <p class="lead">No repeating maintenance yet.</p>
     ) : (
       <ul class="rows">
         {series.map((each, index) => (
@@ -284,7 +284,7 @@ async function showForm(
         checked={tellSubscribers}
         hint={currentTellSubscribers(state, version, tellSubscribers, 'Of the first date, and of the start and end of each.')}
       />
-      {series === null ? null : <p class="hint">Past dates stay, and those that were edited alone.</p>}
+      {series === null ? null : <p class="hint">Past dates stay, and so do dates that were edited separately.</p>}
       <p class="actions">
         <button type="submit">{series === null ? 'Repeat' : 'Save'}</button>
         <button type="submit" name="preview" value="true" class="quiet" formnovalidate>

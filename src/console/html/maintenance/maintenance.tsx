@@ -209,7 +209,7 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
     <form method="post" class="stack" id="confirm">
       <FormProblem state={state} fields={['message', TRANSLATIONS]} />
       <p class="lead">{title}</p>
-      <p>It does not take place, or ends now. It stays in the history.</p>
+      <p>It ends now, or does not start. It stays in the history.</p>
       <TextField
         label="Message"
         name="message"

@@ -23,7 +23,7 @@ import { Table } from '../frame/table.tsx'
 import { FindingText, showHealth } from './health.tsx'
 import type { OperatorScreen, OperatorScreens } from './operator-screen.tsx'
 
-/** Adds the operator's screens of health, workers, blacklists, and settings with the state of mail and database. */
+/** Adds the operator's screens of health, workers, blacklists, and settings with the state of email and database. */
 export function operatorStateScreens({ get, action }: OperatorScreens): void {
   get('health', showHealth)
   get('workers', showWorkers)
@@ -72,7 +72,7 @@ async function showWorkers(screen: OperatorScreen): Promise<Response> {
 }
 
 function LastSeen({ at, now, isAny }: { readonly at: Date | null; readonly now: Date; readonly isAny: boolean }) {
-  if (at === null) return isAny ? <>–</> : <span class="problem">None has been seen</span>
+  if (at === null) return isAny ? <>–</> : <span class="problem">None seen</span>
   if (now.getTime() - at.getTime() < SILENT_AFTER) return <>Running</>
   return (
     <span class="problem">

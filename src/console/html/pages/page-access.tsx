@@ -185,14 +185,14 @@ async function showTokens(
       {created === null ? null : (
         <section>
           <h2>Copy the token now</h2>
-          <p>It is shown only here.</p>
+          <p>It is shown only once.</p>
           <p class="secret" data-once>
             {created.secret}
           </p>
         </section>
       )}
       {tokens.length === 0 ? (
-        <p>None yet. With a read token, a program reads the page while it is private.</p>
+        <p>None yet. A read token lets a program read the page while it is private.</p>
       ) : (
         <Table heads={['Name', 'Last used', 'Action']}>
           {tokens.map(({ id, name, lastUsedAt }) => (

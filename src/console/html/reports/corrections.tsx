@@ -120,7 +120,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { service, reason } = await ownCorrection(screen.ctx, screen.organization.id, idIn(screen))
   const content = (
     <ConfirmDeletion state={state} what={`${service.name}: ${reason}`} back={screen.path('corrections')}>
-      <p>What was measured counts again. The log keeps both.</p>
+      <p>The measurements count again. The log keeps both.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this correction?', section: 'services', content }, state)

@@ -336,7 +336,7 @@ function Corrections(props: {
   return (
     <section>
       <h2>Corrections</h2>
-      {corrections.length === 0 ? <p>What was measured counts as it is.</p> : null}
+      {corrections.length === 0 ? <p>No corrections.</p> : null}
       <ul class="rows">
         {corrections.map(({ startsAt, endsAt, kind, reason, author }) => (
           <li>

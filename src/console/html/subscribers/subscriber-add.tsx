@@ -87,7 +87,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
   const content = (
     <form method="post" class="stack">
       <FormProblem state={state} fields={ownFields} />
-      <p>No one is asked to confirm: you vouch for their consent.</p>
+      <p>No one is asked to confirm: you are responsible for their consent.</p>
       {isMailEnabled(screen.ctx.config) ? <InputField {...mail} state={state} autocomplete="off" /> : null}
       <details open={typed || !isMailEnabled(screen.ctx.config)}>
         <summary>Other channels</summary>
@@ -140,7 +140,7 @@ async function showImport(screen: Screen, state: FormState): Promise<Response> {
     <div id="import">
       <form method="post" class="stack" enctype="multipart/form-data">
         <FormProblem state={state} fields={['csv', 'topics', 'serviceIds']} />
-        <p>No one is asked to confirm: you vouch for their consent. People who have unsubscribed stay unsubscribed.</p>
+        <p>No one is asked to confirm: you are responsible for their consent. People who have unsubscribed stay unsubscribed.</p>
         <div class="form-field">
           <label for="file">CSV file</label>
           <p class="hint" id="file-hint">
