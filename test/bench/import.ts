@@ -65,7 +65,7 @@ async function importKuma(service: Service, kuma: string): Promise<void> {
   }
   line(`Rows: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`)
   if (dry.changeCount !== made.changeCount)
-    throw new Error(`The dry run said ${dry.changeCount} changes, and ${made.changeCount} were made`)
+    throw new Error(`The dry run reported ${dry.changeCount} changes, and ${made.changeCount} were made`)
   const again = await measured<Imported>(service, 'dry run again', key, given)
   if (again.changeCount !== 0) throw new Error(`The second plan has ${again.changeCount} changes`)
   const twice = await measured<Imported>(service, 'import again', key, [...given, '--apply'])

@@ -33,7 +33,7 @@ import { publicAnswers } from './public-answers.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 
-/** Each gets lists on loopback, and a data directory that was used before. */
+/** The benchmarks. Each gets lists on loopback, and a used data directory. */
 const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Promise<void>>> = {
   latency: (_dns, dataDir) => latency(dataDir),
   dns: dnsThroughput,

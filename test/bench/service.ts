@@ -118,7 +118,7 @@ export async function requestWith(
 
 export const checkPath = (target: string) => `/api/blacklist-monitor/ip?target=${target}`
 
-/** Waits until the geo data is loaded and every list is healthy, so that a check does nothing but check. */
+/** Waits until the geo data is loaded and every list is healthy, so that a check does nothing else. */
 export async function warmedUp(service: Service): Promise<void> {
   const caller = callers().next().value
   const probes = Array.from({ length: 100 }, (_, number) => `9.9.${number}.9`)

@@ -152,7 +152,7 @@ test(
   PATIENCE,
 )
 
-/** Addresses that are files, take only forms, are shown only after another screen's form, or redirect. */
+/** Addresses that are files, accept only forms, are shown only after another screen's form, or redirect. */
 const unlinked = [
   'incidents/:id/files/:fileId',
   'incidents/:id/updates',

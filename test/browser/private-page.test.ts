@@ -35,7 +35,7 @@ type PrivatePage = Awaited<ReturnType<typeof privatePage>>
 const SIGNED_OUT = 'You were signed out, or your role has changed.'
 const CLOSED = 'You no longer have access to this status page.'
 
-/** A kind of reader: how they open the page, what ends their access, and what the page then asks for. */
+/** A kind of reader: how they open the page, what ends their access, and what the page then requires. */
 interface Reader {
   readonly access: Record<string, unknown>
   open(page: Page, of: PrivatePage): Promise<unknown>

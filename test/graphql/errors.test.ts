@@ -285,7 +285,7 @@ describe('over HTTP', () => {
     ])
   })
 
-  test.each(['variables', 'extensions'])('%s of a GET that are no JSON get BAD_REQUEST', async (name) => {
+  test.each(['variables', 'extensions'])('%s of a GET that are not JSON get BAD_REQUEST', async (name) => {
     const response = await fetch(`${url}/graphql?query={__typename}&${name}={`)
     const message = 'The parameters variables and extensions must be JSON.'
     expect([response.status, await response.json()]).toEqual([

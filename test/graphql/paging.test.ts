@@ -451,7 +451,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
   })
 })
 
-/** What happens between two pages. */
+/** The changes between two pages. */
 interface Step {
   readonly size: number
   /** Whether the last row of the page just read is removed. */

@@ -108,7 +108,7 @@ describe.each(transports)('over $name', ({ run }) => {
   test.each([
     ['of more than 4000 tokens', `{ ${'__typename '.repeat(4001)} }`],
     [
-      'whose introspection goes round in circles',
+      'with circular introspection',
       `{ __schema { types ${'{ fields { type '.repeat(5)} { name } ${'} }'.repeat(5)} } }`,
     ],
   ])('rejects a document %s', async (_, query) => {
@@ -211,7 +211,7 @@ describe('over HTTP', () => {
   })
 
   test.each(['{', '{"query":"{ __typename }",}', 'secret'])(
-    'a body that is no JSON, %s, is not quoted',
+    'a body that is not JSON, %s, is not quoted',
     async (body) => {
       const response = await send({ method: 'POST', headers: json, body })
       expect(response.status).toBe(400)
@@ -353,20 +353,20 @@ describe('over websocket', () => {
 
   test.each([
     ['an operation before the acknowledgement', subscribe('1', '{ __typename }'), 4401],
-    ['no JSON', '{', 4400],
-    ['no known message', { type: 'hello' }, 4400],
+    ['a message that is not JSON', '{', 4400],
+    ['an unknown message', { type: 'hello' }, 4400],
     ['a message of more than 128 KiB', { type: 'connection_init', payload: { apiKey: 'x'.repeat(130 * 1024) } }, 1009],
-    ['a key that does not hold', { type: 'connection_init', payload: { apiKey: 'ac_wrong' } }, 4403],
-    ['a key that is no text', { type: 'connection_init', payload: { apiKey: 7 } }, 4403],
+    ['an invalid key', { type: 'connection_init', payload: { apiKey: 'ac_wrong' } }, 4403],
+    ['a key that is not a string', { type: 'connection_init', payload: { apiKey: 7 } }, 4403],
     [
-      'a header within headers that does not hold',
+      'an invalid key within headers',
       { type: 'connection_init', payload: { headers: { Authorization: 'Bearer ac_wrong' } } },
       4403,
     ],
     ['an unknown spelling of a key', { type: 'connection_init', payload: { authToken: 'ac_any' } }, 4400],
     ['an unknown member', { type: 'connection_init', payload: { foo: 1 } }, 4400],
     ['parameters that are a list', { type: 'connection_init', payload: ['ac_any'] }, 4400],
-    ['a header that does not hold', { type: 'connection_init', payload: { authorization: 'Bearer ac_wrong' } }, 4403],
+    ['an invalid key as a header', { type: 'connection_init', payload: { authorization: 'Bearer ac_wrong' } }, 4403],
   ])('%s closes the connection', async (_, message, code) => {
     const connection = await open()
     connection.send(message)

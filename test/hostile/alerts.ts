@@ -267,7 +267,7 @@ export const alerts: readonly HostileCase[] = [
   }),
   incoming('10,000 labels', 'GENERIC', JSON.stringify({ title: 'Labels', labels }), { read: 'DONE' }),
   incoming(
-    'labels named as what objects inherit',
+    'labels named like inherited members of objects',
     'GENERIC',
     '{"title":"a","labels":{"__proto__":"a","constructor":"b"}}',
     {
@@ -280,14 +280,14 @@ export const alerts: readonly HostileCase[] = [
   incoming('what is no UTF-8', 'GENERIC', Buffer.alloc(200_000, 0xff), { read: 'REFUSED' }),
   incoming('zeros', 'GENERIC', JSON.stringify({ title: '\0\ud800', text: '\0'.repeat(30_000) }), { read: 'IGNORED' }),
   incoming(
-    '200 kB of marks that markdown knows',
+    '200 kB of Markdown characters',
     'GENERIC',
     JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }),
     {
       read: 'DONE',
     },
   ),
-  // The service does not decompress here.
+  // The service does not decompress these bodies.
   incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },
     read: 'REFUSED',
@@ -313,7 +313,7 @@ export const alerts: readonly HostileCase[] = [
     ),
   ),
   incoming(
-    'an id of which no text can be made',
+    'an id that cannot be converted to text',
     'SENTRY',
     `{"action":"created","data":{"issue":{"id":${textless},"title":"a"}}}`,
     {
@@ -353,14 +353,14 @@ export const alerts: readonly HostileCase[] = [
   }),
   slowBodies(200),
   ...Object.values(IntegrationKind).map(strangeBodies),
-  mutation('an integration with paths into what objects inherit', 'createIntegration', () => ({
+  mutation('an integration with paths to inherited members of objects', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC' },
     paths: { title: '__proto__.constructor.name', labels: 'constructor.prototype', resolvedValues: ['toString'] },
   })),
   mutation('an integration with a path of 100 kB', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: 'a.'.repeat(50_000), text: `a${'[0]'.repeat(30_000)}` } },
   })),
-  mutation('an integration with a path that almost is one', 'createIntegration', () => ({
+  mutation('an integration with an almost valid path', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: `$.${'a-a.'.repeat(50)}!` } },
   })),
   mutation('an integration with 10,000 rules', 'createIntegration', () => ({

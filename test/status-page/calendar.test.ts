@@ -159,7 +159,7 @@ describe('a series', () => {
     ])
   })
 
-  test('has its moved, renamed and cancelled dates as exceptions, and leaves out the skipped', async () => {
+  test('has its moved, renamed and cancelled dates as exceptions, and omits the skipped ones', async () => {
     const acme = await tenant()
     const { id } = await createMaintenanceSeries(acme.ctx, weekly)
     const [first, second, third] = await database.prisma.maintenance.findMany({

@@ -132,7 +132,7 @@ test('an unpublished report is sent to members only, with a link to the console'
   expect(await reports()).toHaveLength(1)
 })
 
-test('missed months are made up for, and a worker that failed halfway skips none', async () => {
+test('missed months are sent later, and a worker that failed halfway skips none', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')

@@ -192,7 +192,7 @@ describe('the state of a page', () => {
     expect(await read(path)).toContain('All of it.')
   })
 
-  test('is read again after a minute, however many such events occur', async () => {
+  test('is read again after a minute, even if only these events occur', async () => {
     const acme = await tenant()
     let time = noon
     const now = () => time

@@ -27,7 +27,7 @@ describe('placeholders', () => {
     expect(fillPlaceholders('{{service}}', { service: '{{page}} $& $1', page: 'no' })).toBe('{{page}} $& $1')
   })
 
-  test('that there are not are refused', () => {
+  test('with unknown names are refused', () => {
     expect(() => requirePlaceholders(['message'], 'Since {{begun}}')).toThrow('unknown placeholder {{begun}}')
     expect(() => requirePlaceholders(['message'], 'Since {{started}} {x} {{}}')).not.toThrow()
     const started = performance.now()

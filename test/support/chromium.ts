@@ -45,7 +45,7 @@ export function useChromium() {
   })
   beforeEach((context) => requireChromium(context))
 
-  /** Opens a new tab. Collects the browser's complaints, and its requests to addresses that are not `ours`. */
+  /** Opens a new tab. Collects the browser's errors and warnings, and its requests to addresses that are not `ours`. */
   return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {
     if (!browser) throw new Error('The browser did not start.')
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })

@@ -26,7 +26,7 @@ import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
 
-/** The GraphQL doors over a database that the caller provides, without probes. */
+/** GraphQL over HTTP and websocket over a database that the caller provides, without probes. */
 export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},

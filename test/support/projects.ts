@@ -14,8 +14,8 @@ const support = {
 export type Kind = keyof typeof support | 'pure'
 
 /**
- * A file whose first line is this takes more than three seconds of a processor or ten of the clock, as those with a browser do.
- * Both run in CI, where the whole suite is asked for, and where they are named.
+ * Marks a file that takes more than three seconds of processor time or ten of the clock, in its first line. Like files
+ * that need a browser, it runs in CI, in a run of the whole suite, and when it is named.
  */
 const SLOW = /^\/\/ @slow\n/
 

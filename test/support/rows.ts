@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** The value that changes without a request: when an objective is evaluated next. */
+/** Leaves out the only value that changes without a request: when an objective is evaluated next. */
 const withoutOwnChanges = (table: string) =>
   table === '"Objective"' ? `(to_jsonb(each) - 'dueAt')::text` : 'each::text'
 

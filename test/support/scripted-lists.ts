@@ -1,6 +1,6 @@
 import { type Behaviour, rcodes, soa } from './dns-server.ts'
 
-/** Answers by full name: `7.113.0.203.zen.spamhaus.org` to a code, `mail.example.com` to addresses. */
+/** Answers by full name: codes of `7.113.0.203.zen.spamhaus.org`, addresses of `mail.example.com`. */
 export type Records = Readonly<Record<string, readonly string[]>>
 
 /**

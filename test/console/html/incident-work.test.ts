@@ -17,7 +17,7 @@ const incidentOf = (title: string) =>
 
 const asked = async (query: string, key?: string) => JSON.stringify(await post(app.baseUrl, { query, key }))
 
-/** What visitors can read of an incident, at each public door. */
+/** Returns what visitors can read of an incident, at each public address. */
 async function publicTexts(id: string): Promise<string> {
   const paths = ['', `/incidents/${id}`, '/history', '/history.atom', '/history.rss', '/api/v2/incidents.json']
   const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
@@ -29,7 +29,7 @@ async function publicTexts(id: string): Promise<string> {
 
 const timesOfChange = (texts: string) => texts.match(/"updated_at":"[^"]+"|<updated>[^<]+|<lastBuildDate>[^<]+/g)
 
-test('notes are written, edited and deleted in the timeline, and appear at no public door', async () => {
+test('notes are written, edited and deleted in the timeline, and appear at no public address', async () => {
   const [ana, ben, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const { id } = await incidentOf('All is down')
   const before = await publicTexts(id)
@@ -62,7 +62,7 @@ test('notes are written, edited and deleted in the timeline, and appear at no pu
   expect((await viewer.get(`incidents/${id}`)).html).toContain('It has no lead.')
 })
 
-test('members see who was notified of an update, including alert channels, and nobody else does', async () => {
+test('members see who was notified of an update, including alert channels, and no one else does', async () => {
   const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
   const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
   const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const

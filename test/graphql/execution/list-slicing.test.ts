@@ -11,10 +11,10 @@ const document = parse('{ things { number double } }')
 function schemaOf(double: (n: number, ctx: GraphContext) => unknown) {
   const schema = buildSchema('type Query { things: [Thing!]! } type Thing { number: Int! double: Int! }')
   const [query, thing] = [schema.getQueryType(), schema.getType('Thing')]
-  if (!query || !isObjectType(thing)) throw new Error('There are such types.')
+  if (!query || !isObjectType(thing)) throw new Error('The types do not exist.')
   const { things } = query.getFields()
   const fields = thing.getFields()
-  if (!things || !fields['number'] || !fields['double']) throw new Error('There are such fields.')
+  if (!things || !fields['number'] || !fields['double']) throw new Error('The fields do not exist.')
   things.resolve = () => Array.from({ length: COUNT }, (_, number) => ({ number }))
   fields['number'].resolve = ({ number }: { number: number }) => {
     // A field that takes time.

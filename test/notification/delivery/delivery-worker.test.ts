@@ -156,7 +156,7 @@ describe('several workers', () => {
     const { tenant } = await page()
     await notified.incident(tenant, 'A')
     await dispatch(notified.system, tenant.id)
-    // A worker that claims and never comes back.
+    // A worker that claims the delivery and then dies.
     const until = new Date(notified.now().getTime() + LEASE)
     await prisma.delivery.updateMany({ where: { organizationId: tenant.id }, data: { dueAt: until } })
     const other = notified.worker()

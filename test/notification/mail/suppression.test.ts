@@ -121,7 +121,7 @@ describe('a mailbox that complained', () => {
     expect(await imported(tenant, 'gone-before@reader.example')).toMatchObject({ imported: 0, skippedCount: 1 })
   })
 
-  test('can receive mail again after the operator lifts the suppression and its owner confirms', async () => {
+  test('can receive email again after the operator lifts the suppression and its owner confirms', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, { email: 'sorry@reader.example' })
     await complain('sorry@reader.example')

@@ -45,7 +45,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Returns the answer of a mutation, be it a result or an error of its union. */
+/** Returns the answer of a mutation: a result, or an error of its union. */
 async function attempt(key: string | undefined, mutation: string, variables: Record<string, unknown> = {}) {
   const result = await post(url, { key, query: mutation, variables })
   return { ...result, answer: answerOf(result) }
@@ -53,7 +53,7 @@ async function attempt(key: string | undefined, mutation: string, variables: Rec
 
 const answerOf = ({ data }: Result) => Object.values(data ?? {})[0] as Record<string, unknown> | undefined
 
-/** What an organization can read with its own key. */
+/** Reads fields of an organization with its own key. */
 const own = <T>(key: string, fields: string) => succeed<T>(url, key, `{ organization { ${fields} } }`)
 
 interface Connection<T> {
@@ -686,7 +686,7 @@ describe('the cost of an operation', () => {
     for (const text of pages) expect(text).toMatch(/ LIMIT /)
   })
 
-  test('many ids of one object cost as much as they take', async () => {
+  test('an object that is requested many times costs as much as many objects', async () => {
     const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Incident { updates { nodes { message services { status } } } } } }`
     const { errors } = await post(url, { query, variables: { ids: Array(1000).fill(many.ids.Incident) } })
     expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['OPERATION_TOO_LARGE'])

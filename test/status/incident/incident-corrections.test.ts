@@ -121,7 +121,7 @@ describe('the times of an incident', () => {
     await expect(createIncident(ctx, { ...given, resolvedAt: noon })).rejects.toThrow('not resolved')
   })
 
-  test('are kept for a past incident, which notifies nobody', async () => {
+  test('are kept for a past incident, which notifies no one', async () => {
     const { id: organizationId, ctx, news } = await tenant()
     const system = { ...ctx, actor: { kind: 'system' } as const }
     await startDispatch(prisma, organizationId, 0)

@@ -10,7 +10,7 @@ const incidentOf = (status: string) =>
     ...{ title: 'All is down', status, impact: 'MINOR', message: 'We look.', services: [] },
   })
 
-/** What visitors can read of an incident, at each public door. */
+/** Returns what visitors can read of an incident, at each public address. */
 async function publicTexts(id: string): Promise<string> {
   const paths = [
     '',

@@ -139,7 +139,7 @@ describe('another page', () => {
     expect((await row(path)).name).toBe('Staff')
   })
 
-  test('keeps all or some services, and never becomes public by itself', async () => {
+  test('keeps all or some services, and does not become public without a choice', async () => {
     const path = await create('acme-some', { shows: 'CHOSEN', serviceIds: [shop ?? '', office ?? ''] })
     await admin.post(path, await shown(path, { serviceIds: [] }))
     expect(await row(path)).toMatchObject({ allServices: false })
