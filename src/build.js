@@ -1,7 +1,7 @@
 /**
- * Bundles the service and its dependencies into dist/ before each `npm start`, unless the bundle was built from the same
- * sources. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from which V8
- * starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
+ * Bundles the service and its dependencies into dist/ before each `npm start`, unless the bundle was built from the
+ * same sources. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from
+ * which V8 starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -120,8 +120,8 @@ async function bundle() {
     }),
   ])
   const outputFiles = built.flatMap((result) => result.outputFiles)
-  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two bytes
-  // per character.
+  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two
+  // bytes per character.
   for (const { path, text } of outputFiles) {
     const code = text.replace(/\P{ASCII}/gu, '?')
     // `loadBundle` finds the code cache of this code by the hash.

@@ -120,8 +120,8 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks and hot answers bypass
- * Hono, which would cost them a third of their speed.
+ * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks and hot
+ * answers bypass Hono, which would cost them a third of their speed.
  */
 export function createRouter(options: RouterOptions): RequestListener {
   renderSynchronously()

@@ -204,7 +204,8 @@ function createGraphql(options: {
     contextOf: (...caller) => contextOf(dependencies, ...caller),
     live: live.plugin,
     persisted,
-    // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no organization.
+    // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no
+    // organization.
     onMutation: (organizationId) => invalidate(organizationId ?? ''),
     log,
     now,

@@ -22,7 +22,9 @@ export interface FollowOptions {
   readonly onReconnect?: ((error: Error, inMs: number) => void) | undefined
 }
 
-/** An event of a status page. After one of kind `RELOAD`, read the page again: earlier events are no longer available. */
+/**
+ * An event of a status page. After one of kind `RELOAD`, read the page again: earlier events are no longer available.
+ */
 export interface PageEvent {
   readonly cursor: string
   readonly at: string

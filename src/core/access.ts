@@ -29,8 +29,8 @@ export function roleIncludes(role: Role, needed: Scope): boolean {
 }
 
 /**
- * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for with
- * an owner's rights.
+ * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for
+ * with an owner's rights.
  * @throws Unauthenticated when the caller is unknown.
  * @throws Forbidden when scope or role are not sufficient.
  */
@@ -137,7 +137,10 @@ export function requireOperator(ctx: Context): void {
   throw new Forbidden('FORBIDDEN', 'Only the operator may do this.')
 }
 
-/** Returns whether the caller may see an organization's private data: with one of its keys, as a member or as the operator. */
+/**
+ * Returns whether the caller may see an organization's private data: with one of its keys, as a member or as the
+ * operator.
+ */
 export function canReadOrganization(actor: Actor, organizationId: string): boolean {
   return hasScope(actor, organizationId, 'READ')
 }

@@ -21,7 +21,9 @@ export interface IdempotentRequest {
   readonly part?: number
 }
 
-/** Serializes answers for storage and restores them. `Effect` is the result of the transaction that makes the change. */
+/**
+ * Serializes answers for storage and restores them. `Effect` is the result of the transaction that makes the change.
+ */
 export interface AnswerSerializer<T, Effect = T> {
   /** Returns the answer to store; null: nothing was changed, so the key becomes free again. */
   serialize(effect: Effect): Prisma.InputJsonValue | null
@@ -43,11 +45,12 @@ const ANSWER_TTL_MS = DAY
 class AlreadyAnswered extends Error {}
 
 /**
- * Executes `work` once per key. For 24 hours, repeating the request returns the first answer, on every instance and also
- * when the requests are concurrent. Keys belong to an organization, or else to the operator or the client's network. The
- * key is written in the same transaction as the change, so a crash leaves both or neither, and a rejected request
- * leaves the key free.
- * @throws Invalid for a malformed key. @throws Conflict `IDEMPOTENCY_KEY_REUSED` when the key belongs to another request.
+ * Executes `work` once per key. For 24 hours, repeating the request returns the first answer, on every instance and
+ * also when the requests are concurrent. Keys belong to an organization, or else to the operator or the client's
+ * network. The key is written in the same transaction as the change, so a crash leaves both or neither, and a rejected
+ * request leaves the key free.
+ * @throws Invalid for a malformed key. @throws Conflict `IDEMPOTENCY_KEY_REUSED` when the key belongs to another
+ * request.
  */
 export async function withIdempotencyKey<C extends Context, T, Effect>(
   ctx: C,

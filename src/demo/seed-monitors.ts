@@ -21,9 +21,9 @@ const LATENCY_HISTORY_MS = 8 * DAY
 const MONITORING_GAP = { daysAgo: 52, hours: 5 }
 
 /**
- * Creates a monitor for each monitored service, and a group of some of them, with a history that matches the fixtures' incidents. Writes the
- * history to the database, because three months of probes cannot run in a second. The monitors probe this service
- * itself, so that their results are real and no other host gets requests.
+ * Creates a monitor for each monitored service, and a group of some of them, with a history that matches the fixtures'
+ * incidents. Writes the history to the database, because three months of probes cannot run in a second. The monitors
+ * probe this service itself, so that their results are real and no other host gets requests.
  * @param ctx the owner's context, at the time of creation
  */
 export async function seedMonitors(

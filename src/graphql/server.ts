@@ -31,7 +31,9 @@ export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 /** Our own operations have a few hundred bytes; the largest is a bulk check with its variables. */
 export const MAX_BODY_BYTES = 128 * 1024
 
-/** Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one. */
+/**
+ * Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one.
+ */
 export function createGraphqlServer(options: {
   readonly schema: GraphQLSchema
   readonly contextOf: (caller: Caller, cancellation: GraphContext['cancellation']) => Promise<GraphContext>

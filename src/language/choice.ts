@@ -26,7 +26,9 @@ export function languageNamed(name: string | null, { offered, byDefault }: Offer
   return offered.find((language) => language === name) ?? byDefault
 }
 
-/** Returns the `lang` of a text that an owner writes in one language: absent on a page in that language, else unknown. */
+/**
+ * Returns the `lang` of a text that an owner writes in one language: absent on a page in that language, else unknown.
+ */
 export function ownersLang(words: Pick<Catalogue, 'tag'>, byDefault: string): '' | undefined {
   return words.tag === wordsOf(offeredLanguages([], byDefault).byDefault).tag ? undefined : ''
 }

@@ -14,7 +14,10 @@ export interface Badge {
 /** The maximum characters of a label. */
 const MAX_LABEL_LENGTH = 40
 
-/** Renders a badge as SVG, 20 pixels high, to embed in other sites: a name, and its status as an icon, a word and a colour. */
+/**
+ * Renders a badge as SVG, 20 pixels high, to embed in other sites: a name, and its status as an icon, a word and a
+ * colour.
+ */
 export function badgeSvg({ label, value, status }: Badge): string {
   const name =
     label.length > MAX_LABEL_LENGTH

@@ -29,8 +29,9 @@ export interface CalendarSource {
 }
 
 /**
- * Writes maintenances as an iCalendar to subscribe to (RFC 5545, with the properties of RFC 7986), in UTC. A series is one
- * event with its rule, in its own time zone; each of its dates that differs from the rule is an exception of that event.
+ * Writes maintenances as an iCalendar to subscribe to (RFC 5545, with the properties of RFC 7986), in UTC. A series is
+ * one event with its rule, in its own time zone; each of its dates that differs from the rule is an exception of that
+ * event.
  */
 export function maintenanceCalendar(source: CalendarSource): string {
   const { name, timeZone } = source.state.organization

@@ -183,7 +183,10 @@ const isNews = ({ importedAt, ...row }: Incident | Maintenance) => {
   return importedAt === null || !isOver || (endedAt !== null && endedAt > importedAt)
 }
 
-/** Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others without. */
+/**
+ * Reads the most recently changed incidents and maintenances for a feed: the newest with their timelines, the others
+ * without.
+ */
 async function readFeedSource({ db, state, url, words, language, segment }: DocumentSource): Promise<FeedSource> {
   const { entries, whole, timeline } = bounds.feed
   const { id } = state.organization

@@ -66,7 +66,10 @@ export interface PagePatch {
 export interface FollowedPage {
   /** The parts that open pages may show: those of the last patch, then those rendered since. */
   shown: readonly ShownParts[]
-  /** The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too large. */
+  /**
+   * The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too
+   * large.
+   */
   patches: readonly { readonly seq: number; readonly reached: number; readonly patch: PagePatch | null }[]
   /** Resolves when no patch is in progress. */
   idle: Promise<unknown>
@@ -95,7 +98,10 @@ export interface KnownAddress {
   readonly pageId: string | null
 }
 
-/** Caches the states of pages and the rendered pages, so that a public page costs no query until its owner's event log moves. */
+/**
+ * Caches the states of pages and the rendered pages, so that a public page costs no query until its owner's event log
+ * moves.
+ */
 export interface PageCache {
   /** By the slug or id of the page. */
   readonly states: LogCache<SharedState>

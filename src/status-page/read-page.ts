@@ -55,7 +55,8 @@ export interface PageData {
 }
 
 /**
- * Returns the content of a page of the organization with this id or slug: the shared state, and what only this page needs.
+ * Returns the content of a page of the organization with this id or slug: the shared state, and what only this page
+ * needs.
  * @throws NotFound when the organization, incident, service, month or page of a month does not exist.
  */
 export async function readPage(source: StateSource, owner: string, request: PageRequest): Promise<PageData> {

@@ -21,9 +21,9 @@ interface DuePage {
 }
 
 /**
- * Appends an event for each month of a page whose report has become complete and which has subscribers, with its figures, in
- * one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing is sent twice.
- * Returns whether there may be more.
+ * Appends an event for each month of a page whose report has become complete and which has subscribers, with its
+ * figures, in one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing
+ * is sent twice. Returns whether there may be more.
  */
 export async function offerReports(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })

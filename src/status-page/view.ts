@@ -130,7 +130,10 @@ const unmarked = (name: string) => name
 
 type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
 
-/** Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov 2026, 12:02 UTC`. */
+/**
+ * Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov
+ * 2026, 12:02 UTC`.
+ */
 export function serviceLabel({ shown, unknownSince }: Known, zone: Zone, words: Catalogue = wordsOf('EN')): string {
   if (shown !== 'UNKNOWN') return words.status[shown]
   return unknownSince === null ? words.firstProbePending : words.noDataSince(zone.time(unknownSince))

@@ -102,8 +102,8 @@ const templateEdit = z.object({
 })
 
 /**
- * Updates the given fields of a template, except its kind; given services replace all of its services. Requires a key with
- * scope WRITE.
+ * Updates the given fields of a template, except its kind; given services replace all of its services. Requires a key
+ * with scope WRITE.
  * @throws Invalid, NotFound, Conflict when it was changed after the given version or its new name is taken, and
  * ManagedByFile.
  */
@@ -199,7 +199,10 @@ export interface FilledTemplate {
   readonly missing: readonly string[]
 }
 
-/** Fills in the placeholders of a template, in each of its languages. @throws NotFound for an unknown incident or service. */
+/**
+ * Fills in the placeholders of a template, in each of its languages. @throws NotFound for an unknown incident or
+ * service.
+ */
 export async function fillTemplate(ctx: Context, template: Template, use: TemplateUse = {}): Promise<FilledTemplate> {
   const valuesIn = await placeholderValues(ctx, template, use)
   const { defaultLanguage } = await organizationOf(ctx, template.organizationId)

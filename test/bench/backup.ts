@@ -107,7 +107,10 @@ async function measure({ directory, env, to }: Parts): Promise<void> {
 const open = ({ DATA_DIR, DATABASE_URL }: Place) =>
   openDatabase({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL || undefined, log: silent })
 
-/** Returns a statement that adds results of a thousand monitors, one every five seconds. @param first the number of the first. */
+/**
+ * Returns a statement that adds results of a thousand monitors, one every five seconds. @param first the number of the
+ * first.
+ */
 export function rowsOf(count: number, first = 0): string {
   return `INSERT INTO "ProbeResult" ("monitorId", at, region, outcome, "latencyMs", message)
     SELECT 'mon_' || lpad((n % 1000)::text, 22, '0'), '${START}'::timestamptz - (n / 1000) * interval '5 seconds',

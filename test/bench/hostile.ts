@@ -60,7 +60,9 @@ export async function hostile(dataDir: string): Promise<void> {
 interface Weighed {
   /** The longest wait of the second client, in milliseconds, including the rest of the machine's load. */
   readonly waited: number
-  /** The longest turn of the main thread, in milliseconds of processor time, excluding the rest of the machine's load. */
+  /**
+   * The longest turn of the main thread, in milliseconds of processor time, excluding the rest of the machine's load.
+   */
   readonly busy: number
   /** The growth of the memory, in bytes. */
   readonly grown: number

@@ -68,8 +68,8 @@ async function interleave(service: Service) {
 }
 
 /**
- * The counters must include every answer that wrk has received; it leaves up to one request per connection unanswered at its
- * end.
+ * The counters must include every answer that wrk has received; it leaves up to one request per connection unanswered
+ * at its end.
  */
 async function verifyCounters(
   dataDir: string,

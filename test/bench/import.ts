@@ -23,7 +23,10 @@ const DAYS = 365
 const LONGEST_TURN = 50
 const TOKEN = 'token-of-the-bench'
 
-/** (s) Uptime Kuma with 500 monitors and a year of history: dry run, import, import again, and the page; then a file of 590 objects. */
+/**
+ * (s) Uptime Kuma with 500 monitors and a year of history: dry run, import, import again, and the page; then a file of
+ * 590 objects.
+ */
 export async function importing(dns: DnsServer): Promise<void> {
   title(`(s) Moving in: ${MONITORS} monitors of Uptime Kuma with ${DAYS} days, by the command line`)
   const disk = await temporaryDirectory()
@@ -187,7 +190,9 @@ async function ask<T>({ port }: Service, key: string, query: string): Promise<T>
 const UP_PER_DAY = 1430
 const downOf = (number: number) => number % 10
 
-/** Uptime Kuma 2 with groups, monitors, a page with all of them, a year of days, maintenance, an incident and a channel. */
+/**
+ * Uptime Kuma 2 with groups, monitors, a page with all of them, a year of days, maintenance, an incident and a channel.
+ */
 function kumaStatements(port: number): string[] {
   const rows = (count: number, row: (number: number) => string) =>
     Array.from({ length: count }, (_, index) => `(${row(index + 1)})`).join(',')

@@ -23,8 +23,8 @@ const DELETED_MONITORS = 10
 const SECRET_KEY = 'a secret key of the bench, long enough'
 
 /**
- * (r) `allclear move` of a running service to PostgreSQL and back: seconds in total, seconds of downtime, and whether every
- * row of every table and every change that was made meanwhile has been moved.
+ * (r) `allclear move` of a running service to PostgreSQL and back: seconds in total, seconds of downtime, and whether
+ * every row of every table and every change that was made meanwhile has been moved.
  */
 export async function move(dns: DnsServer): Promise<void> {
   title(`(r) Move to PostgreSQL and back with ${ROWS} rows`)
@@ -107,8 +107,8 @@ interface Printed {
 }
 
 /**
- * Moves a service that continuously creates organizations, stopping it when the command asks for that. Meanwhile its workers
- * delete the results of monitors that do not exist.
+ * Moves a service that continuously creates organizations, stopping it when the command asks for that. Meanwhile its
+ * workers delete the results of monitors that do not exist.
  */
 async function moveOnce(dns: DnsServer, from: Place, to: string, place: Place): Promise<Moved> {
   const before = await countsOf(from)

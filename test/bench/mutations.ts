@@ -93,7 +93,8 @@ async function compare(
   if (!bare) return
   line(`  bare pg: one ${rate(figures.bareOne).toFixed(0)}/s, all at once ${rate(figures.bareAll).toFixed(0)}/s`)
   verdict(`${name}: one client / bare pg`, ratio(figures.one, figures.bareOne), { least: 0.5 })
-  // Bare pg itself is not three times as fast with all clients as the service is with one, on two processors for everything.
+  // Bare pg itself is not three times as fast with all clients as the service is with one, on two processors for
+  // everything.
   line(`  bare pg, ${organizations} organizations / one: ${(rate(figures.bareAll) / rate(figures.bareOne)).toFixed(2)}`)
   verdict(`${name}: all at once / bare pg`, ratio(figures.all, figures.bareAll), { least: 0.5 })
 }

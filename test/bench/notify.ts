@@ -18,8 +18,8 @@ const every = 25
 const calm = 6000
 
 /**
- * (g) An incident with 10,000 email subscribers: the time until all deliveries exist, the time until the last email is sent,
- * and the latency for others meanwhile.
+ * (g) An incident with 10,000 email subscribers: the time until all deliveries exist, the time until the last email is
+ * sent, and the latency for others meanwhile.
  */
 export async function notify(dns: DnsServer): Promise<void> {
   await measure('the embedded database', dns)

@@ -9,8 +9,8 @@ import { line, median, title, verdict } from './report.ts'
 import { startNode, startService, stopNode } from './service.ts'
 
 /**
- * Organizations by number of services, with the number of open pages, and the target in seconds for the last one to have the
- * update.
+ * Organizations by number of services, with the number of open pages, and the target in seconds for the last one to
+ * have the update.
  */
 const cases = [
   { services: 20, viewers: 5_000, most: 0.6 },

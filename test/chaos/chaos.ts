@@ -38,8 +38,8 @@ const RECOVERY = 30 * SECOND
 const MONITORS = 20
 
 /**
- * Runs cases one after the other against three instances on a separate server, during writes, probes and deliveries; counts
- * what is lost, duplicated and late, and prints it.
+ * Runs cases one after the other against three instances on a separate server, during writes, probes and deliveries;
+ * counts what is lost, duplicated and late, and prints it.
  */
 export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   const cluster = await startCluster()

@@ -186,8 +186,8 @@ const leavesOf = (value: unknown): number =>
 type Distortion = (sample: object) => string
 
 /**
- * Each hostile value, once in place of all values of a sample, and once in place of those that do not decide what the alert
- * means.
+ * Each hostile value, once in place of all values of a sample, and once in place of those that do not decide what the
+ * alert means.
  */
 const distortions = Object.values(strangeValues).flatMap((value): Distortion[] => [
   (sample) => written(sample, value(ROOM / leavesOf(sample))),

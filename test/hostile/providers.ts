@@ -30,8 +30,8 @@ const secrets = /a-secret-path|tk_secret12345|Asecret1234567|syt_secret12345|abc
 let tried = 0
 
 /**
- * A case of a provider that answers tests of channels of these kinds this way. Each sends one request: redirects are not
- * followed.
+ * A case of a provider that answers tests of channels of these kinds this way. Each sends one request: redirects are
+ * not followed.
  */
 function providing({ name, talk }: Answer, kinds: readonly string[]): HostileCase {
   return {

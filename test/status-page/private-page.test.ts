@@ -135,8 +135,8 @@ const codesOf = async (query: string, headers: Record<string, string> = {}, key?
   return { text: JSON.stringify(data ?? null), codes: (errors ?? []).map(({ extensions }) => extensions?.['code']) }
 }
 /**
- * Follows the page by websocket until the service closes the connection; resolves with the close code. Resolves once events
- * arrive: a subscription that starts without access is refused, and its connection stays open.
+ * Follows the page by websocket until the service closes the connection; resolves with the close code. Resolves once
+ * events arrive: a subscription that starts without access is refused, and its connection stays open.
  */
 async function followPage(at: string, params?: Record<string, unknown>): Promise<{ closed: Promise<number> }> {
   const client = websocketClient(at, params, false)

@@ -31,7 +31,10 @@ const reported = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJ
 const pngRenderer = createPngRenderer()
 afterAll(() => pngRenderer.close())
 
-/** The database, counting the statements of pages; everything else in this process, such as its health check, uses another. */
+/**
+ * The database, counting the statements of pages; everything else in this process, such as its health check, uses
+ * another.
+ */
 let count = 0
 const counted = prisma.$extends({
   query: {

@@ -454,8 +454,8 @@ const typeNamed = (name: string) => {
 }
 
 /**
- * Everything that a key can read of its organization, including the log, in several operations, because one would be too
- * large.
+ * Everything that a key can read of its organization, including the log, in several operations, because one would be
+ * too large.
  */
 async function ownOf(key: string | undefined) {
   const all = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
@@ -634,8 +634,8 @@ describe.each(strangers)('$who', (stranger) => {
 })
 
 /**
- * Given the inputs of these tests, these change no row: an order of one, a pause of a paused monitor, a probe, a payment
- * link.
+ * Given the inputs of these tests, these change no row: an order of one, a pause of a paused monitor, a probe, a
+ * payment link.
  */
 const changeless = words(
   'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The kinds of test files, by what they need: a browser, a running service, a database, or only this process. A file is of
- * the first kind whose support it imports, directly or indirectly.
+ * The kinds of test files, by what they need: a browser, a running service, a database, or only this process. A file is
+ * of the first kind whose support it imports, directly or indirectly.
  */
 const support = {
   browser: ['test/support/chromium.ts'],

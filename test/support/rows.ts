@@ -4,7 +4,9 @@ import type pg from 'pg'
 const withoutOwnChanges = (table: string) =>
   table === '"Objective"' ? `(to_jsonb(each) - 'dueAt')::text` : 'each::text'
 
-/** Returns every row of the tables that contains one of these texts, such as the ids of an organization and its objects. */
+/**
+ * Returns every row of the tables that contains one of these texts, such as the ids of an organization and its objects.
+ */
 export async function rowsNaming(
   pool: pg.Pool,
   tables: readonly string[],

@@ -4,8 +4,8 @@ import { DAY } from '../../src/core/time.ts'
 const isThorough = Boolean(process.env['THOROUGH_TESTS'])
 
 /**
- * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find planted
- * bugs, or many with `THOROUGH_TESTS`.
+ * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find
+ * planted bugs, or many with `THOROUGH_TESTS`.
  */
 export function runs(few: number, many: number): { readonly numRuns: number } {
   return { numRuns: isThorough ? many : few }
@@ -15,8 +15,8 @@ export function runs(few: number, many: number): { readonly numRuns: number } {
 const SAMPLE = 3
 
 /**
- * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the next
- * day.
+ * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the
+ * next day.
  */
 export function sample<Case>(cases: readonly Case[]): Case[] {
   return cases.filter((_, index) => isInSample(index))

@@ -4,8 +4,8 @@ import { type Behaviour, rcodes, soa } from './dns-server.ts'
 export type Records = Readonly<Record<string, readonly string[]>>
 
 /**
- * The behaviour of a DNS in which all eight lists are healthy and contain only their test entries and `records`, without TXT
- * records. For tests that are not about lists, or that change them later.
+ * The behaviour of a DNS in which all eight lists are healthy and contain only their test entries and `records`,
+ * without TXT records. For tests that are not about lists, or that change them later.
  */
 export function scriptedLists(records: Records = {}): Behaviour {
   return ({ name, type }) => {

@@ -1,5 +1,5 @@
-// Makes the rows of a list draggable by their handles, and movable by the arrow keys. The form around the list sends the new
-// order. Without this script the list has buttons that move a row by one position.
+// Makes the rows of a list draggable by their handles, and movable by the arrow keys. The form around the list sends
+// the new order. Without this script the list has buttons that move a row by one position.
 
 /** The original position of a dragged row; null: none is dragged. */
 let dragged: { readonly row: HTMLElement; readonly before: Element | null } | null = null

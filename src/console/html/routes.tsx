@@ -127,7 +127,10 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
   return app
 }
 
-/** Redirects to a path of the person's organization, `/console/{slug}/{path}`; asks for the organization if there are several. */
+/**
+ * Redirects to a path of the person's organization, `/console/{slug}/{path}`; asks for the organization if there are
+ * several.
+ */
 function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: string): Promise<Response> {
   return answer(c, options, async (ctx) => {
     const { actor } = ctx

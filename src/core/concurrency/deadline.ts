@@ -24,7 +24,10 @@ export async function withDeadline<T>(milliseconds: number, what: string, work: 
   }
 }
 
-/** Waits until `work` has ended, or `milliseconds` have passed. Ignores errors of the work, and doesn't keep the process running. */
+/**
+ * Waits until `work` has ended, or `milliseconds` have passed. Ignores errors of the work, and doesn't keep the process
+ * running.
+ */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const overdue = new Promise<void>((resolve) => {

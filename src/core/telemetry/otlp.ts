@@ -18,8 +18,8 @@ const FLUSH_TIMEOUT_MS = 2000
 const REMINDER_MS = 60_000
 
 /**
- * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. Up to 2,048 spans wait; those that cannot be
- * sent are lost. The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
+ * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. Up to 2,048 spans wait; those that cannot
+ * be sent are lost. The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
  * `OTEL_RESOURCE_ATTRIBUTES` themselves.
  */
 export function createOtlpTracer({ url, headers, serviceName, version, log }: TracerOptions): Tracer {

@@ -38,7 +38,9 @@ export const STATEMENT_COST = 100
 const ROW_COST = 10
 /** The cost of a mutation, in addition to its result. */
 const MUTATION_COST = 500
-/** The cost of an introspection field in an operation with other fields: it is computed and executed without a pause. */
+/**
+ * The cost of an introspection field in an operation with other fields: it is computed and executed without a pause.
+ */
 export const INTROSPECTION_FIELD_COST = 60
 
 type Args = Readonly<Record<string, unknown>>

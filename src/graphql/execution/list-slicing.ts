@@ -38,8 +38,8 @@ export function whenListsAreComplete(ctx: GraphContext, then: () => void): void 
 const turns = new WeakMap<object, Promise<void>>()
 
 /**
- * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that the
- * work following one is done before the time for the next is checked.
+ * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that
+ * the work following one is done before the time for the next is checked.
  */
 export async function inTimeSlice<T>(ctx: GraphContext, value: T): Promise<T> {
   const turn = (turns.get(ctx) ?? Promise.resolve()).then(() => (isTimeSliceOver() ? waitForSlice(ctx) : undefined))

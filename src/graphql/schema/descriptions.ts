@@ -11,8 +11,8 @@ export function describedValues<const Value extends string>(
 }
 
 /**
- * Adds the common descriptions of fields and types with the same meaning everywhere, such as ids and cursors, where the code
- * has none.
+ * Adds the common descriptions of fields and types with the same meaning everywhere, such as ids and cursors, where the
+ * code has none.
  */
 export function describeCommon(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -2,8 +2,9 @@ import { GraphQLError } from 'graphql'
 import type { FetchAPI, Plugin } from 'graphql-yoga'
 
 /**
- * Limits the size of request bodies. Unlike Yoga's own `maxRequestBodySize`, it does not send every body through another
- * stream: Node reads no more of a body than its Content-Length announces, so only bodies without one are counted.
+ * Limits the size of request bodies. Unlike Yoga's own `maxRequestBodySize`, it does not send every body through
+ * another stream: Node reads no more of a body than its Content-Length announces, so only bodies without one are
+ * counted.
  * @param maxBytes the largest accepted body; a larger one gets 413 `REQUEST_ENTITY_TOO_LARGE`.
  */
 export function limitBodySize(maxBytes: number): Plugin {

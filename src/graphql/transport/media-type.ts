@@ -11,8 +11,9 @@ const EVENT_TYPES = ['text/event-stream']
 const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
 
 /**
- * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A mutation
- * must not run from a request that any site can send without a CORS preflight: `text/plain`, forms, or no media type.
+ * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A
+ * mutation must not run from a request that any site can send without a CORS preflight: `text/plain`, forms, or no
+ * media type.
  */
 export const mediaTypes: Plugin = {
   onRequest({ request, fetchAPI, endResponse }) {

@@ -221,7 +221,9 @@ async function prepare(
   }
 }
 
-/** The request of a connection ends with its upgrade; each operation on it corresponds to a request of other callers. */
+/**
+ * The request of a connection ends with its upgrade; each operation on it corresponds to a request of other callers.
+ */
 function inSpan<T>({ tracer }: Options, args: ExecutionArgs, work: () => T | Promise<T>): T | Promise<T> {
   if (!tracer) return work()
   const options = {
@@ -256,8 +258,9 @@ function sharedSubscribing({ checkCost, shared }: Options) {
 const operationOf = (args: ExecutionArgs) => args.rootValue as Operation
 
 /**
- * Sends shared results as protocol messages. The frame is written to the stream under the websocket, because ws would create
- * it again for each client. ws writes its own frames whole and at once (it does not compress), so frames do not interleave.
+ * Sends shared results as protocol messages. The frame is written to the stream under the websocket, because ws would
+ * create it again for each client. ws writes its own frames whole and at once (it does not compress), so frames do not
+ * interleave.
  */
 function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string, result: string) => Buffer): Receiver {
   return {

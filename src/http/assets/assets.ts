@@ -38,8 +38,8 @@ export interface AssetFile {
 export const bundledAssets = new URL('dist/assets.json', root)
 
 /**
- * Loads the assets that every page uses and those given: style sheets, and browser scripts (`check.ts` becomes `check.js`).
- * The service's bundle contains them; from sources, they are built now.
+ * Loads the assets that every page uses and those given: style sheets, and browser scripts (`check.ts` becomes
+ * `check.js`). The service's bundle contains them; from sources, they are built now.
  * @throws when a file is missing or does not compile.
  */
 export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {

@@ -300,7 +300,9 @@ export function SelectField({
   )
 }
 
-/** Renders a checkbox. A hidden field beside it marks that it was shown, because browsers do not send unchecked boxes. */
+/**
+ * Renders a checkbox. A hidden field beside it marks that it was shown, because browsers do not send unchecked boxes.
+ */
 export function CheckboxField({
   label,
   name,

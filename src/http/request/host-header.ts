@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { parseUrl } from '../../core/url.ts'
 
 /**
- * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid Host:
- * two servers in a chain might choose different hosts. HTTP/1.0, which load balancers may use for health checks, has no
- * Host.
+ * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid
+ * Host: two servers in a chain might choose different hosts. HTTP/1.0, which load balancers may use for health checks,
+ * has no Host.
  */
 export function hostError({ headers: { host }, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null {
   if (host === undefined) return httpVersion === '1.0' ? null : 'The Host header is missing.'
@@ -16,8 +16,8 @@ export function hostError({ headers: { host }, rawHeaders, httpVersion, url = ''
 }
 
 /**
- * Returns the path and query of a request target. Strips scheme and host of the absolute form, which a server must accept
- * (RFC 9112 §3.2.2).
+ * Returns the path and query of a request target. Strips scheme and host of the absolute form, which a server must
+ * accept (RFC 9112 §3.2.2).
  */
 export function originForm(url: string): string {
   return /^https?:\/\/[^/?]*(\/.*)?$/i.exec(url)?.[1] ?? (isAbsolute(url) ? '/' : url)

@@ -31,9 +31,9 @@ export function answerWith(
 }
 
 /**
- * Writes a complete answer directly to the connection, because a web Response would halve the requests per second of pages.
- * Returns a Response if there is no connection, as in tests of the router alone, and for HEAD, for which Hono creates its
- * own Response.
+ * Writes a complete answer directly to the connection, because a web Response would halve the requests per second of
+ * pages. Returns a Response if there is no connection, as in tests of the router alone, and for HEAD, for which Hono
+ * creates its own Response.
  */
 export function sendAnswer(c: Context, answer: Answer): Response {
   const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing

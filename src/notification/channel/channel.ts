@@ -46,8 +46,8 @@ export type Outcome =
       /** Without secrets, because the organization can read it. */
       readonly message: string
       /**
-       * TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it no longer accepts any
-       * message.
+       * TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it no longer
+       * accepts any message.
        */
       readonly permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'
       /** The receiver's `Retry-After` in milliseconds. */
@@ -122,8 +122,8 @@ function labelOf({ host, pathname, search }: URL): string {
 }
 
 /**
- * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner of a
- * channel knows its URL, so no one else can be flooded.
+ * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner
+ * of a channel knows its URL, so no one else can be flooded.
  */
 export function incomingWebhookAddress(service: string, hosts: readonly string[]) {
   const mistakeOf = ({ protocol, hostname }: URL) => {

@@ -6,8 +6,8 @@ import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook). 401, 403 and 404: the webhook is gone;
- * 400: the message is invalid; 429 carries `Retry-After`.
+ * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook). 401, 403 and 404: the
+ * webhook is gone; 400: the message is invalid; 429 carries `Retry-After`.
  */
 export const discord: Channel = {
   name: 'Discord',

@@ -9,8 +9,8 @@ import { post } from './post.ts'
 const MAX_TEXT_LENGTH = 3000
 
 /**
- * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and 410: the
- * webhook, its channel or its team is gone or closed; 400: the message is invalid.
+ * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and
+ * 410: the webhook, its channel or its team is gone or closed; 400: the message is invalid.
  */
 export const slack: Channel = {
   name: 'Slack',

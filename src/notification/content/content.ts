@@ -50,7 +50,8 @@ export interface NotificationContent {
    */
   readonly isolated?: Pick<NotificationContent, 'headline' | 'facts' | 'reason'>
   /**
-   * The languages (BCP 47) of the message, of the owner's text in the headline, and of names, if they differ from the subscriber's.
+   * The languages (BCP 47) of the message, of the owner's text in the headline, and of names, if they differ from the
+   * subscriber's.
    */
   readonly messageTag?: string
   readonly titleTag?: string
@@ -335,8 +336,8 @@ export function withheldContent(
 }
 
 /**
- * Renders the message to an address that was entered in the form: a confirmation link, or, for a confirmed subscription, a link to
- * its settings. The form responds the same in both cases.
+ * Renders the message to an address that was entered in the form: a confirmation link, or, for a confirmed
+ * subscription, a link to its settings. The form responds the same in both cases.
  * @param written the catalogue of the language in which the owner writes.
  */
 export function subscriptionContent(
@@ -415,7 +416,8 @@ const toWords = (constant: string) => constant.toLowerCase().replaceAll('_', ' '
 const timeFormats = new LRUCache<string, (at: Date) => string>({ max: 500 })
 
 /**
- * Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. Formatters are slow to create, so they are cached.
+ * Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. Formatters are slow to create, so they
+ * are cached.
  */
 export function timeIn(timeZone: string, { tag, date }: Pick<Catalogue, 'tag' | 'date'>): (at: Date) => string {
   const key = `${tag} ${timeZone}`

@@ -165,8 +165,8 @@ export interface Notification {
 }
 
 /**
- * Builds the notification of an event; null if the event is not announced or its subject is deleted. It describes the state at the
- * time of the event as far as the timeline allows, because the log may be read late.
+ * Builds the notification of an event; null if the event is not announced or its subject is deleted. It describes the
+ * state at the time of the event as far as the timeline allows, because the log may be read late.
  */
 export async function buildNotification(db: Database, event: Event): Promise<Notification | null> {
   if (!isFor('subscribers', event.kind)) return null

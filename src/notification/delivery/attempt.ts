@@ -32,7 +32,8 @@ export interface DeliveryProgress {
 
 /**
  * Returns the state of a delivery after an attempt: delivered, failed, or pending with a time to retry.
- * @param delivery the start of its retry window, and the number of failed attempts before this one. @param random from 0 to 1.
+ * @param delivery the start of its retry window, and the number of failed attempts before this one. @param random from
+ * 0 to 1.
  */
 export function progressAfter(
   outcome: Outcome,

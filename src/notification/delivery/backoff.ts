@@ -20,8 +20,8 @@ export function postponedUntil(now: Date, random: number): Date {
 }
 
 /**
- * Returns when to retry a delivery: exponential backoff with 25% jitter, and not before the receiver's `Retry-After`. Null if that
- * is more than a day after the delivery was created.
+ * Returns when to retry a delivery: exponential backoff with 25% jitter, and not before the receiver's `Retry-After`.
+ * Null if that is more than a day after the delivery was created.
  * @param failed the number of failed attempts, at least 1.
  * @param random from 0 to 1.
  */

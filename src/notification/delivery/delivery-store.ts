@@ -21,11 +21,16 @@ interface DeliveryResult {
 
 /** Stores the results of deliveries in batches. */
 export interface DeliveryStore {
-  /** Resolves once the result is stored, or after too many failed tries; then the message is sent again with the same id. */
+  /**
+   * Resolves once the result is stored, or after too many failed tries; then the message is sent again with the same
+   * id.
+   */
   record(ended: DeliveryResult): Promise<void>
 }
 
-/** The maximum number of results per statement, and how long they are gathered: a statement costs as much as many rows. */
+/**
+ * The maximum number of results per statement, and how long they are gathered: a statement costs as much as many rows.
+ */
 const BATCH = 500
 const GATHER_MS = 20
 /** How many times storing is tried, with pauses in between. By then, the lease has expired. */
@@ -33,8 +38,8 @@ const MAX_ATTEMPTS = 60
 const RETRY_PAUSE = SECOND
 
 /**
- * Creates a store that writes results that arrive at about the same time with one statement. A crash repeats only the messages of
- * the last few hundredths of a second, and only those emails that were accepted since the last statement.
+ * Creates a store that writes results that arrive at about the same time with one statement. A crash repeats only the
+ * messages of the last few hundredths of a second, and only those emails that were accepted since the last statement.
  */
 export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>): DeliveryStore {
   const results = createBatchWriter<WaitingResult>({

@@ -18,13 +18,14 @@ const MIN_LEASE = 50 * SECOND
 /** How many deliveries one statement claims. */
 const BATCH = 200
 /**
- * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber may have
- * unsubscribed.
+ * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber
+ * may have unsubscribed.
  */
 const FRESH = SECOND
 
 /**
- * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in order.
+ * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in
+ * order.
  */
 const isFirstPending = Prisma.sql`NOT EXISTS (
   SELECT 1 FROM "Delivery" AS earlier

@@ -140,8 +140,8 @@ async function readPayloads(
 }
 
 /**
- * Sends a failed or delivered message again with the same id, so that a receiver can drop a duplicate. Requires a key with scope
- * WRITE.
+ * Sends a failed or delivered message again with the same id, so that a receiver can drop a duplicate. Requires a key
+ * with scope WRITE.
  * @throws NotFound.
  * @throws Conflict if it is pending, its subscriber is inactive, or its payload is deleted.
  */
@@ -170,8 +170,8 @@ const RETENTION = 30 * DAY
 const PAYLOAD_RETENTION = RETENTION + 2 * DAY
 
 /**
- * Deletes a batch of old deliveries, payloads and report contents, and of subscriptions that were never confirmed or whose
- * incidents are over. Returns whether there may be more.
+ * Deletes a batch of old deliveries, payloads and report contents, and of subscriptions that were never confirmed or
+ * whose incidents are over. Returns whether there may be more.
  */
 export async function deleteOldDeliveries(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -27,8 +27,8 @@ export interface Notifier {
 }
 
 /**
- * Starts the dispatcher, which creates deliveries from events, and the workers that send them to subscribers and to the browsers of
- * members.
+ * Starts the dispatcher, which creates deliveries from events, and the workers that send them to subscribers and to the
+ * browsers of members.
  * @throws if `LISTEN` fails.
  */
 export async function startNotifier(parts: {

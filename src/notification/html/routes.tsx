@@ -67,8 +67,8 @@ interface Options {
 }
 
 /**
- * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a subscription. The pages
- * need neither login nor scripts.
+ * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a
+ * subscription. The pages need neither login nor scripts.
  */
 export function subscriptionPages(options: Options): Hono {
   const app = new Hono()

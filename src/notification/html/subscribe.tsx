@@ -54,7 +54,10 @@ export function channelIn(text: string | null | undefined): UpdateChannel | null
   return channels.find((channel) => channel === text) ?? null
 }
 
-/** Renders the form that subscribes. Styles show only the fields of the selected channel, so that it works without scripts. */
+/**
+ * Renders the form that subscribes. Styles show only the fields of the selected channel, so that it works without
+ * scripts.
+ */
 export function SubscribeForm(props: SubscribeProps) {
   const { words, name, action, isMailEnabled, incident, ...preferences } = props
   const state = inWords(props.state, words)

@@ -11,8 +11,9 @@ import { subscribersAt, suppressMailbox } from './suppression.ts'
 const report = z.object({ email: emailText, kind: z.enum(['BOUNCE', 'COMPLAINT']) })
 
 /**
- * Records a bounce or a complaint that the operator's mail system reports. A complaint, or the third bounce in a row, stops all
- * subscriptions of the mailbox, and no organization can subscribe it again. All addresses of a mailbox count as one. Operator only.
+ * Records a bounce or a complaint that the operator's mail system reports. A complaint, or the third bounce in a row,
+ * stops all subscriptions of the mailbox, and no organization can subscribe it again. All addresses of a mailbox count
+ * as one. Operator only.
  * @returns the number of stopped subscriptions.
  * @throws Invalid.
  */

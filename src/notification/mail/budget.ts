@@ -48,8 +48,8 @@ export interface CountedMail {
 }
 
 /**
- * Consumes one email from the quotas of its mailbox and its organization. Returns the time until which it is deferred, or null if
- * it can be sent.
+ * Consumes one email from the quotas of its mailbox and its organization. Returns the time until which it is deferred,
+ * or null if it can be sent.
  */
 export async function consumeMail(
   { usage, seal }: Quotas,
@@ -69,8 +69,8 @@ export async function consumeMail(
 }
 
 /**
- * Consumes the quotas of a delivery by email, as `consumeMail`. Messages about the subscription itself were counted when they were
- * requested, and retries at their first attempt.
+ * Consumes the quotas of a delivery by email, as `consumeMail`. Messages about the subscription itself were counted
+ * when they were requested, and retries at their first attempt.
  */
 export async function deferralOf(
   quotas: Quotas,

@@ -2,8 +2,9 @@
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 
 /**
- * Returns the mailbox of an email address, which recognizes addresses of the same recipient: in lower case, without a `+tag`, and
- * for Gmail without dots and with one domain. Used for counting and suppression; email goes to the address as entered.
+ * Returns the mailbox of an email address, which recognizes addresses of the same recipient: in lower case, without a
+ * `+tag`, and for Gmail without dots and with one domain. Used for counting and suppression; email goes to the address
+ * as entered.
  */
 export function foldMailbox(address: string): string {
   const at = address.lastIndexOf('@')

@@ -35,8 +35,8 @@ export interface PushParts {
 }
 
 /**
- * Returns a function that tries once to send a notification, within the limits of its push service, and then deletes it, makes it due
- * again, or removes its browser.
+ * Returns a function that tries once to send a notification, within the limits of its push service, and then deletes
+ * it, makes it due again, or removes its browser.
  */
 export function createPushSender(parts: PushParts): (row: DuePush) => Promise<void> {
   const { ctx, tools, random = Math.random } = parts

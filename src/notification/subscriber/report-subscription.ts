@@ -11,8 +11,8 @@ import { active } from './subscriber.ts'
 export type ReportMail = 'NONE' | 'PENDING' | 'ACTIVE'
 
 /**
- * Emails the reports of a page to a member each month. An address that gets no email about the page yet gets a confirmation link,
- * because accounts do not verify theirs.
+ * Emails the reports of a page to a member each month. An address that gets no email about the page yet gets a
+ * confirmation link, because accounts do not verify theirs.
  * @param pageId the page, or the organization for its first page.
  * @throws NotFound, Invalid without email, and as `subscribe`.
  */

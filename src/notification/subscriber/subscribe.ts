@@ -50,13 +50,14 @@ const MAX_CONFIRMATIONS_PER_DAY = 5
 const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscriptionFields, ...languageField })
 
 /**
- * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to confirm within
- * 48 hours, and returns null whether or not the address was known. For a key of the organization with scope WRITE, subscribes
- * without a confirmation and returns the subscriber.
- * @throws Invalid, NotFound for an unknown page, service or incident, Conflict for a resolved incident, LimitExceeded and
- * RateLimited for too many requests from this client or for this address, and TierLimitReached if the page is at its subscriber
- * limit.
- * @throws Conflict, only for the organization, if the address is subscribed, or has unsubscribed, which only its owner can undo.
+ * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to
+ * confirm within 48 hours, and returns null whether or not the address was known. For a key of the organization with
+ * scope WRITE, subscribes without a confirmation and returns the subscriber.
+ * @throws Invalid, NotFound for an unknown page, service or incident, Conflict for a resolved incident, LimitExceeded
+ * and RateLimited for too many requests from this client or for this address, and TierLimitReached if the page is at
+ * its subscriber limit.
+ * @throws Conflict, only for the organization, if the address is subscribed, or has unsubscribed, which only its owner
+ * can undo.
  */
 export async function subscribe(ctx: NotificationContext, input: unknown): Promise<Subscriber | null> {
   const { slug, topics, serviceIds, incidentId = null, language, ...where } = validate(newSubscriber, input)

@@ -41,7 +41,10 @@ export function secretsOf(seal: SecretBox, subscriber: SecretFields, now: Date):
 
 type SecretFields = Pick<Subscriber, 'id' | 'secret' | 'formerSecret' | 'formerSecretUntil'>
 
-/** Returns an address as stored: sealed unless it is an email address, because anyone who knows another address can post there. */
+/**
+ * Returns an address as stored: sealed unless it is an email address, because anyone who knows another address can post
+ * there.
+ */
 export function sealAddress(
   seal: SecretBox,
   { id, channel }: Pick<Subscriber, 'id' | 'channel'>,

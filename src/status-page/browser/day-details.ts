@@ -1,5 +1,6 @@
-// Opens the details of a day over the page: by clicking or touching its stroke, or with the keyboard. In a list of links,
-// the arrow keys move between strokes; on the line of a service they select a stroke of its bar, and Enter opens it.
+// Opens the details of a day over the page: by clicking or touching its stroke, or with the keyboard. In a list of
+// links, the arrow keys move between strokes; on the line of a service they select a stroke of its bar, and Enter opens
+// it.
 
 import { morph } from './morph.ts'
 

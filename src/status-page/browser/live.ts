@@ -1,6 +1,6 @@
-// Keeps an open status page up to date. The server announces events over a WebSocket, with their changes. If a change is
-// large or for another version, and on pages other than the overview, the script fetches the changes since the page's
-// version. Without a WebSocket, it polls every few seconds: no change is a 204.
+// Keeps an open status page up to date. The server announces events over a WebSocket, with their changes. If a change
+// is large or for another version, and on pages other than the overview, the script fetches the changes since the
+// page's version. Without a WebSocket, it polls every few seconds: no change is a 204.
 
 import { openDays, refreshOpenDay } from './day-details.ts'
 import type { Patch } from './event-subscription.ts'
@@ -35,7 +35,9 @@ let refreshing: Promise<void> | null = null
 let failing = false
 /** When the server last sent something over the WebSocket. */
 let lastSignAt = Date.now()
-/** When the page was last known to be up to date. A cache may have sent an old page because the service does not answer. */
+/**
+ * When the page was last known to be up to date. A cache may have sent an old page because the service does not answer.
+ */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
 const [, , , , ownTime = '', soFar = '', underAMinute = '', zone = 'UTC'] = words()
@@ -166,8 +168,8 @@ async function fetchPage(): Promise<boolean> {
 }
 
 /**
- * Returns the address of the changes since the page's version. The position of an announced event makes it unique, so that
- * no cache sends an answer from before the event.
+ * Returns the address of the changes since the page's version. The position of an announced event makes it unique, so
+ * that no cache sends an answer from before the event.
  */
 function changesAddress(): URL {
   const address = new URL(location.href)

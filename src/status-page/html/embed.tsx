@@ -32,8 +32,8 @@ const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
 /**
- * Creates the route of the status line, which other sites embed in a frame: one line with the status of a page and a link to
- * it. Only the sites that the owner has listed can embed it. It is cached like a page.
+ * Creates the route of the status line, which other sites embed in a frame: one line with the status of a page and a
+ * link to it. Only the sites that the owner has listed can embed it. It is cached like a page.
  */
 export function embedRoutes(options: PageSource): Hono {
   const { site, cache } = options

@@ -11,7 +11,9 @@ import type { Catalogue } from '../../language/catalogue.ts'
 import { languages, wordsOf } from '../../language/catalogue.ts'
 import { preferredLanguage } from '../../language/choice.ts'
 
-/** Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form for its name. */
+/**
+ * Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form for its name.
+ */
 export async function findPage(c: Context, site: Site, db: PrismaClient): Promise<Response> {
   const named = slugIn(c.req.query('page') ?? '')
   if (named !== '') return c.redirect(`/status/${named}`, 303)

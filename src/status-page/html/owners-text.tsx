@@ -35,8 +35,8 @@ export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
 }
 
 /**
- * Renders a sentence in which the owner's texts (`isolate`) have their own language and direction, where these can differ:
- * most patches of an open page contain some.
+ * Renders a sentence in which the owner's texts (`isolate`) have their own language and direction, where these can
+ * differ: most patches of an open page contain some.
  */
 export function Sentence({
   text,

@@ -29,8 +29,8 @@ export interface PageFinder {
 }
 
 /**
- * Adds a route for a path of every owner's page, under `/status/{slug}` and on custom domains. Calls `answer` with null for
- * an address that cannot be a page. `inLanguages` also adds the addresses with a language.
+ * Adds a route for a path of every owner's page, under `/status/{slug}` and on custom domains. Calls `answer` with null
+ * for an address that cannot be a page. `inLanguages` also adds the addresses with a language.
  */
 export function addPageRoute(
   routes: Hono,
@@ -86,7 +86,9 @@ export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'lan
   return `${root}${path}${language === null ? '' : `${mark}language=${segmentOf(language)}`}`
 }
 
-/** Returns the page address for a custom domain as in a `Host` header; null: the host is not a verified custom domain. */
+/**
+ * Returns the page address for a custom domain as in a `Host` header; null: the host is not a verified custom domain.
+ */
 export async function pageAddressOfHost(
   header: string | undefined,
   { site, db, cache }: PageFinder,

@@ -16,8 +16,8 @@ import { changedParts, cutIntoParts, joinParts } from './parts.tsx'
 const gzipAsync = promisify(gzip)
 
 /**
- * The maximum number of earlier versions for which a page keeps its changes, and the maximum share of the page that they may
- * take.
+ * The maximum number of earlier versions for which a page keeps its changes, and the maximum share of the page that
+ * they may take.
  */
 const MAX_CHANGES = 64
 const MAX_CHANGED_SHARE = 0.5
@@ -71,7 +71,8 @@ export async function createLivePage(
 }
 
 /**
- * Sends the changes of a page since an earlier version: 204 if there are none, the whole page if that version is unknown.
+ * Sends the changes of a page since an earlier version: 204 if there are none, the whole page if that version is
+ * unknown.
  * @param minimum the position that the client knows the log has reached. No cache may keep an answer from before it.
  */
 export async function sendChanges(

@@ -42,8 +42,8 @@ interface Props {
 const MAX_LISTED = 100
 
 /**
- * Renders the report of a month for readers of a page: without objectives, and without the authors of corrections and their
- * reasons.
+ * Renders the report of a month for readers of a page: without objectives, and without the authors of corrections and
+ * their reasons.
  */
 export function ReportPage({ context, report }: Props) {
   const { words, owner, zone } = context

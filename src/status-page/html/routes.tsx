@@ -31,8 +31,8 @@ export const liveScript = new URL('src/status-page/browser/live.ts', root)
 export const statusStylesheet = new URL('src/status-page/status.css', root)
 
 /**
- * Creates the routes of the pages under `/status/{slug}` and at the root of an owner's custom domain. A rendered page is
- * cached until its owner's event log moves, at most one minute: an unchanged page costs no query.
+ * Creates the routes of the pages under `/status/{slug}` and at the root of an owner's custom domain. A rendered page
+ * is cached until its owner's event log moves, at most one minute: an unchanged page costs no query.
  */
 export function statusPages(options: PageSource): Hono {
   const { site, cache } = options
@@ -74,7 +74,10 @@ export function statusPages(options: PageSource): Hono {
     return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
-  /** Returns the incident of the page that another one was merged into; null: it does not exist, or there is no such page. */
+  /**
+   * Returns the incident of the page that another one was merged into; null: it does not exist, or there is no such
+   * page.
+   */
   async function jointIncident({ owner }: PageAddress, id: string): Promise<string | null> {
     try {
       return await readJointIncident(options.db, (await sharedState(options, owner)).scope, id)

@@ -13,8 +13,8 @@ export const HEIGHT = 40
 export const STEP = 4
 
 /**
- * The shape of each mark, so that none depends on colour alone: the heights at which lines run through its days. The style
- * sheet sets their width, and the gaps between days.
+ * The shape of each mark, so that none depends on colour alone: the heights at which lines run through its days. The
+ * style sheet sets their width, and the gaps between days.
  */
 const lines: Readonly<Record<DayMark, readonly number[]>> = {
   up: [25],

@@ -20,9 +20,9 @@ import { sharedState, versionOf } from '../shared-state.ts'
 import { rememberAddress } from './hot-answers.ts'
 
 /**
- * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
- * live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw NotFound when the
- * page or service does not exist.
+ * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images.
+ * They live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw
+ * NotFound when the page or service does not exist.
  */
 export function documentRoutes(options: {
   readonly site: { readonly baseUrl: string }

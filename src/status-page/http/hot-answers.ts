@@ -31,8 +31,8 @@ export function rememberAddress(
 }
 
 /**
- * Answers a request for a public page or document that was sent at this address before and is still current, without the
- * router, which takes twice as long as everything else. Returns whether it did; otherwise the router decides.
+ * Answers a request for a public page or document that was sent at this address before and is still current, without
+ * the router, which takes twice as long as everything else. Returns whether it did; otherwise the router decides.
  */
 export function answerHot(
   { cache, guard }: { readonly cache: PageCache; readonly guard: Pick<PageGuard, 'known'> },

@@ -1,7 +1,9 @@
 import type { Database } from '../../core/context.ts'
 import type { IncidentWithTimeline } from '../../status/timeline/timeline-reader.ts'
 
-/** The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small. */
+/**
+ * The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small.
+ */
 const MAX_BYTES = 200_000
 
 /** The fields of an incident whose post-mortem is published. */

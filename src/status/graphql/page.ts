@@ -66,8 +66,8 @@ const loadPage = batchPerOperation(async ({ db }, ids: readonly string[]) => {
 })
 
 /**
- * A public page, which anyone can read by slug or id. Its row is read before its content, so that the cursor is never newer
- * than the content, and a subscription from it misses nothing.
+ * A public page, which anyone can read by slug or id. Its row is read before its content, so that the cursor is never
+ * newer than the content, and a subscription from it misses nothing.
  */
 export const StatusPage = builder.objectRef<Page>('StatusPage')
 

@@ -34,8 +34,8 @@ export function deriveState(entries: readonly TimelineItem[]): DerivedState {
 }
 
 /**
- * Returns the resolution time after a correction: that of the timeline if it changed, otherwise the known one, which may have been
- * set manually.
+ * Returns the resolution time after a correction: that of the timeline if it changed, otherwise the known one, which
+ * may have been set manually.
  */
 export function correctedResolvedAt(known: Date | null, was: DerivedState, is: DerivedState): Date | null {
   if (is.resolvedAt === null) return null
@@ -78,8 +78,8 @@ export function readTimeline({ db }: Context, incidentId: string): Promise<(Time
 }
 
 /**
- * Corrects a timeline inside a change, and updates the incident's status, resolution time and service statuses accordingly. Values
- * that the correction does not affect stay, even if they were set manually.
+ * Corrects a timeline inside a change, and updates the incident's status, resolution time and service statuses
+ * accordingly. Values that the correction does not affect stay, even if they were set manually.
  * @param path the input member to name if the times are invalid.
  */
 export async function correctTimeline<T>(

@@ -65,7 +65,9 @@ type IncidentJson = readonly [
 /** The status that an update gives a service, or null if it names none. Oldest first. */
 type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
 
-/** Reads how incidents that were not resolved before `since` affected services of an organization. Runs one statement. */
+/**
+ * Reads how incidents that were not resolved before `since` affected services of an organization. Runs one statement.
+ */
 export async function readIncidentHistory(
   db: Database,
   organizationId: string,
@@ -84,8 +86,8 @@ export async function readIncidentHistory(
 }
 
 /**
- * Returns an SQL expression for `IncidentHistoryJson`: how incidents that were not resolved before `since` affected services. Its cost
- * does not grow with older incidents.
+ * Returns an SQL expression for `IncidentHistoryJson`: how incidents that were not resolved before `since` affected
+ * services. Its cost does not grow with older incidents.
  * @param organizationId an SQL expression.
  * @param wanted selects the `id` of each service and its index `nth`, from 0.
  */

@@ -70,7 +70,9 @@ export async function readPart(db: Context['db'], { id, startedAt, resolvedAt }:
   }
 }
 
-/** Writes the updates of an incident's new timeline that differ from the stored ones. @param parts the stored timelines. */
+/**
+ * Writes the updates of an incident's new timeline that differ from the stored ones. @param parts the stored timelines.
+ */
 export async function writeTimeline(
   { db }: Context,
   { id: incidentId, organizationId }: Pick<Incident, 'id' | 'organizationId'>,
@@ -102,8 +104,8 @@ export async function writeTimeline(
 }
 
 /**
- * Moves the monitors, followers, alerts and notes of an incident to another one, and its post-mortem and lead unless the other has
- * its own.
+ * Moves the monitors, followers, alerts and notes of an incident to another one, and its post-mortem and lead unless
+ * the other has its own.
  */
 async function moveLinks(db: Database, from: string, to: string): Promise<void> {
   await db.$executeRaw`

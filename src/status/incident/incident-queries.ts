@@ -30,7 +30,10 @@ export function listMergeTargets({ db }: Db, { id, organizationId }: Own, limit:
   return db.incident.findMany({ ...asChoices, where, take: limit })
 }
 
-/** Returns the open incidents that a service of an incident can move to, newest first; from a public incident, only public ones. */
+/**
+ * Returns the open incidents that a service of an incident can move to, newest first; from a public incident, only
+ * public ones.
+ */
 export function listMoveTargets(
   { db }: Db,
   { id, organizationId, visibility }: Own,

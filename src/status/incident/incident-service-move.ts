@@ -133,7 +133,10 @@ async function removeService({ db }: Context, from: Incident, serviceId: string)
   return incidentEvent('INCIDENT_UPDATED', from, { serviceIds: [serviceId] })
 }
 
-/** @throws Invalid for a time in the future, or before an update of the parts. @param parts the incidents that get an update. */
+/**
+ * @throws Invalid for a time in the future, or before an update of the parts. @param parts the incidents that get an
+ * update.
+ */
 function requireTime(at: Date, parts: readonly MergedPart[], now: Date): void {
   requireNotInFuture('at', at, now)
   const isAfter = ({ startedAt, updates }: MergedPart) =>

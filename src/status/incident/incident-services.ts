@@ -12,8 +12,8 @@ import { formerServices } from '../page/page-scope.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 
 /**
- * The services that an incident affects. OPERATIONAL means recovered. UNDER_MAINTENANCE is not allowed, because maintenance is
- * planned.
+ * The services that an incident affects. OPERATIONAL means recovered. UNDER_MAINTENANCE is not allowed, because
+ * maintenance is planned.
  */
 export const serviceStatuses = z
   .array(
@@ -60,8 +60,8 @@ const servicesEdit = z.object({
 })
 
 /**
- * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires a key with
- * scope WRITE.
+ * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires
+ * a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the incident is newer than the given version.
  */
 export async function updateIncidentServices(ctx: Context, input: unknown): Promise<Incident> {

@@ -54,12 +54,13 @@ const newUpdate = z.object({
 })
 
 /**
- * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services recover; any other
- * status reopens it. Services that are not named keep their status. An update with a time before an existing update is inserted
- * there, changes only what no newer update sets, and notifies no one. Requires a key with scope WRITE.
+ * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services
+ * recover; any other status reopens it. Services that are not named keep their status. An update with a time before an
+ * existing update is inserted there, changes only what no newer update sets, and notifies no one. Requires a key with
+ * scope WRITE.
  * @param uploaded files to add to the update.
- * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident is newer than the given version, or its timeline is
- * full.
+ * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident is newer than the given version, or its
+ * timeline is full.
  */
 export async function postIncidentUpdate(
   ctx: Context,
@@ -186,8 +187,8 @@ export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): P
 }
 
 /**
- * Appends an update inside a change, with one statement. Its time is `at`, or just after the newest update if that is not older,
- * for example because another machine's clock is ahead.
+ * Appends an update inside a change, with one statement. Its time is `at`, or just after the newest update if that is
+ * not older, for example because another machine's clock is ahead.
  * @param before the incident; monitors can resolve it if `automatic`.
  * @throws NotFound for a service outside the organization.
  */
@@ -254,8 +255,8 @@ function postedUpdate(
 }
 
 /**
- * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update. Requires a key
- * with scope WRITE.
+ * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update.
+ * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the update is newer than the given version.
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {

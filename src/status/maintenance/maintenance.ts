@@ -75,7 +75,9 @@ interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 
   readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
 }
 
-/** Inserts a maintenance with its existing services and its first update, within a change. Returns it with its events. */
+/**
+ * Inserts a maintenance with its existing services and its first update, within a change. Returns it with its events.
+ */
 export async function insertMaintenance(
   tx: Context,
   { plan, date, ...fields }: NewMaintenance,
@@ -113,12 +115,12 @@ const maintenanceEdit = z.object({
 })
 
 /**
- * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a message in another
- * language belongs to that update. The status starts the maintenance early, marks it as being verified, or ends it early.
- * `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts and ends. Requires a key with scope
- * WRITE.
- * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or its
- * timeline is full.
+ * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a
+ * message in another language belongs to that update. The status starts the maintenance early, marks it as being
+ * verified, or ends it early. `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts
+ * and ends. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or
+ * its timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -185,8 +187,8 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
 }
 
 /**
- * Deletes a maintenance with its timeline and returns it. The time of its run counts towards uptime again. Requires a key with
- * scope WRITE.
+ * Deletes a maintenance with its timeline and returns it. The time of its run counts towards uptime again. Requires a
+ * key with scope WRITE.
  * @throws NotFound.
  */
 export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
@@ -244,8 +246,8 @@ export function findMaintenanceUpdate({ db }: Context, organizationId: string, i
 }
 
 /**
- * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due time, which the
- * worker's lease had moved.
+ * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due
+ * time, which the worker's lease had moved.
  */
 export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
@@ -362,7 +364,10 @@ export interface RenderedMessage extends StoredHtml {
 /** The message of an update that only changes the status. */
 const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION, translations: {} }
 
-/** Renders the message of an update; an empty message stays empty. @throws Invalid if it is too long in another language. */
+/**
+ * Renders the message of an update; an empty message stays empty. @throws Invalid if it is too long in another
+ * language.
+ */
 export async function renderUpdate(
   ctx: Context,
   organizationId: string,
@@ -414,7 +419,9 @@ async function addUpdateIfRoom(
   return addUpdate(tx, after, rendered)
 }
 
-/** Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections. */
+/**
+ * Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections.
+ */
 function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEvent['kind'] {
   if (before.status === 'SCHEDULED' && after.status === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
   if (before.status !== after.status && after.status === 'COMPLETED') return 'MAINTENANCE_COMPLETED'

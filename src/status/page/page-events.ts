@@ -25,8 +25,8 @@ type FollowContext = Source & PageReader & Pick<Context, 'pageGuard'>
 const followed = new WeakMap<EventLog, Map<string, { page: Page; followers: number }>>()
 
 /**
- * Follows the events of the page at this slug: those that concern one of its services, or every page. Ends when the page is
- * deleted, and when the caller loses access.
+ * Follows the events of the page at this slug: those that concern one of its services, or every page. Ends when the
+ * page is deleted, and when the caller loses access.
  * @param after the cursor to start after; null: only new events.
  * @throws NotFound when the page does not exist.
  * @throws Unauthenticated when it is private to the caller.

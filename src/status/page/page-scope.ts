@@ -19,7 +19,9 @@ export function formerServices(former: readonly { readonly serviceId: string }[]
   return former.length === 0 ? [EVERY_PAGE] : former.map(({ serviceId }) => serviceId)
 }
 
-/** Returns a filter of the incidents or maintenances on a page: those that affect one of its services, or none at all. */
+/**
+ * Returns a filter of the incidents or maintenances on a page: those that affect one of its services, or none at all.
+ */
 export function onPage({ organizationId, serviceIds }: PageScope) {
   if (serviceIds === null) return { organizationId }
   const own = { some: { serviceId: { in: [...serviceIds] } } }

@@ -71,9 +71,9 @@ export interface PageOwner {
 }
 
 /**
- * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; no row if the page
- * does not exist. It reads nothing about services that the page does not show. An index provides each list, so a long
- * history does not slow it down.
+ * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; no row if the
+ * page does not exist. It reads nothing about services that the page does not show. An index provides each list, so a
+ * long history does not slow it down.
  * @param since the earliest start of recent incidents, and of the days of services.
  */
 export function pageStateQuery(

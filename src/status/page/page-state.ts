@@ -79,7 +79,10 @@ export interface PageState {
   readonly recentIncidents: readonly IncidentWithTimeline[]
   /** Whether there are more recent incidents than these. */
   readonly hasMoreRecent: boolean
-  /** When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is open. */
+  /**
+   * When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is
+   * open.
+   */
   readonly withoutIncidentSince: Date
   /** The effects of incidents on the services within 90 days. */
   readonly incidentHistory: IncidentHistory
@@ -99,8 +102,8 @@ const bounds = {
 } as const
 
 /**
- * Reads the content of a public page, by its id or slug, with one statement, so that all parts agree with the cursor. Given
- * the id of an organization, reads its first page with all services.
+ * Reads the content of a public page, by its id or slug, with one statement, so that all parts agree with the cursor.
+ * Given the id of an organization, reads its first page with all services.
  * @param previous an earlier state of the page, whose older effects of incidents are reused.
  * @throws NotFound when the page does not exist.
  */

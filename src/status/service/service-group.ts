@@ -17,8 +17,8 @@ const newGroup = z.object({ name: nameText, description: proseText(2000).nullish
 
 /**
  * Creates a group at the end of the page. Requires a key with scope WRITE.
- * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would stay
- * empty.
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would
+ * stay empty.
  */
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')

@@ -158,8 +158,8 @@ export function timelinesOf<S>(timelines: readonly TimelineJson[], { form }: Tim
 }
 
 /**
- * Returns an SQL expression: the timelines as a JSON array of `TimelineJson`, in order. It reads no more than the bounds
- * allow: neither rows nor bodies.
+ * Returns an SQL expression: the timelines as a JSON array of `TimelineJson`, in order. It reads no more than the
+ * bounds allow: neither rows nor bodies.
  * @param owners the incidents or maintenances: an item of a FROM clause with the columns `id` and `nth`, their order.
  * @param shown a condition on the "serviceId" of the services that are named and counted; null: all.
  */

@@ -669,8 +669,8 @@ describe('the cost of an operation', () => {
       pastIncidents(first: 20) { edges { node { id title resolvedAt updates { nodes { message } } } } } } }`
     // With a key, because visitors are answered from the cache.
     const single = await statements(query(one.slug), one.key)
-    // On a busy machine, a list is completed in several time slices, each of which reads some of its rows. One statement per
-    // incident would be 49 more.
+    // On a busy machine, a list is completed in several time slices, each of which reads some of its rows. One
+    // statement per incident would be 49 more.
     expect(await statements(query(many.slug), many.key)).toBeLessThan(single + 10)
   })
 

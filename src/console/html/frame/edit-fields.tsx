@@ -11,8 +11,8 @@ import { message as messageText } from '../../../status/timeline/timeline-limits
 import type { Zone } from '../../../status-page/time-format.ts'
 
 /**
- * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until a
- * conflict has shown the current values.
+ * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until
+ * a conflict has shown the current values.
  * @param version the current one.
  */
 export function VersionField({ state, version }: { readonly state: FormState; readonly version: number }) {

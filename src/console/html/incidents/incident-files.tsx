@@ -96,7 +96,10 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   return screen.show({ title: 'Delete this file?', section: 'incidents', content }, state)
 }
 
-/** Renders the choice of files, and of a description for each. @param prefix of the ids, where the page has two such forms. */
+/**
+ * Renders the choice of files, and of a description for each. @param prefix of the ids, where the page has two such
+ * forms.
+ */
 export function FileFields({
   state,
   hint,

@@ -34,7 +34,10 @@ import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 /** The effect of the choice to notify subscribers on automatic updates. */
 export const NOTIFIED_FROM_NOW_ON = 'Also of its start and end.'
 
-/** Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its cancellation. */
+/**
+ * Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its
+ * cancellation.
+ */
 export function maintenanceScreens({ get, form, action }: Screens): void {
   get('maintenance/:id', (screen) => showMaintenance(screen, emptyForm, null))
   // For a reload after a refused update.

@@ -93,8 +93,8 @@ function draftServices(fields: URLSearchParams, { serviceIds }: EditedPage) {
 }
 
 /**
- * Reads the services that a page shows: null is all of them, undefined is no choice. Those that it showed before keep their
- * order.
+ * Reads the services that a page shows: null is all of them, undefined is no choice. Those that it showed before keep
+ * their order.
  * @throws Invalid when some are selected for a page that shows all.
  */
 export function readShownServices(

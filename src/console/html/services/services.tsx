@@ -25,7 +25,9 @@ export function serviceListScreens({ get, action }: Screens): void {
   action('services/groups/order', orderGroups, showServices)
 }
 
-/** A button moves one service by one position; without a button, `ids` are the services of a list in their new order. */
+/**
+ * A button moves one service by one position; without a button, `ids` are the services of a list in their new order.
+ */
 async function orderServices(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const { ctx, organization } = screen
   const services = await listServices(ctx, organization.id)
