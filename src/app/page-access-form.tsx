@@ -26,7 +26,8 @@ export function showAccessForm(c: HttpContext, site: Site, location: PageLocatio
   const status = problem instanceof RateLimited ? 429 : problem instanceof Unavailable ? 503 : 401
   const address = new URL(c.req.url)
   address.searchParams.delete('token')
-  const to = state.fields.get('to') ?? (c.req.method === 'GET' ? address.pathname + address.search : location.base || '/')
+  const to =
+    state.fields.get('to') ?? (c.req.method === 'GET' ? address.pathname + address.search : location.base || '/')
   return respondInWords(c, site, location, (words) => ({
     title: words.access.title,
     content: <AccessForm {...{ site, location, to, words }} state={inWords(state, words)} />,

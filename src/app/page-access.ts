@@ -11,9 +11,9 @@ import { nodeRequest } from '../http/request/node-request.ts'
 import { isOwnOrigin } from '../http/request/own-origin.ts'
 import { ownPath } from '../people/html/held-form.tsx'
 import { isPageLink, opensPage, requestPageLink, takePageLink } from '../people/page-access.ts'
+import { refuseCrossSite, showAccessForm, showLinkButton, showLinkGone, showLinkSent } from './page-access-form.tsx'
 import type { PageLocation } from './page-location.ts'
 import { findPageLocation } from './page-location.ts'
-import { showAccessForm, showLinkSent, showLinkGone, showLinkButton, refuseCrossSite } from './page-access-form.tsx'
 
 /** The dependencies of the forms. */
 export interface PageAccessOptions {
@@ -103,7 +103,11 @@ async function mailLink(
   return showLinkSent(c, site, location)
 }
 
-async function showLink({ site, visitorOf }: PageAccessOptions, c: HttpContext, location: PageLocation): Promise<Response> {
+async function showLink(
+  { site, visitorOf }: PageAccessOptions,
+  c: HttpContext,
+  location: PageLocation,
+): Promise<Response> {
   const isUsable = await isPageLink(visitorOf(c), location.page, c.req.param('token') ?? '')
   return isUsable ? showLinkButton(c, site, location) : showLinkGone(c, site, location)
 }

@@ -7,10 +7,10 @@ import type { Context } from '../core/context.ts'
 import { DomainError } from '../core/errors.ts'
 import { emptyForm } from '../http/page/form.tsx'
 import { holdAnswer } from '../http/response/send-answer.ts'
-import { findPageLocation } from './page-location.ts'
 import type { PageAccessOptions } from './page-access.ts'
 import { isAccessPath, pageAccessRoutes } from './page-access.ts'
-import { showAccessForm, refusalHeaders } from './page-access-form.tsx'
+import { refusalHeaders, showAccessForm } from './page-access-form.tsx'
+import { findPageLocation } from './page-location.ts'
 
 /** The dependencies of the guard. */
 export interface PageGuardOptions extends PageAccessOptions {

@@ -4,8 +4,8 @@ import type { LoopState } from '../core/concurrency/poll-loop.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Readiness } from '../http/health-routes.ts'
 import type { Monitoring } from '../monitoring/schedule/worker.ts'
-import type { Background } from './background.ts'
 import type { AdvisoryHealth } from './advisory-health.ts'
+import type { Background } from './background.ts'
 
 /** The state that changes while the process runs. */
 export interface Progress {

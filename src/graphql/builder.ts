@@ -76,8 +76,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
         about: ({ ids }) => ({ objects: Array.isArray(ids) ? ids.map(String) : [] }),
       }),
       resolve: (_root, { ids }, _ctx, _info, resolveNodes) => {
-        if (ids.length > PAGE_SIZE.max)
-          throw invalid([{ path: ['ids'], message: `must be at most ${PAGE_SIZE.max}` }])
+        if (ids.length > PAGE_SIZE.max) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE_SIZE.max}` }])
         return resolveNodes(ids)
       },
     },

@@ -131,7 +131,8 @@ const limits = (checkCost: CostCheck): Plugin => ({
 function requireCacheable({ schema, document, operationName, contextValue }: ExecutionArgs): void {
   // The context that `contextOf` made.
   const { shown } = contextValue as GraphContext
-  if (shown && !isCacheable(schema, document, operationName)) throw new Error('The answer to this operation must not be cached.')
+  if (shown && !isCacheable(schema, document, operationName))
+    throw new Error('The answer to this operation must not be cached.')
 }
 
 /** Reports each mutation, over every transport, before its result is sent. */

@@ -112,7 +112,8 @@ export const en = {
     filterByName: 'Filter by name',
     onlyProblems: 'Only problems',
     pastIncidents: 'Past incidents',
-    daysWithoutIncident: (days: number) => plural(days, { one: '# day without an incident', other: '# days without an incident' }),
+    daysWithoutIncident: (days: number) =>
+      plural(days, { one: '# day without an incident', other: '# days without an incident' }),
     noIncidents: (days: number) =>
       plural(days, { one: 'No incidents in the last day.', other: 'No incidents in the last # days.' }),
     noOtherIncidents: (days: number) =>

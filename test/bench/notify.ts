@@ -55,9 +55,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
     const sent = performance.now() - begun
     await rows
     const after = await usageOf(service)
-    line(
-      `the incident is created after ${reported.toFixed(0)} ms, all deliveries exist after ${made.toFixed(0)} ms`,
-    )
+    line(`the incident is created after ${reported.toFixed(0)} ms, all deliveries exist after ${made.toFixed(0)} ms`)
     line(
       `the last mail is handed over after ${(sent / 1000).toFixed(1)} s: ${((readers / sent) * 1000).toFixed(0)} a second`,
     )

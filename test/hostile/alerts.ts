@@ -279,14 +279,9 @@ export const alerts: readonly HostileCase[] = [
   }),
   incoming('what is no UTF-8', 'GENERIC', Buffer.alloc(200_000, 0xff), { read: 'REFUSED' }),
   incoming('zeros', 'GENERIC', JSON.stringify({ title: '\0\ud800', text: '\0'.repeat(30_000) }), { read: 'IGNORED' }),
-  incoming(
-    '200 kB of Markdown characters',
-    'GENERIC',
-    JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }),
-    {
-      read: 'DONE',
-    },
-  ),
+  incoming('200 kB of Markdown characters', 'GENERIC', JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }), {
+    read: 'DONE',
+  }),
   // The service does not decompress these bodies.
   incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },

@@ -149,7 +149,8 @@ interface ChoiceProps {
 }
 
 function Choice({ organizations, path }: ChoiceProps) {
-  if (organizations.length === 0) return <p class="lead">You are not a member of any organization. Ask for an invitation.</p>
+  if (organizations.length === 0)
+    return <p class="lead">You are not a member of any organization. Ask for an invitation.</p>
   return (
     <ul class="rows">
       {organizations.map(({ name, slug }) => (

@@ -12,7 +12,9 @@ export function hostError({ headers: { host }, rawHeaders, httpVersion, url = ''
   if (isRepeated(rawHeaders)) return 'The Host header is given twice.'
   if (!validHosts.memo(host)) return 'The Host header does not name a host.'
   if (url.startsWith('/') || !url.includes('://')) return null
-  return authorityOf(url) === authorityOf(`http://${host}`) ? null : 'The Host header does not match the host of the address.'
+  return authorityOf(url) === authorityOf(`http://${host}`)
+    ? null
+    : 'The Host header does not match the host of the address.'
 }
 
 /**

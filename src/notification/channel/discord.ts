@@ -30,7 +30,9 @@ function bodyOf(
   { page, words, headline, tone, facts, html, action, reason, event }: NotificationContent,
   manageUrl: string,
 ) {
-  const paragraphs = [plainText(html), `[${action.label}](${action.url})`].filter(Boolean).map((text) => truncate(text, 3500))
+  const paragraphs = [plainText(html), `[${action.label}](${action.url})`]
+    .filter(Boolean)
+    .map((text) => truncate(text, 3500))
   return {
     username: truncate(words.page.feed(page.name).replace(/discord|clyde/gi, '…'), 80),
     // Keeps mentions in a message from notifying users.

@@ -56,7 +56,8 @@ const StatusPageChange = builder
         nullable: true,
         // Includes rendering the page.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
-        description: 'The changes. Null: an earlier event included them, or they are too large; fetch them from the page.',
+        description:
+          'The changes. Null: an earlier event included them, or they are too large; fetch them from the page.',
         resolve: ({ event, page }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, page, event)),
       }),
     }),

@@ -85,8 +85,7 @@ builder.objectFields(IncidentNote, (t) => ({
 builder.mutationField('deleteIncidentFile', (t) =>
   t.field({
     type: deletionPayload('IncidentFile'),
-    description:
-      'Deletes a file. Requires a key with scope WRITE; for the file of a note, its author or scope ADMIN.',
+    description: 'Deletes a file. Requires a key with scope WRITE; for the file of a note, its author or scope ADMIN.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteIncidentFile(ctx, id),

@@ -86,7 +86,8 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
     version: t.int({
       required: false,
-      description: 'The version of the incident that you read. If there is a newer one, the mutation returns a ConflictError.',
+      description:
+        'The version of the incident that you read. If there is a newer one, the mutation returns a ConflictError.',
     }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),

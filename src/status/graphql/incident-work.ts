@@ -29,7 +29,8 @@ export const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement
     actor: t.expose('actorKind', { type: ActorKind, description: 'The kind of its author.' }),
     authorName: t.string({
       nullable: true,
-      description: 'The name of the person or the API key that wrote it. Null: neither wrote it, or it no longer exists.',
+      description:
+        'The name of the person or the API key that wrote it. Null: neither wrote it, or it no longer exists.',
       resolve: (note, _args, ctx) => readTogether(ctx, () => recordedActorName(ctx, note)),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -152,7 +153,8 @@ builder.mutationField('deleteIncidentNote', (t) =>
 )
 
 const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
-  description: 'The service to move from one open incident to another. From a public incident, it can move only to a public one.',
+  description:
+    'The service to move from one open incident to another. From a public incident, it can move only to a public one.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),
     fromId: t.id({ description: 'The incident that the service leaves.' }),

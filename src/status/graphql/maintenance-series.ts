@@ -101,7 +101,10 @@ const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesI
     title: t.string({ description: 'A short title.' }),
     message: t.string({ description: 'The first update of each date, in markdown.' }),
     translations: t.field(translationsField.both),
-    startsAt: t.field({ type: 'DateTime', description: 'The first start. If the rule does not match this time, the next start that it matches.' }),
+    startsAt: t.field({
+      type: 'DateTime',
+      description: 'The first start. If the rule does not match this time, the next start that it matches.',
+    }),
     durationMinutes: t.int({ description: DURATION }),
     rule: t.string({ description: RULE }),
     timeZone: t.string({

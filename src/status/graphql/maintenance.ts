@@ -109,7 +109,8 @@ const Maintenance = builder.prismaNode('Maintenance', {
     seriesId: t.exposeID('seriesId', {
       nullable: true,
       authScopes: ownerOnly,
-      description: 'The repeating maintenance to which this date belongs. Null: none. Requires a key of the organization.',
+      description:
+        'The repeating maintenance to which this date belongs. Null: none. Requires a key of the organization.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',

@@ -24,7 +24,11 @@ const CreatePageInput = builder.inputType('CreatePageInput', {
       description: 'The https URL of the logo. Empty: none, even if the organization has one.',
     }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links for visitors.' }),
-    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What counts towards the uptime of services.' }),
+    uptimeSource: t.field({
+      type: UptimeSource,
+      required: false,
+      description: 'What counts towards the uptime of services.',
+    }),
     access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it. Default: everyone.' }),
   }),
 })
@@ -58,8 +62,16 @@ const UpdatePageInput = builder.inputType('UpdatePageInput', {
       description: 'The https URL of the logo. Null: that of the organization. Empty: none.',
     }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
-    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What counts towards the uptime of services.' }),
-    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it, as in `updatePageAccess`.' }),
+    uptimeSource: t.field({
+      type: UptimeSource,
+      required: false,
+      description: 'What counts towards the uptime of services.',
+    }),
+    access: t.field({
+      type: PageAccessInput,
+      required: false,
+      description: 'Who may read it, as in `updatePageAccess`.',
+    }),
     version: t.int(VERSION_READ),
   }),
 })

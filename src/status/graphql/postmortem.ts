@@ -74,8 +74,7 @@ builder.prismaObjectField('Incident', 'postmortem', (t) =>
   t.field({
     type: Postmortem,
     nullable: true,
-    description:
-      'The organization’s account of it, written afterwards. A draft requires a key of the organization.',
+    description: 'The organization’s account of it, written afterwards. A draft requires a key of the organization.',
     select: { postmortem: true },
     resolve: ({ postmortem, organizationId }, _args, { actor }) =>
       postmortem?.publishedAt || canReadOrganization(actor, organizationId) ? postmortem : null,

@@ -33,7 +33,13 @@ const url = (label: string, hint: string): AddressField => ({ ...secret('url', l
 /** The fields of each kind's address. */
 export const addressForms: Readonly<Record<AddressKey, readonly AddressField[]>> = {
   mail: [
-    { name: 'address', label: 'Email address', required: true, type: 'email', hint: 'Or the address of an SMS gateway.' },
+    {
+      name: 'address',
+      label: 'Email address',
+      required: true,
+      type: 'email',
+      hint: 'Or the address of an SMS gateway.',
+    },
     { name: 'short', label: 'Form', required: false, choices: mailForms },
   ],
   webhook: [url('URL', 'Receives a signed POST for each alert (Standard Webhooks).')],

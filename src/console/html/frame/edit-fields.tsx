@@ -48,8 +48,8 @@ export function EditProblem({
   if (!isOutdated(state, version)) return <FormProblem state={state} fields={fields} />
   return (
     <p class="problem" id="problem" role="alert">
-      Another person has changed this in the meantime. Where a value differs, the current one is beside yours. Send
-        the form again to replace it.
+      Another person has changed this in the meantime. Where a value differs, the current one is beside yours. Send the
+      form again to replace it.
     </p>
   )
 }
@@ -196,7 +196,12 @@ export function TellSubscribersField({
 }
 
 /** Returns the hint of `TellSubscribersField`, or the current choice as in `currentValue`. */
-export function currentTellSubscribers(state: FormState, version: number, checked: boolean, hint: string): Child | undefined {
+export function currentTellSubscribers(
+  state: FormState,
+  version: number,
+  checked: boolean,
+  hint: string,
+): Child | undefined {
   const value = checked ? 'true' : ''
   return currentValue(state, version, { name: 'tellSubscribers', value, shown: checked ? 'yes' : 'no', hint })
 }

@@ -282,7 +282,12 @@ async function showForm(
       <TellSubscribersField
         state={state}
         checked={tellSubscribers}
-        hint={currentTellSubscribers(state, version, tellSubscribers, 'Of the first date, and of the start and end of each.')}
+        hint={currentTellSubscribers(
+          state,
+          version,
+          tellSubscribers,
+          'Of the first date, and of the start and end of each.',
+        )}
       />
       {series === null ? null : <p class="hint">Past dates stay, and so do dates that were edited separately.</p>}
       <p class="actions">
@@ -338,7 +343,11 @@ function StartFields({ screen, state, series }: SeriesFieldsProps) {
         value={zone.name}
         required
         autocomplete="off"
-        hint={now('timeZone', zone.name, 'Such as Europe/Berlin. The time of day stays the same when its clocks change.')}
+        hint={now(
+          'timeZone',
+          zone.name,
+          'Such as Europe/Berlin. The time of day stays the same when its clocks change.',
+        )}
       />
       <InputField
         label="Minutes"

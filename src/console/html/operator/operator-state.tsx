@@ -187,7 +187,9 @@ function Row({ name, children }: { readonly name: string; readonly children: Chi
 
 function Backups({ config, state }: { readonly config: Config; readonly state: BackupState | null }) {
   if (state === null) {
-    return <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR for regular backups.' : 'Made by workers.'}</>
+    return (
+      <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR for regular backups.' : 'Made by workers.'}</>
+    )
   }
   const { lastAt, bytes, failure } = state
   return (

@@ -140,7 +140,10 @@ async function showImport(screen: Screen, state: FormState): Promise<Response> {
     <div id="import">
       <form method="post" class="stack" enctype="multipart/form-data">
         <FormProblem state={state} fields={['csv', 'topics', 'serviceIds']} />
-        <p>No one is asked to confirm: you are responsible for their consent. People who have unsubscribed stay unsubscribed.</p>
+        <p>
+          No one is asked to confirm: you are responsible for their consent. People who have unsubscribed stay
+          unsubscribed.
+        </p>
         <div class="form-field">
           <label for="file">CSV file</label>
           <p class="hint" id="file-hint">
