@@ -54,13 +54,13 @@ class AlreadyAnswered extends Error {}
  */
 export async function withIdempotencyKey<C extends Context, T, Effect>(
   ctx: C,
-  asked: IdempotentRequest,
+  request: IdempotentRequest,
   memory: AnswerSerializer<T, Effect>,
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
-  if (asked.key == null) return work(ctx)
-  const id = rowIdOf(ctx, requireKey(ctx, asked.key), asked.part ?? 0)
-  const hash = hashOf([asked.operation, asked.input])
+  if (request.key == null) return work(ctx)
+  const id = rowIdOf(ctx, requireKey(ctx, request.key), request.part ?? 0)
+  const hash = hashOf([request.operation, request.input])
   const known = await answerOf(ctx, id, hash, memory)
   if (known) return known.value
   try {

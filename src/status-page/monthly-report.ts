@@ -144,8 +144,8 @@ async function computeNow(db: Database, about: ReportSubject): Promise<MonthlyRe
   })
   const ids = services.map(({ id }) => id)
   const settings = { ...organization, uptimeSource: page.uptimeSource }
-  const asked = ids.map((id) => ({ id, since: span.from }))
-  const histories = await readServiceStretches(db, settings, asked, readAt)
+  const queries = ids.map((id) => ({ id, since: span.from }))
+  const histories = await readServiceStretches(db, settings, queries, readAt)
   const corrections = await readCorrections(db, ids, span.to)
   const owner = {}
   const found: ServiceReport[] = []

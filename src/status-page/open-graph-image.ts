@@ -45,11 +45,11 @@ export async function readOpenGraphImage(
   source: StateSource,
   idOrSlug: string,
   incidentId: string | null,
-  asked: Language | null,
+  requested: Language | null,
 ): Promise<ReadImage> {
   const state = await sharedState(source, idOrSlug)
   const organizationId = state.organization.id
-  const language = documentLanguage(state, asked)
+  const language = documentLanguage(state, requested)
   const words = wordsOf(language)
   const of = { organizationId, language, offered: null, stateVersion: versionOf(state) }
   if (incidentId === null) return { ...of, image: pageImage(state, words) }

@@ -193,8 +193,8 @@ const distortions = Object.values(strangeValues).flatMap((value): Distortion[] =
   (sample) => written(sample, value(ROOM / leavesOf(sample))),
   (sample) => {
     const members = Object.entries(sample).map(([name, each]) => {
-      const isTold = ['version', 'groupKey', 'event_action', 'transition', 'action', 'state', 'status'].includes(name)
-      return `${JSON.stringify(name)}:${isTold ? JSON.stringify(each) : written(each, value(ROOM / leavesOf(sample)))}`
+      const isKept = ['version', 'groupKey', 'event_action', 'transition', 'action', 'state', 'status'].includes(name)
+      return `${JSON.stringify(name)}:${isKept ? JSON.stringify(each) : written(each, value(ROOM / leavesOf(sample)))}`
     })
     return `{${members.join()}}`
   },

@@ -96,11 +96,11 @@ async function post(path: string, body: unknown): Promise<Json> {
   throw new Refusal(String(answer['message'] ?? 'The passkey could not be used. Try again.'))
 }
 
-async function get(options: Json, asked: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {}): Promise<Json> {
+async function get(options: Json, extra: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {}): Promise<Json> {
   const allowCredentials = descriptors(options['allowCredentials'])
   const publicKey = { ...options, challenge: bytes(options['challenge']), allowCredentials }
   const credential = await navigator.credentials.get({
-    ...asked,
+    ...extra,
     publicKey: publicKey as PublicKeyCredentialRequestOptions,
   })
   const { response } = requireCredential(credential)

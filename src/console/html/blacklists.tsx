@@ -71,7 +71,7 @@ function WatchedTargets({ screen, page }: { readonly screen: Screen; readonly pa
       <h2>Watched</h2>
       {page.rows.length === 0 ? (
         <FirstStep screen={screen} path="monitors/new?kind=BLACKLIST" text="Watch one">
-          No address or domain is watched yet.
+          No address or domain is monitored yet.
         </FirstStep>
       ) : (
         <ul class="rows">

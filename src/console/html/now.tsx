@@ -83,7 +83,7 @@ function Now({
     <>
       {state.services.length === 0 ? (
         <FirstStep screen={screen} path="start" text="Watch a website">
-          Nothing is watched yet.
+          Nothing is monitored yet.
         </FirstStep>
       ) : null}
       {isCalm && state.services.length > 0 ? (

@@ -31,11 +31,11 @@ export function createCostCheck(readSizes: ReadSizes): CostCheck {
     // The context that Yoga or the websocket created.
     const ctx = contextValue as GraphContext
     const limit = ctx.actor.kind === 'visitor' ? MAX_COST.withoutKey : MAX_COST.withKey
-    const asked = { schema, document, operation, variables: { ...variableValues }, limit }
-    if (costOf(asked) <= limit) return null
-    const named = organizationsNamed(ctx, organizationsOf(schema, document, operation, asked.variables))
+    const options = { schema, document, operation, variables: { ...variableValues }, limit }
+    if (costOf(options) <= limit) return null
+    const named = organizationsNamed(ctx, organizationsOf(schema, document, operation, options.variables))
     const sizes = named && (await readSizes(ctx.db, named))
-    if (sizes && costOf({ ...asked, sizes }) <= limit) return null
+    if (sizes && costOf({ ...options, sizes }) <= limit) return null
     return operationTooLarge(`costs more than ${limit}`, { limit })
   }
 }

@@ -21,8 +21,8 @@ export function idempotentResolver<T, Effect, Input extends { readonly idempoten
 ) {
   return (_root: unknown, { input }: { readonly input: Input }, ctx: GraphContext): Promise<T> => {
     if (needs !== null) requireScope(ctx, needs)
-    const asked = { operation, input, key: input.idempotencyKey }
-    return withIdempotencyKey(ctx, asked, memory(ctx), (claiming) => work(claiming, input))
+    const request = { operation, input, key: input.idempotencyKey }
+    return withIdempotencyKey(ctx, request, memory(ctx), (claiming) => work(claiming, input))
   }
 }
 

@@ -38,8 +38,8 @@ export function takesEvents(accept: string | null): boolean {
 
 /** Selects like Yoga: ignores weights, and accepts only UTF-8. */
 function takesOneOf(accept: string | null, types: readonly string[]): boolean {
-  const asked = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',')
-  return asked.some((range) => {
+  const ranges = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',')
+  return ranges.some((range) => {
     const [type = '', ...params] = range.split(';')
     const [main, sub] = type.split('/')
     if (params.some((param) => param.startsWith('charset=') && param !== 'charset=utf-8')) return false

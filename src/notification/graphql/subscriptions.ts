@@ -80,8 +80,8 @@ builder.mutationField('subscribe', (t) =>
     args: { input: t.arg({ type: SubscribeInput }) },
     errors: { types: [Invalid, NotFound, Conflict, LimitExceeded, RateLimited, TierLimitReached] },
     resolve: async (_root, { input }, ctx) => {
-      const asked = { operation: 'subscribe', input, key: input.idempotencyKey }
-      const subscriber = await withIdempotencyKey(ctx, asked, subscriberSerializer(ctx), (claiming) =>
+      const request = { operation: 'subscribe', input, key: input.idempotencyKey }
+      const subscriber = await withIdempotencyKey(ctx, request, subscriberSerializer(ctx), (claiming) =>
         subscribe(claiming, input),
       )
       const message =

@@ -282,9 +282,9 @@ function respond(
 /** Returns the language of a form: the one in its path, or the reader’s, if the page offers it. */
 function languageFor(c: HttpContext, { languages, defaultLanguage }: Page): Language {
   const offered = offeredLanguages(languages, defaultLanguage)
-  const asked = languageOfTag(c.req.query('language'))
-  return asked !== null && offered.offered.includes(asked)
-    ? asked
+  const requested = languageOfTag(c.req.query('language'))
+  return requested !== null && offered.offered.includes(requested)
+    ? requested
     : preferredLanguage(c.req.header('accept-language'), offered)
 }
 

@@ -39,11 +39,11 @@ export function documentRoutes(options: {
     c.header('access-control-allow-origin', '*')
     const id = c.req.param('id') ?? ''
     const url = address.origin + address.root
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, url, kind.path, id, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, url, kind.path, id, requested])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
       if (previous?.stateVersion === versionOf(await sharedState(source, address.owner))) return previous
-      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, asked })
+      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, requested })
       return createRenderedPage({ ...of, headers: headersOf(kind) }, body)
     })
     if (asOf !== null) return sendStalePage(c, value, asOf)
@@ -54,10 +54,10 @@ export function documentRoutes(options: {
   async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
     const incident = c.req.param('id') ?? null
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, 'image', incident, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, 'image', incident, requested])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
-      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, asked)
+      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, requested)
       if (previous?.stateVersion === of.stateVersion) return previous
       const picture = await pngRenderer.render(openGraphImageSvg(image), of.organizationId)
       return createRenderedPage({ ...of, headers: headersOf(png) }, picture)

@@ -99,9 +99,9 @@ export async function findGroupIds(
   organizationId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
-  if (asked.length === 0) return new Set()
-  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  const known = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
+  if (known.length === 0) return new Set()
+  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: known } }, select: { id: true } })
   return new Set(groups.map(({ id }) => id))
 }
 

@@ -47,7 +47,7 @@ async function showMerge(screen: Screen, state: FormState): Promise<Response> {
           Its updates, services and followers move to the other incident, and its page redirects there. Each minute of
           an affected service counts once. This cannot be undone.
         </p>
-        <SelectField label="Part of" name="intoId" state={state} choices={choices} />
+        <SelectField label="Merge into" name="intoId" state={state} choices={choices} />
         <TextField
           label="An update for the other incident"
           name="message"

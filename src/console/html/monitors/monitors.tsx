@@ -135,7 +135,7 @@ function MonitorList({ screen, state, filter, page, days, imported }: MonitorLis
   if (page.rows.length === 0 && !isFiltered) {
     return (
       <FirstStep screen={screen} path="start" text="Watch a website">
-        Nothing is watched yet.
+        Nothing is monitored yet.
       </FirstStep>
     )
   }
