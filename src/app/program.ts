@@ -37,7 +37,7 @@ export async function writeAssets(): Promise<readonly string[]> {
   const path = fileURLToPath(bundledAssets)
   // Writes the file atomically, because another process may start from it meanwhile.
   const unfinished = `${path}.${process.pid}`
-  await writeFile(unfinished, writeBundled(files))
+  await writeFile(unfinished, await writeBundled(files))
   await rename(unfinished, path)
   return sources
 }
