@@ -56,7 +56,8 @@ const GeoRef = builder.objectRef<Geo>('Geo').implement({
       description: 'The number of the autonomous system, such as AS15169.',
     }),
     loading: t.boolean({
-      description: 'True in the first seconds after a first start, while data that may fill in null parts is loading.',
+      description:
+        'True while data that may fill in null parts is loading, such as in the first seconds after a first start.',
       resolve: ({ loading }) => loading === true,
     }),
   }),

@@ -55,7 +55,7 @@ export const ipReportJson = z
         asn: z.string().nullable().meta({ example: 'AS64500' }),
         loading: z.literal(true).optional().meta({
           description:
-            'Present only in the first seconds after a first start, while data that may fill in null parts is loading. Retry.',
+            'Present only while data that may fill in null parts is loading, such as in the first seconds after a first start. Retry.',
         }),
       })
       .meta({ id: 'Geo', description: 'Approximate. IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0.' }),

@@ -36,3 +36,19 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
   await Promise.race([work.catch(() => {}), overdue])
   clearTimeout(timer)
 }
+
+/** How often `unlessAborted` looks at the signal, in milliseconds. */
+const ABORT_POLL_INTERVAL_MS = 10
+
+/** Resolves to the result of `work`, or to null when `signal` aborts first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: { readonly aborted: boolean }): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const left = new Promise<null>((resolve) => {
+    timer = setInterval(() => signal.aborted && resolve(null), ABORT_POLL_INTERVAL_MS)
+  })
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    clearInterval(timer)
+  }
+}
