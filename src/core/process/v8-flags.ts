@@ -13,6 +13,6 @@ const FLAGS = ['--wasm-tiering-budget=13000000', '--wasm-lazy-validation']
  * Sets V8's flags for this process. Call it before anything is compiled: V8 accepts a code cache only with the flags of
  * its creation.
  */
-export function setCompilerFlags(): void {
+export function setV8Flags(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
 }
