@@ -1,6 +1,6 @@
 /**
- * Bundles the service and its dependencies into dist/ before each `npm start`, unless the bundle was built from the
- * same sources. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from
+ * Bundles the service and its dependencies into dist/ at `npm install`, and before each `npm start` if its sources have
+ * changed. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from
  * which V8 starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
  */
 import { execFile } from 'node:child_process'
@@ -131,15 +131,9 @@ async function bundle() {
   const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
-  const sources = await valuesOf(
-    inputs.filter((path) => !isPackage(path)),
-    hashOf,
-  )
+  const sources = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
   const packages = await valuesOf(inputs.filter(isPackage), stampOf)
-  const outputs = await valuesOf(
-    [...outputFiles.map(({ path }) => relative('', path)), queryCompiler, 'dist/assets.json'],
-    stampOf,
-  )
+  const outputs = await valuesOf([...outputFiles.map(({ path }) => relative('', path)), queryCompiler], stampOf)
   await write(record, JSON.stringify({ sources, packages, outputs }))
 }
 
@@ -161,10 +155,15 @@ function hash(content) {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** Writes a file atomically, because another process may read or write it at the same time. */
-async function write(path, text) {
+/**
+ * Writes a file atomically, because another process may read or write it at the same time. Leaves a file with this
+ * content as it is: the record of another bundle has its time.
+ */
+async function write(path, content) {
+  const existing = await readFile(path).catch(() => null)
+  if (existing?.equals(Buffer.from(content))) return
   const unfinished = `${path}.${process.pid}`
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(unfinished, text)
+  await writeFile(unfinished, content)
   await rename(unfinished, path)
 }
