@@ -7,6 +7,18 @@ import { documentation } from '../support/guides.ts'
 
 const slugs = sections.flatMap((section) => section.slugs)
 
+const headingsByFile = new Map<string, readonly string[]>()
+
+/** Returns the ids of a file’s headings. */
+function headingsOf(file: string): readonly string[] {
+  const known = headingsByFile.get(file)
+  if (known !== undefined) return known
+  const { headings } = renderGuide(posix.basename(file, '.md'), readFileSync(file, 'utf8'))
+  const ids = headings.map(({ id }) => id)
+  headingsByFile.set(file, ids)
+  return ids
+}
+
 test('every link in the files leads to an existing file and heading', () => {
   for (const [file, text] of documentation()) {
     for (const [, address = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -15,11 +27,7 @@ test('every link in the files leads to an existing file and heading', () => {
       const target = path === '' ? file : posix.join(posix.dirname(file), path)
       expect(existsSync(target), `${file}: ${address}`).toBe(true)
       if (heading === undefined || (file === 'README.md' && path === '')) continue
-      const { headings } = renderGuide(posix.basename(target, '.md'), readFileSync(target, 'utf8'))
-      expect(
-        headings.map(({ id }) => id),
-        `${file}: ${address}`,
-      ).toContain(heading)
+      expect(headingsOf(target), `${file}: ${address}`).toContain(heading)
     }
   }
 })
