@@ -13,7 +13,6 @@ import {
 import { placeholders } from '../../../status/template-text.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import { bothIn } from '../../../status/translations.ts'
-import { FirstStep } from '../first-step.tsx'
 import {
   ConfirmDeletion,
   currentTellSubscribers,
@@ -25,6 +24,7 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'

@@ -13,7 +13,7 @@ import { findDelivery, pageableDeliveries } from '../../../notification/delivery
 import type { DeliveryFilter } from '../../../notification/list-filter.ts'
 import { hasSubscribers } from '../../../notification/subscriber/subscriber-queries.ts'
 import { Time } from '../../../status-page/html/time.tsx'
-import { FirstStep } from '../first-step.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import type { ListPage } from '../frame/paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, readListPage, textParam } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'

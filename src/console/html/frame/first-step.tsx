@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Screen } from './frame/screen.tsx'
+import type { Screen } from './screen.tsx'
 
 /** Shows on an empty screen what to do first, with the button for it. */
 export function FirstStep({

@@ -1,8 +1,8 @@
-import { validIdOrEmpty } from '../../core/id.ts'
-import { MAX_ITEMS } from '../../event-log/bulk.ts'
-import type { FormState } from '../../http/page/form.tsx'
-import { FormProblem } from '../../http/page/form.tsx'
-import type { Screen } from './frame/screen.tsx'
+import { validIdOrEmpty } from '../../../core/id.ts'
+import { MAX_ITEMS } from '../../../event-log/bulk.ts'
+import type { FormState } from '../../../http/page/form.tsx'
+import { FormProblem } from '../../../http/page/form.tsx'
+import type { Screen } from './screen.tsx'
 
 /** Renders the checkbox that selects a row of a list, for the buttons of its form. */
 export function Choose({ id, name }: { readonly id: string; readonly name: string }) {
