@@ -20,8 +20,7 @@ import { FirstStep } from '../frame/first-step.tsx'
 import type { ListPage } from '../frame/paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { monitorStateNames } from '../now.tsx'
-import { kinds, outcomeNames, shownState } from './monitor-words.ts'
+import { kinds, monitorStateNames, outcomeNames, shownState } from './monitor-words.ts'
 
 /** The days in the bar of each monitor. */
 const DAYS = 30
