@@ -15,9 +15,9 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
 import { TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { ServiceStatusFields } from '../services/service-fields.tsx'
 import { FileFields } from './incident-files.tsx'
 import { statusChoices } from './new-incident.tsx'

@@ -26,10 +26,10 @@ import {
 } from '../frame/edit-fields.tsx'
 import { FirstStep } from '../frame/first-step.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import {
   isDraft,
   readServiceIds,

@@ -10,12 +10,12 @@ import { timelineSearch } from '../../../status/search.ts'
 import { MaintenanceMark } from '../../../status-page/html/status-mark.tsx'
 import { Span } from '../../../status-page/html/time.tsx'
 import { FirstStep } from '../frame/first-step.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { ListPage } from '../frame/paging.tsx'
 import { PageLinks, readListPage } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import type { FilteredPage } from '../frame/timeline-filters.tsx'
 import { dayRange, ofServiceNamed, readFiltered, TimelineFilters } from '../frame/timeline-filters.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { readServiceNames } from '../services/service-fields.tsx'
 
 type Row = Prisma.MaintenanceGetPayload<object>
