@@ -12,7 +12,7 @@ import type PrismaTypes from '../generated/pothos-types.ts'
 import { getDatamodel } from '../generated/pothos-types.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import { costs, STATEMENT_COST } from './document/cost.ts'
-import { PAGE_SIZE } from './list/keyset.ts'
+import { PAGE_SIZE } from './document/page-size.ts'
 
 /** The context of every resolver. Rooms add the members for their own resolvers. */
 export interface GraphContext extends Context {

@@ -5,9 +5,9 @@ import type PrismaTypes from '../../generated/pothos-types.ts'
 import type { GraphContext } from '../builder.ts'
 import { builder } from '../builder.ts'
 import { costs } from '../document/cost.ts'
+import { PAGE_SIZE } from '../document/page-size.ts'
 import { cacheable } from '../execution/cacheable.ts'
 import type { Edge, Page } from './keyset.ts'
-import { PAGE_SIZE } from './keyset.ts'
 
 type Model = keyof PrismaTypes
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never
