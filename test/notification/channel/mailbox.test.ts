@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { foldMailbox, mailboxStart } from '../../../src/notification/mail/mailbox.ts'
+import { foldMailbox, mailboxStart } from '../../../src/notification/channel/mailbox.ts'
 
 describe('the mailbox of an address', () => {
   test.each([
