@@ -1,7 +1,7 @@
 // @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { deleteOldDeliveries } from '../../../src/notification/delivery/delivery.ts'
-import { reportBounce } from '../../../src/notification/mail/bounce.ts'
+import { reportBounce } from '../../../src/notification/subscriber/bounce.ts'
 import { readAddress } from '../../../src/notification/subscriber/address.ts'
 import { subscribe } from '../../../src/notification/subscriber/subscribe.ts'
 import {
