@@ -1,6 +1,7 @@
 import type { Issue } from '../../core/errors.ts'
 import { MAX_TIME, MIN_TIME } from '../../core/list-filter.ts'
 import { invalid } from '../../core/validation.ts'
+import { PAGE_SIZE } from '../document/page-size.ts'
 
 /** The direction of a key, in Prisma's notation. */
 export type Direction = 'asc' | 'desc'

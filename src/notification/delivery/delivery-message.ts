@@ -2,12 +2,13 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { languageNamed, offeredLanguages } from '../../language/choice.ts'
 import type { Message } from '../channel/channel.ts'
-import type { DueDelivery } from './delivery.ts'
-import { addressOf, secretsOf, tokenOf } from '../subscriber/token.ts'
+import { addressOf } from '../channel/sealed-address.ts'
 import type { NotificationContent } from '../content/content.ts'
 import { notificationContent, subscriptionContent, withheldContent } from '../content/content.ts'
 import { manageUrl, unsubscribeUrl } from '../content/links.ts'
 import { parsePayload } from '../content/payload.ts'
+import { secretsOf, tokenOf } from '../subscriber/token.ts'
+import type { DueDelivery } from './delivery.ts'
 
 /**
  * Renders the message of a delivery; null if its subscriber was stopped or its payload is deleted.

@@ -4,7 +4,7 @@ import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
-import { subscriberState } from '../list-filter.ts'
+import { subscriberState } from '../subscriber/list-filter.ts'
 import { secretsOf } from '../subscriber/token.ts'
 import { SubscriberState } from './enums.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, SECOND } from '../../../src/core/time.ts'
 import type { Outcome } from '../../../src/notification/channel/channel.ts'
-import { progressAfter, readAttempts } from '../../../src/notification/delivery/attempt.ts'
+import { progressAfter, readAttempts } from '../../../src/notification/queue/attempt.ts'
 import { noon } from '../../support/context.ts'
 
 const failed = (permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'): Outcome => ({

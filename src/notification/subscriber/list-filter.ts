@@ -1,8 +1,8 @@
-import { validIdOrEmpty } from '../core/id.ts'
-import { containsText, inRange, oneOf, searchText } from '../core/list-filter.ts'
-import type { Prisma, Subscriber } from '../generated/prisma/client.ts'
-import type { ChannelKind, DeliveryStatus } from '../generated/prisma/enums.ts'
-import { active } from './subscriber/subscriber.ts'
+import { validIdOrEmpty } from '../../core/id.ts'
+import { containsText, inRange, oneOf, searchText } from '../../core/list-filter.ts'
+import type { Prisma, Subscriber } from '../../generated/prisma/client.ts'
+import type { ChannelKind } from '../../generated/prisma/enums.ts'
+import { active } from './subscriber.ts'
 
 /** The states of a subscription. */
 export type SubscriberStateName = 'PENDING' | 'ACTIVE' | 'STOPPED'
@@ -16,7 +16,8 @@ export function subscriberState({
   return confirmedAt === null ? 'PENDING' : 'ACTIVE'
 }
 
-interface CreationFilter {
+/** Conditions on what was created for a channel. */
+export interface CreationFilter {
   readonly channel?: readonly ChannelKind[] | null | undefined
   readonly createdAfter?: Date | null | undefined
   readonly createdBefore?: Date | null | undefined
@@ -29,12 +30,6 @@ export interface SubscriberFilter extends CreationFilter {
   readonly address?: string | null | undefined
   /** The page that they follow. */
   readonly pageId?: string | null | undefined
-}
-
-/** Conditions on deliveries, which must all be met. Null and absent ones are ignored. */
-export interface DeliveryFilter extends CreationFilter {
-  readonly status?: readonly DeliveryStatus[] | null | undefined
-  readonly subscriberId?: string | null | undefined
 }
 
 const states = {
@@ -62,20 +57,6 @@ export function subscribersMatching(filter: SubscriberFilter): Prisma.Subscriber
     ...(state && { OR: state.in.map((each) => states[each]) }),
     ...(filter.pageId && { AND: [ofPage(validIdOrEmpty(filter.pageId))] }),
     ...(address !== null && { label: containsText(address) }),
-    ...(createdAt && { createdAt }),
-  }
-}
-
-/** Returns the condition of deliveries that match a filter. @throws Invalid for too many values or an empty range. */
-export function deliveriesMatching(filter: DeliveryFilter): Prisma.DeliveryWhereInput {
-  const { subscriberId } = filter
-  const channel = oneOf('channel', filter.channel)
-  const status = oneOf('status', filter.status)
-  const createdAt = inRange('created', filter.createdAfter, filter.createdBefore)
-  return {
-    ...(channel && { channel }),
-    ...(status && { status }),
-    ...(subscriberId && { subscriberId: validIdOrEmpty(subscriberId) }),
     ...(createdAt && { createdAt }),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
-import { nextAttempt, postponedUntil } from '../../../src/notification/delivery/backoff.ts'
+import { nextAttempt, postponedUntil } from '../../../src/notification/queue/backoff.ts'
 import { noon } from '../../support/context.ts'
 
 const inSeconds = (at: Date | null) => (at === null ? null : (at.getTime() - noon.getTime()) / SECOND)
