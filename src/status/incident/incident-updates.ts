@@ -11,7 +11,7 @@ import { change, changeBySql } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
 import { IncidentStatus } from '../../generated/prisma/enums.ts'
 import { findOwned, notFound, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   MAX_UPDATES,
   message,
@@ -25,13 +25,8 @@ import { changedMessages, messageChanges, titleChanges, translations, withChange
 import type { PlacedFile } from './file-store.ts'
 import { addFiles, checkFiles, fileIds } from './file-store.ts'
 import { incidentEvent, manual, requireOwnTimeline } from './incident.ts'
-import {
-  correctTimeline,
-  firstFreeTime,
-  readTimeline,
-  requireNotInFuture,
-  requireStartBeforeEnd,
-} from './incident-corrections.ts'
+import { correctTimeline, readTimeline, requireStartBeforeEnd } from './incident-corrections.ts'
+import { firstFreeTime, requireNotInFuture } from '../timeline/update-time.ts'
 import type { ServiceStatuses } from './incident-services.ts'
 import {
   ownServices,

@@ -12,7 +12,7 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   message,
   optionalMessage,

@@ -15,7 +15,7 @@ import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineJson } from
 import { timelinesOf } from '../timeline/timeline-reader.ts'
 import type { PagePosition } from './page-position.ts'
 import { pagePosition, publicChangeTime } from './page-position.ts'
-import type { PageScope } from './page-scope.ts'
+import type { PageScope } from '../page-scope.ts'
 import type { PageStateJson, Repetition } from './page-state-query.ts'
 import { pageStateQuery } from './page-state-query.ts'
 

@@ -4,8 +4,8 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { PageStatus } from '../service/shown-status.ts'
 import { pageStatus, shownServiceOf } from '../service/shown-status.ts'
-import type { PageScope } from './page-scope.ts'
-import { concerns, isPublicIncident, shownCondition } from './page-scope.ts'
+import type { PageScope } from '../page-scope.ts'
+import { concerns, isPublicIncident, shownCondition } from '../page-scope.ts'
 
 /** The causes of a page's status. */
 export interface PageCauses {

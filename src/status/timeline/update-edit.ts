@@ -4,7 +4,7 @@ import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import type { IncidentUpdate } from '../../generated/prisma/client.ts'
-import { firstFreeTime, requireNotInFuture } from '../incident/incident-corrections.ts'
+import { firstFreeTime, requireNotInFuture } from './update-time.ts'
 import { changedMessages, messageChanges, translations } from '../translations.ts'
 import { message } from './timeline-limits.ts'
 
