@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { readPages } from '../../src/account/page/page.ts'
-import { deleteIncident } from '../../src/status/incident/incident-edits.ts'
-import { createIncident } from '../../src/status/incident/incident-opening.ts'
-import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
-import { readIncidentRow, readLiveRows } from '../../src/status/live-event.ts'
-import { readPageStatuses } from '../../src/status/page/page-status.ts'
-import { createService } from '../../src/status/service/service.ts'
-import { testDatabase } from '../support/database.ts'
-import { tenantsOf } from './setup.ts'
+import { readPages } from '../../../src/account/page/page.ts'
+import { deleteIncident } from '../../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
+import { readIncidentRow, readLiveRows } from '../../../src/status/page/live-event.ts'
+import { readPageStatuses } from '../../../src/status/page/page-status.ts'
+import { createService } from '../../../src/status/service/service.ts'
+import { testDatabase } from '../../support/database.ts'
+import { tenantsOf } from '../setup.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
