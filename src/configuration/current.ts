@@ -12,7 +12,7 @@ import { changeSecrets } from '../monitoring/monitor/secrets.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
 import type { Template } from '../status/template.ts'
 import { templateServices } from '../status/template.ts'
-import { bothIn } from '../status/translations.ts'
+import { bothIn } from '../status/timeline/translations.ts'
 import type { Members } from './format.ts'
 import type { Section } from './sections.ts'
 

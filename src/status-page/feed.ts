@@ -9,7 +9,7 @@ import type {
   TimelineFile,
   TimelineUpdate as Update,
 } from '../status/timeline/timeline-reader.ts'
-import type { InLanguage } from '../status/translations.ts'
+import type { InLanguage } from '../status/timeline/translations.ts'
 import type { Zone } from './time-format.ts'
 import { zoneOf } from './time-format.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'

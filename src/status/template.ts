@@ -17,7 +17,7 @@ import { requireDistinct, requireServices } from './ownership.ts'
 import type { PlaceholderValues } from './template-text.ts'
 import { fillPlaceholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
 import { message, titleText } from './timeline/timeline-limits.ts'
-import { bothAfter, bothIn, translations } from './translations.ts'
+import { bothAfter, bothIn, translations } from './timeline/translations.ts'
 
 /** The maximum number of templates of an organization. */
 export const MAX_TEMPLATES = 50

@@ -12,7 +12,7 @@ import { readUpdateFiles } from '../../status/incident/file-store.ts'
 import type { PageScope } from '../../status/page-scope.ts'
 import { shows } from '../../status/page-scope.ts'
 import { shownServiceOf, statusCausesSelect } from '../../status/service/shown-status.ts'
-import { storedTexts } from '../../status/translations.ts'
+import { storedTexts } from '../../status/timeline/translations.ts'
 
 const referenceFields = { id: z.string(), name: z.string() }
 

@@ -14,8 +14,8 @@ import {
 import { instantOf, nextDates, ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import type { BothTexts } from '../translations.ts'
-import { storedTexts } from '../translations.ts'
+import type { BothTexts } from '../timeline/translations.ts'
+import { storedTexts } from '../timeline/translations.ts'
 import { Service } from './service.ts'
 import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
 

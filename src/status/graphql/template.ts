@@ -18,7 +18,7 @@ import {
 } from '../template.ts'
 import { placeholders } from '../template-text.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { bothIn } from '../translations.ts'
+import { bothIn } from '../timeline/translations.ts'
 import { IncidentServiceInput } from './incident.ts'
 import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'
 

@@ -20,8 +20,8 @@ import {
   tellSubscribers,
 } from '../timeline/timeline-limits.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { MessageChanges, TitleChanges } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
+import type { MessageChanges, TitleChanges } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import type { PlacedFile } from './file-store.ts'
 import { addFiles, checkFiles, fileIds } from './file-store.ts'
 import { incidentEvent, manual, requireOwnTimeline } from './incident.ts'

@@ -22,8 +22,8 @@ import {
   titleText,
 } from '../timeline/timeline-limits.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { Translations } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
+import type { Translations } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import type { Plan } from './maintenance-schedule.ts'
 import {
   createPlan,

@@ -7,7 +7,7 @@ import type { IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../gen
 import type { Language } from '../../language/catalogue.ts'
 import type { PageScope } from '../page-scope.ts'
 import { shownCondition } from '../page-scope.ts'
-import { bodiesOf } from '../translations.ts'
+import { bodiesOf } from './translations.ts'
 
 /** An update of a timeline, as read. */
 export interface TimelineUpdate<S> {

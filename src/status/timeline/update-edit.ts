@@ -5,7 +5,7 @@ import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-
 import { validate } from '../../core/validation.ts'
 import type { IncidentUpdate } from '../../generated/prisma/client.ts'
 import { firstFreeTime, requireNotInFuture } from './update-time.ts'
-import { changedMessages, messageChanges, translations } from '../translations.ts'
+import { changedMessages, messageChanges, translations } from './translations.ts'
 import { message } from './timeline-limits.ts'
 
 const updateEdit = z.object({

@@ -12,7 +12,7 @@ import {
 } from '../../../status/template.ts'
 import { placeholders } from '../../../status/template-text.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import { bothIn } from '../../../status/translations.ts'
+import { bothIn } from '../../../status/timeline/translations.ts'
 import {
   ConfirmDeletion,
   currentTellSubscribers,

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Context } from '../core/context.ts'
-import type { StoredHtml, StoredMessages } from '../core/markdown/markdown-rendering.ts'
-import { htmlOf, renderMessage } from '../core/markdown/markdown-rendering.ts'
-import { invalid } from '../core/validation.ts'
-import type { Prisma } from '../generated/prisma/client.ts'
-import type { Language } from '../language/catalogue.ts'
-import { languages } from '../language/catalogue.ts'
-import { message, titleText } from './timeline/timeline-limits.ts'
+import type { Context } from '../../core/context.ts'
+import type { StoredHtml, StoredMessages } from '../../core/markdown/markdown-rendering.ts'
+import { htmlOf, renderMessage } from '../../core/markdown/markdown-rendering.ts'
+import { invalid } from '../../core/validation.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { Language } from '../../language/catalogue.ts'
+import { languages } from '../../language/catalogue.ts'
+import { message, titleText } from './timeline-limits.ts'
 
 /** The maximum length of a message in all other languages together, in characters. */
 export const MAX_TRANSLATED_LENGTH = 40_000

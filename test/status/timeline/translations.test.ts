@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { renderStored } from '../../src/core/markdown/markdown-rendering.ts'
-import { updateIncident } from '../../src/status/incident/incident-edits.ts'
-import { createIncident } from '../../src/status/incident/incident-opening.ts'
-import { editIncidentUpdate, postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { renderStored } from '../../../src/core/markdown/markdown-rendering.ts'
+import { updateIncident } from '../../../src/status/incident/incident-edits.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
+import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
 import {
   cancelMaintenance,
   editMaintenanceUpdate,
   scheduleMaintenance,
   updateMaintenance,
-} from '../../src/status/maintenance/maintenance.ts'
-import { createMaintenanceSeries, updateMaintenanceSeries } from '../../src/status/maintenance/maintenance-series.ts'
-import { readPageState } from '../../src/status/page/page-state.ts'
-import { inLanguage, titleIn } from '../../src/status/translations.ts'
-import { noon } from '../support/context.ts'
-import { testDatabase } from '../support/database.ts'
-import { tenantsOf } from './setup.ts'
+} from '../../../src/status/maintenance/maintenance.ts'
+import { createMaintenanceSeries, updateMaintenanceSeries } from '../../../src/status/maintenance/maintenance-series.ts'
+import { readPageState } from '../../../src/status/page/page-state.ts'
+import { inLanguage, titleIn } from '../../../src/status/timeline/translations.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { tenantsOf } from '../setup.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
