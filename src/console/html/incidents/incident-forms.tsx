@@ -1,6 +1,6 @@
 import type { FormState } from '../../../http/page/form.tsx'
 import { SelectField, TextField, textRules } from '../../../http/page/form.tsx'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { message as messageText } from '../../../status/timeline/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../../status/timeline/timeline-reader.ts'

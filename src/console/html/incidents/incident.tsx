@@ -19,7 +19,7 @@ import { postIncidentUpdate } from '../../../status/incident/incident-updates.ts
 import { readPostmortem } from '../../../status/incident/postmortem.ts'
 import type { ReviewerNames } from '../../../status/incident/postmortem-review.ts'
 import { readReviewers } from '../../../status/incident/postmortem-review.ts'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import type { Author } from '../../../status/timeline/authors.ts'
 import { readAuthors } from '../../../status/timeline/authors.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'

@@ -2,15 +2,15 @@ import { nameText } from '../../../core/validation.ts'
 import type { TemplateKind } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import {
   createTemplate,
   deleteTemplate,
   findTemplate,
   readTemplates,
   updateTemplate,
-} from '../../../status/template.ts'
-import { placeholders } from '../../../status/template-text.ts'
+} from '../../../status/template/template.ts'
+import { placeholders } from '../../../status/template/template-text.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import { bothIn } from '../../../status/timeline/translations.ts'
 import {

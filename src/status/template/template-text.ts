@@ -1,4 +1,4 @@
-import { invalid } from '../core/validation.ts'
+import { invalid } from '../../core/validation.ts'
 
 /** The parts of a template that may stay open until it is used. */
 export const placeholders = ['service', 'title', 'started', 'ends', 'page'] as const

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict, Invalid, NotFound } from '../../src/core/errors.ts'
-import { createIncident } from '../../src/status/incident/incident-opening.ts'
+import { Conflict, Invalid, NotFound } from '../../../src/core/errors.ts'
+import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import {
   createTemplate,
   deleteTemplate,
   fillTemplate,
   readTemplates,
   updateTemplate,
-} from '../../src/status/template.ts'
-import { fillPlaceholders, placeholdersIn, requirePlaceholders } from '../../src/status/template-text.ts'
-import { noon } from '../support/context.ts'
-import { testDatabase } from '../support/database.ts'
-import { tenantsOf } from './setup.ts'
+} from '../../../src/status/template/template.ts'
+import { fillPlaceholders, placeholdersIn, requirePlaceholders } from '../../../src/status/template/template-text.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { tenantsOf } from '../setup.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
