@@ -10,9 +10,9 @@ import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageOfTag } from '../../language/choice.ts'
 import { followPage } from '../../status/page/page-events.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { inLanguage, pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
 import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
+import type { PageAddress } from '../page-address.ts'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from '../page-address.ts'
 import type { PagePatch } from '../page-cache.ts'
 
 /** The address of an open page. */
@@ -112,7 +112,7 @@ async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId 
 async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
   await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx
-  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
+  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(hostNameOf(host), pages)
   return address && inLanguage(address, language)
 }
 

@@ -10,14 +10,14 @@ import { isPicture } from '../../status/incident/file-content.ts'
 import { readPublicFile } from '../../status/incident/file-store.ts'
 import type { DocumentKind } from '../document.ts'
 import { documentKinds, readDocument } from '../document.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { addPageRoute } from '../html/page-address.ts'
 import { createRenderedPage, sendPage, sendStalePage } from '../html/page-response.tsx'
 import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
+import type { PageAddress } from '../page-address.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { PngRenderer } from '../png-renderer.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
 import { rememberAddress } from './hot-answers.ts'
+import { addPageRoute } from './page-routes.ts'
 
 /**
  * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images.

@@ -19,14 +19,14 @@ import {
   requireRoomForUpdate,
   tellSubscribers,
 } from '../timeline/timeline-limits.ts'
-import { prepareUpdateEdit } from '../timeline/update-edit.ts'
 import type { MessageChanges, TitleChanges } from '../timeline/translations.ts'
 import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
+import { prepareUpdateEdit } from '../timeline/update-edit.ts'
+import { firstFreeTime, requireNotInFuture } from '../timeline/update-time.ts'
 import type { PlacedFile } from './file-store.ts'
 import { addFiles, checkFiles, fileIds } from './file-store.ts'
 import { incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 import { correctTimeline, readTimeline, requireStartBeforeEnd } from './incident-corrections.ts'
-import { firstFreeTime, requireNotInFuture } from '../timeline/update-time.ts'
 import type { ServiceStatuses } from './incident-services.ts'
 import {
   ownServices,

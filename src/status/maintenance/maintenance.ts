@@ -21,9 +21,9 @@ import {
   tellSubscribers,
   titleText,
 } from '../timeline/timeline-limits.ts'
-import { prepareUpdateEdit } from '../timeline/update-edit.ts'
 import type { Translations } from '../timeline/translations.ts'
 import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
+import { prepareUpdateEdit } from '../timeline/update-edit.ts'
 import type { Plan } from './maintenance-schedule.ts'
 import {
   createPlan,

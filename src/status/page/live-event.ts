@@ -6,9 +6,9 @@ import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { PageScope } from '../page-scope.ts'
 import { isPublicIncident } from '../page-scope.ts'
+import type { PageStatus } from '../service/shown-status.ts'
 import type { PageCauses } from './page-status.ts'
 import { pageCauses, statusOf } from './page-status.ts'
-import type { PageStatus } from '../service/shown-status.ts'
 
 /** The subject of live events. */
 interface LiveSubject {

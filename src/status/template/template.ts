@@ -14,10 +14,10 @@ import type { Language } from '../../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../../language/catalogue.ts'
 import { findIncident } from '../incident/incident.ts'
 import { requireDistinct, requireServices } from '../ownership.ts'
-import type { PlaceholderValues } from './template-text.ts'
-import { fillPlaceholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
 import { message, titleText } from '../timeline/timeline-limits.ts'
 import { bothAfter, bothIn, translations } from '../timeline/translations.ts'
+import type { PlaceholderValues } from './template-text.ts'
+import { fillPlaceholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
 
 /** The maximum number of templates of an organization. */
 export const MAX_TEMPLATES = 50
