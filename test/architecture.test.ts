@@ -57,6 +57,22 @@ const features = [
   'console',
 ]
 
+/** Folders that still import each other. */
+const mutualFolders = [
+  'src/account/custom-domain src/account/organization',
+  'src/account/custom-domain src/account/page',
+  'src/database/embedded src/database/migration',
+  'src/monitoring/group src/monitoring/state',
+  'src/monitoring/heartbeat src/monitoring/schedule',
+  'src/monitoring/heartbeat src/monitoring/state',
+  'src/monitoring/monitor src/monitoring/schedule',
+  'src/monitoring/monitor src/monitoring/state',
+  'src/monitoring/result src/monitoring/schedule',
+  'src/monitoring/schedule src/monitoring/state',
+  'src/monitoring/state src/monitoring/uptime',
+  'src/people/credential src/people/sign-in',
+]
+
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))
   .map((file) => `src/${file}`)
@@ -87,6 +103,15 @@ describe('the architecture', () => {
       rooms.slice(index + 1).filter((other) => between.has(`${one} ${other}`) && between.has(`${other} ${one}`)),
     )
     expect(mutual).toEqual([])
+  })
+
+  test('no two folders beside each other import each other, types included', () => {
+    const steps = new Set(imports.flatMap(stepsBetweenFolders))
+    const mutual = [...steps].filter((step) => {
+      const [one = '', other = ''] = step.split(' ')
+      return one < other && steps.has(`${other} ${one}`)
+    })
+    expect(mutual.filter((pair) => !mutualFolders.includes(pair))).toEqual([])
   })
 
   test('domain files know no GraphQL and no HTTP', () => {
@@ -191,6 +216,14 @@ describe('the architecture', () => {
     ])
   })
 })
+
+/** Returns the step of an import from one folder to another beside it, `src/a/b src/a/c`, if it is one. */
+function stepsBetweenFolders({ file, to }: Import): string[] {
+  const [from, target] = [file.split('/'), to.split('/')]
+  const depth = from.findIndex((name, index) => name !== target[index])
+  const isStep = depth > 0 && depth < from.length - 1 && depth < target.length - 1 && target[1] !== 'generated'
+  return isStep ? [[from, target].map((path) => path.slice(0, depth + 1).join('/')).join(' ')] : []
+}
 
 function importsOf(file: string): Import[] {
   return importsIn(file, readFileSync(file, 'utf8'))
