@@ -4,9 +4,9 @@ import { requireOperator } from '../../core/access.ts'
 import { transaction } from '../../core/context.ts'
 import { validate } from '../../core/validation.ts'
 import { email } from '../channel/email.ts'
-import { MAX_BOUNCES, stopSubscribers } from './subscriber.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
 import { subscribersAt, suppressMailbox } from '../mail/suppression.ts'
+import { MAX_BOUNCES, stopSubscribers } from './subscriber.ts'
 
 const report = z.object({ email: emailText, kind: z.enum(['BOUNCE', 'COMPLAINT']) })
 
