@@ -4,9 +4,9 @@ import { getIntrospectionQuery } from 'graphql'
 import pino from 'pino'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { blacklists } from '../../src/blacklist/list.ts'
-import { testApp } from '../support/app.ts'
-import { createGate, startDnsServer } from '../support/dns-server.ts'
+import { blacklists } from '../../../src/blacklist/list.ts'
+import { testApp } from '../../support/app.ts'
+import { createGate, startDnsServer } from '../../support/dns-server.ts'
 import {
   liveTransports,
   newOrganization,
@@ -14,8 +14,8 @@ import {
   type Result,
   transports,
   websocketClient,
-} from '../support/graphql-client.ts'
-import { scriptedLists } from '../support/scripted-lists.ts'
+} from '../../support/graphql-client.ts'
+import { scriptedLists } from '../../support/scripted-lists.ts'
 
 /** A target that fails for one list: an internal error. */
 const cursed = '198.51.100.66'

@@ -16,9 +16,9 @@ import { hasCurrent } from '../../http/response/etag.ts'
 import type { Shown } from '../builder.ts'
 import { parseWithinLimits } from '../document/parse.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
-import type { GraphqlServer } from '../server.ts'
-import { MAX_BODY_BYTES } from '../server.ts'
-import { isCacheable } from './cacheable.ts'
+import type { GraphqlServer } from './server.ts'
+import { MAX_BODY_BYTES } from './server.ts'
+import { isCacheable } from '../execution/cacheable.ts'
 
 /** Answers visitors' queries from memory, until the event log of the organization shown moves. */
 export interface AnswerCache {

@@ -2,11 +2,11 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { buildSchema } from 'graphql'
 import { expect, test } from 'vitest'
-import { isTimeSliceOver } from '../../src/core/concurrency/time-slice.ts'
-import { createPersistedQueries } from '../../src/graphql/document/persisted-queries.ts'
-import { createAnswerCache } from '../../src/graphql/execution/answer-cache.ts'
-import type { GraphqlServer } from '../../src/graphql/server.ts'
-import { silent } from '../support/scratch.ts'
+import { isTimeSliceOver } from '../../../src/core/concurrency/time-slice.ts'
+import { createPersistedQueries } from '../../../src/graphql/document/persisted-queries.ts'
+import { createAnswerCache } from '../../../src/graphql/transport/answer-cache.ts'
+import type { GraphqlServer } from '../../../src/graphql/transport/server.ts'
+import { silent } from '../../support/scratch.ts'
 
 test('simultaneous requests are executed in turns, so that one address delays another by one time slice', async () => {
   const served: string[] = []
