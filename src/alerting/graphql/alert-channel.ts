@@ -4,10 +4,10 @@ import type {
   AlertDelivery as AlertDeliveryRow,
 } from '../../generated/prisma/client.ts'
 import { AlertChange, AlertChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
 import { connectionOf, connectionOfNode, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { readAttempts } from '../../notification/queue/attempt.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'

@@ -13,12 +13,12 @@ import type { Caller } from '../../http/request/caller.ts'
 import { identifyingHeaders } from '../../http/request/caller.ts'
 import { publicCacheControl } from '../../http/response/cache-control.ts'
 import { hasCurrent } from '../../http/response/etag.ts'
-import type { Shown } from '../builder.ts'
 import { parseWithinLimits } from '../document/parse.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
+import { isCacheable } from '../execution/cacheable.ts'
+import type { Shown } from '../schema/builder.ts'
 import type { GraphqlServer } from './server.ts'
 import { MAX_BODY_BYTES } from './server.ts'
-import { isCacheable } from '../execution/cacheable.ts'
 
 /** Answers visitors' queries from memory, until the event log of the organization shown moves. */
 export interface AnswerCache {

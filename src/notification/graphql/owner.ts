@@ -1,7 +1,7 @@
 import { Invalid, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'

@@ -1,7 +1,7 @@
 import { NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { filePath } from '../incident/file-path.ts'

@@ -1,6 +1,6 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'

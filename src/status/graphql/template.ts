@@ -1,7 +1,7 @@
 import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'

@@ -17,7 +17,7 @@
 
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
-import type { ErrorCode as Code, Issue } from '../core/errors.ts'
+import type { ErrorCode as Code, Issue } from '../../core/errors.ts'
 import {
   Conflict,
   DomainError,
@@ -30,15 +30,15 @@ import {
   TierLimitReached,
   Unauthenticated,
   Unavailable,
-} from '../core/errors.ts'
-import { randomText } from '../core/id.ts'
-import type { Clock } from '../core/time.ts'
-import { unavailability } from '../database/connection/unavailable.ts'
-import { secondsUntil } from '../http/response/limit-headers.ts'
+} from '../../core/errors.ts'
+import { randomText } from '../../core/id.ts'
+import type { Clock } from '../../core/time.ts'
+import { unavailability } from '../../database/connection/unavailable.ts'
+import { secondsUntil } from '../../http/response/limit-headers.ts'
+import { costs } from '../document/cost.ts'
+import { requestError } from '../document/request-error.ts'
 import { builder } from './builder.ts'
-import { costs } from './document/cost.ts'
-import { requestError } from './document/request-error.ts'
-import { describedValues } from './schema/descriptions.ts'
+import { describedValues } from './descriptions.ts'
 
 /** The codes of expected failures. */
 export const ErrorCode = builder.enumType('ErrorCode', {

@@ -1,13 +1,13 @@
 import { execute, GraphQLEnumType, GraphQLObjectType, GraphQLSchema, parse } from 'graphql'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
-import { RateLimited } from '../../src/core/errors.ts'
-import { maskError } from '../../src/graphql/errors.ts'
-import { testApp } from '../support/app.ts'
-import { startDnsServer } from '../support/dns-server.ts'
-import { newOrganization, type Operation, type Result, websocketClient } from '../support/graphql-client.ts'
-import { silent } from '../support/scratch.ts'
-import { scriptedLists } from '../support/scripted-lists.ts'
+import { RateLimited } from '../../../src/core/errors.ts'
+import { maskError } from '../../../src/graphql/schema/errors.ts'
+import { testApp } from '../../support/app.ts'
+import { startDnsServer } from '../../support/dns-server.ts'
+import { newOrganization, type Operation, type Result, websocketClient } from '../../support/graphql-client.ts'
+import { silent } from '../../support/scratch.ts'
+import { scriptedLists } from '../../support/scripted-lists.ts'
 
 const logged: string[] = []
 const { baseUrl: url } = await testApp({
