@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import ICAL from 'ical.js'
 import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
-import { wordsOf } from '../../src/language/catalogue.ts'
+import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
+import { wordsOf } from '../../../src/language/catalogue.ts'
 import {
   cancelMaintenance,
   deleteMaintenance,
   scheduleMaintenance,
   updateMaintenance,
-} from '../../src/status/maintenance/maintenance.ts'
+} from '../../../src/status/maintenance/maintenance.ts'
 import {
   createMaintenanceSeries,
   endMaintenanceSeries,
   updateMaintenanceSeries,
-} from '../../src/status/maintenance/maintenance-series.ts'
-import { createPage } from '../../src/status/page/page.ts'
-import type { PageState } from '../../src/status/page/page-state.ts'
-import { createService } from '../../src/status/service/service.ts'
-import type { MaintenanceWithTimeline } from '../../src/status/timeline/timeline-reader.ts'
-import { maintenanceCalendar } from '../../src/status-page/calendar.ts'
-import { type Tenant, tenantsOf } from '../status/setup.ts'
-import { noon } from '../support/context.ts'
-import { testDatabase } from '../support/database.ts'
-import { serveUnder } from '../support/own-domain.ts'
-import { startPageServer } from '../support/page-server.ts'
+} from '../../../src/status/maintenance/maintenance-series.ts'
+import { createPage } from '../../../src/status/page/page.ts'
+import type { PageState } from '../../../src/status/page/page-state.ts'
+import { createService } from '../../../src/status/service/service.ts'
+import type { MaintenanceWithTimeline } from '../../../src/status/timeline/timeline-reader.ts'
+import { maintenanceCalendar } from '../../../src/status-page/document/calendar.ts'
+import { type Tenant, tenantsOf } from '../../status/setup.ts'
+import { noon } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
+import { serveUnder } from '../../support/own-domain.ts'
+import { startPageServer } from '../../support/page-server.ts'
 
 const database = await testDatabase()
 const tenant = tenantsOf(database.prisma)

@@ -1,28 +1,29 @@
-import type { Database } from '../core/context.ts'
-import { NotFound } from '../core/errors.ts'
-import type { Incident, Maintenance } from '../generated/prisma/client.ts'
-import type { Catalogue, Language } from '../language/catalogue.ts'
-import { wordsOf } from '../language/catalogue.ts'
-import { offeredLanguages, segmentOf } from '../language/choice.ts'
-import { readPublishedOf } from '../status/incident/postmortem.ts'
-import { seriesTitleIn } from '../status/maintenance/maintenance-series.ts'
-import type { PageState } from '../status/page/page-state.ts'
-import type { TimelineBounds } from '../status/timeline/timeline-reader.ts'
-import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline/timeline-reader.ts'
-import { inLanguage } from '../status/timeline/translations.ts'
+import type { Database } from '../../core/context.ts'
+import { NotFound } from '../../core/errors.ts'
+import type { Incident, Maintenance } from '../../generated/prisma/client.ts'
+import type { Catalogue, Language } from '../../language/catalogue.ts'
+import { wordsOf } from '../../language/catalogue.ts'
+import { segmentOf } from '../../language/choice.ts'
+import { readPublishedOf } from '../../status/incident/postmortem.ts'
+import { seriesTitleIn } from '../../status/maintenance/maintenance-series.ts'
+import type { PageState } from '../../status/page/page-state.ts'
+import type { TimelineBounds } from '../../status/timeline/timeline-reader.ts'
+import { readIncidentTimelines, readMaintenanceTimelines } from '../../status/timeline/timeline-reader.ts'
+import { inLanguage } from '../../status/timeline/translations.ts'
+import { bounds } from '../bounds.ts'
+import { documentLanguage } from '../document-language.ts'
+import { readLastChanges } from '../last-changes.ts'
+import { readPublishedReport } from '../published-report.ts'
+import { publicReportCsv, publicReportJson } from '../report-files.ts'
+import type { StateSource } from '../shared-state.ts'
+import { readWithState, sharedState, versionOf } from '../shared-state.ts'
+import { isInState, readStatuspage, statuspageKinds } from '../statuspage/document.ts'
+import { readNewestIncidents, readNewestMaintenances, readSeries } from '../timeline-queries.ts'
+import { pageLabel, shortLabel } from '../view.ts'
 import { badgeSvg } from './badge.ts'
-import { bounds } from './bounds.ts'
 import { maintenanceCalendar } from './calendar.ts'
 import type { FeedSource } from './feed.ts'
 import { atomFeed, rssFeed } from './feed.ts'
-import { readLastChanges } from './last-changes.ts'
-import { readPublishedReport } from './published-report.ts'
-import { publicReportCsv, publicReportJson } from './report-files.ts'
-import type { StateSource } from './shared-state.ts'
-import { readWithState, sharedState, versionOf } from './shared-state.ts'
-import { isInState, readStatuspage, statuspageKinds } from './statuspage/document.ts'
-import { readNewestIncidents, readNewestMaintenances, readSeries } from './timeline-queries.ts'
-import { pageLabel, shortLabel } from './view.ts'
 
 /** The input of a document: the page's state, and the database for what is not in it. */
 interface DocumentSource {
@@ -132,12 +133,6 @@ export const documentKinds: readonly DocumentKind[] = [
     },
   },
 ]
-
-/** Returns the requested language if the page offers it, or its default. */
-export function documentLanguage({ organization }: PageState, requested: Language | null): Language {
-  const { offered, byDefault } = offeredLanguages(organization.languages, organization.defaultLanguage)
-  return requested !== null && offered.includes(requested) ? requested : byDefault
-}
 
 /** A document, and the state that it shows. */
 interface WrittenDocument {

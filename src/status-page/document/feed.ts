@@ -1,21 +1,21 @@
-import type { Catalogue } from '../language/catalogue.ts'
-import type { Piece } from '../language/isolate.ts'
-import { isolate, piecesOf } from '../language/isolate.ts'
-import type { PublishedPostmortem } from '../status/incident/postmortem.ts'
-import type { PageState } from '../status/page/page-state.ts'
+import type { Catalogue } from '../../language/catalogue.ts'
+import type { Piece } from '../../language/isolate.ts'
+import { isolate, piecesOf } from '../../language/isolate.ts'
+import type { PublishedPostmortem } from '../../status/incident/postmortem.ts'
+import type { PageState } from '../../status/page/page-state.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
   TimelineFile,
   TimelineUpdate as Update,
-} from '../status/timeline/timeline-reader.ts'
-import type { InLanguage } from '../status/timeline/translations.ts'
-import type { Zone } from './time-format.ts'
-import { zoneOf } from './time-format.ts'
-import { lastChangeOf, maintenancePath, updateHtml } from './timeline-queries.ts'
+} from '../../status/timeline/timeline-reader.ts'
+import type { InLanguage } from '../../status/timeline/translations.ts'
+import type { Zone } from '../time-format.ts'
+import { zoneOf } from '../time-format.ts'
+import { lastChangeOf, maintenancePath, updateHtml } from '../timeline-queries.ts'
+import { joinNames } from '../view.ts'
+import { escapeXml } from '../xml.ts'
 import { urnOf } from './urn.ts'
-import { joinNames } from './view.ts'
-import { escapeXml } from './xml.ts'
 
 /** An incident or a maintenance with its texts in the feed's language, where they exist. */
 type Shown<T extends { readonly updates: readonly unknown[] }> = T &

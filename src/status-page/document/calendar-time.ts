@@ -1,6 +1,6 @@
-import { DAY, MINUTE } from '../core/time.ts'
-import type { OffsetChange } from '../core/time-zone.ts'
-import { offsetsOf } from '../core/time-zone.ts'
+import { DAY, MINUTE } from '../../core/time.ts'
+import type { OffsetChange } from '../../core/time-zone.ts'
+import { offsetsOf } from '../../core/time-zone.ts'
 
 /** Formats a time to the second: `20261120T120000Z` (§3.3.5). */
 export function formatUtc(at: Date): string {

@@ -1,7 +1,7 @@
-import type { ShownStatus } from '../status/service/shown-status.ts'
-import { statusShapes } from './status-shapes.ts'
-import { statusColours } from './status-tones.ts'
-import { escapeXml } from './xml.ts'
+import type { ShownStatus } from '../../status/service/shown-status.ts'
+import { statusShapes } from '../status-shapes.ts'
+import { statusColours } from '../status-tones.ts'
+import { escapeXml } from '../xml.ts'
 
 /** The content of a badge: `label: value`. */
 export interface Badge {
