@@ -59,9 +59,14 @@ const features = [
 
 /** Folders that still import each other. */
 const mutualFolders = [
+  'src/account/. src/account/api-key',
   'src/account/custom-domain src/account/organization',
   'src/account/custom-domain src/account/page',
+  'src/alerting/. src/alerting/sender',
+  'src/billing/. src/billing/check-plan',
+  'src/billing/. src/billing/subscription',
   'src/database/embedded src/database/migration',
+  'src/integration/. src/integration/kind',
   'src/monitoring/group src/monitoring/state',
   'src/monitoring/heartbeat src/monitoring/schedule',
   'src/monitoring/heartbeat src/monitoring/state',
@@ -70,6 +75,9 @@ const mutualFolders = [
   'src/monitoring/result src/monitoring/schedule',
   'src/monitoring/schedule src/monitoring/state',
   'src/monitoring/state src/monitoring/uptime',
+  'src/network/. src/network/outbound',
+  'src/people/. src/people/credential',
+  'src/people/. src/people/sign-in',
   'src/people/credential src/people/sign-in',
 ]
 
@@ -217,12 +225,17 @@ describe('the architecture', () => {
   })
 })
 
-/** Returns the step of an import from one folder to another beside it, `src/a/b src/a/c`, if it is one. */
+/**
+ * Returns the step of an import from one folder to another beside it, `src/a/b src/a/c`, if it is one. The files beside
+ * the folders count as a folder, `src/a/.`.
+ */
 function stepsBetweenFolders({ file, to }: Import): string[] {
   const [from, target] = [file.split('/'), to.split('/')]
   const depth = from.findIndex((name, index) => name !== target[index])
-  const isStep = depth > 0 && depth < from.length - 1 && depth < target.length - 1 && target[1] !== 'generated'
-  return isStep ? [[from, target].map((path) => path.slice(0, depth + 1).join('/')).join(' ')] : []
+  const isInFolders = depth > 0 && (depth < from.length - 1 || depth < target.length - 1)
+  if (!isInFolders || target[1] === 'generated') return []
+  const nameOf = (path: readonly string[]) => (depth < path.length - 1 ? path[depth] : '.')
+  return [[from, target].map((path) => [...path.slice(0, depth), nameOf(path)].join('/')).join(' ')]
 }
 
 function importsOf(file: string): Import[] {
