@@ -1,9 +1,9 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, SelectionSetNode } from 'graphql'
 import { getOperationAST, Kind, OperationTypeNode, print, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { Context } from '../../core/context.ts'
 import { createTaskThread, TaskTimeout } from '../../core/thread/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Context } from '../../core/context.ts'
 import { fragmentsOf, operationTooLarge } from './cost.ts'
 
 /** An operation that selects only the schema. */
