@@ -4,13 +4,13 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { SendAccountMail } from './mail.ts'
 import type { KnownSession } from './sign-in/session.ts'
 
-/** The context of actions of people. */
+/** The context of functions that act on people’s accounts. */
 export interface PeopleContext extends Context {
-  /** Encrypts secrets of people, such as those of authenticator apps. */
+  /** Encrypts people’s secrets, such as those of authenticator apps. */
   readonly seal: SecretBox
   /** Our public address, for links in emails. */
   readonly site: { readonly baseUrl: string }
-  /** The value that this browser has stored since a person signed in (`newDevice`); absent: none. */
+  /** The value stored in this browser when a person signed in (`newDevice`); absent: none. */
   readonly device?: string | undefined
 }
 

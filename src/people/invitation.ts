@@ -20,8 +20,8 @@ const LIFETIME = 7 * DAY
 const invitationInput = z.object({ email: personEmail, role: roleInput })
 
 /**
- * Invites an email address to the caller's organization. Owners only. A new invitation of the same address replaces the previous
- * one. Returns the token of the link, which only the caller gets.
+ * Invites an email address to the caller's organization. Owners only. A new invitation for the same address replaces the previous
+ * one. Returns the invitation and the token of its link, which only the caller gets.
  * @throws Invalid for an invalid field. @throws Conflict when the person is already a member, or for too many invitations.
  */
 export async function invite(ctx: Context, input: unknown): Promise<{ invitation: Invitation; token: string }> {
@@ -32,7 +32,7 @@ export async function invite(ctx: Context, input: unknown): Promise<{ invitation
   const invitedById = 'userId' in ctx.actor ? (ctx.actor.userId ?? null) : null
   const invitation = await change<Invitation>(ctx, organizationId, async ({ db, now }) => {
     const member = await db.membership.findFirst({ where: { organizationId, user: { email } } })
-    if (member) throw new Conflict('This person is a member already.')
+    if (member) throw new Conflict('This person is already a member.')
     await db.invitation.deleteMany({ where: { organizationId, email } })
     const people =
       (await db.membership.count({ where: { organizationId } })) +
@@ -90,7 +90,7 @@ export async function findInvitation({ db, now }: Pick<Context, 'db' | 'now'>, t
 }
 
 /**
- * Makes the signed-in person a member, given an invitation to their address.
+ * Makes the signed-in person a member by an invitation for their address.
  * @throws Forbidden when the invitation is for another address. @throws NotFound like `findInvitation`.
  */
 export async function acceptInvitation(ctx: Context, token: string): Promise<OpenInvitation> {
@@ -109,7 +109,7 @@ export async function acceptInvitation(ctx: Context, token: string): Promise<Ope
 const invitedPerson = z.object({ name: nameText, password: newPassword })
 
 /**
- * Creates the invited person, whose address the link proves, makes them a member and signs them in.
+ * Creates an account for the invited person, whose address the link proves, makes them a member and signs them in.
  * @throws Invalid for an invalid field. @throws Conflict when the address has an account. @throws NotFound like `findInvitation`.
  */
 export async function joinByInvitation(

@@ -27,7 +27,7 @@ export function requireMail({ sendMail }: Pick<PeopleContext, 'sendMail'>): Send
   return sendMail
 }
 
-/** Runs work after the answer, because its duration would reveal which addresses have an account. */
+/** Starts work without waiting for it, because its duration would reveal which addresses have an account. */
 export function afterAnswer({ log }: Pick<PeopleContext, 'log'>, work: () => Promise<void>): void {
   work().catch((error: unknown) => log.error({ err: error }, 'people: could not send a link'))
 }

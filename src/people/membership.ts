@@ -35,7 +35,7 @@ export function membersOf(ctx: Context): Promise<Member[]> {
   })
 }
 
-/** Returns a person's organizations by name, without deleted ones. */
+/** Returns a person's organizations, sorted by name, except deleted ones. */
 export function organizationsOf(
   { db }: Pick<Context, 'db'>,
   userId: string,
@@ -60,8 +60,8 @@ export async function insertMembership(
 }
 
 /**
- * Makes the person with an email address an owner of the organization that the operator acts for, in case it has no owner left.
- * Operator only.
+ * Makes the person with this email address an owner of the organization that the operator acts for, in case it has no owner
+ * left. Operator only.
  * @throws Invalid for an invalid address. @throws Conflict when no account has this address.
  */
 export async function addOwner(ctx: Context, email: string): Promise<Member> {
@@ -89,8 +89,8 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
 
 /**
  * Changes a member's role. Owners only. Closes the member's connections; clients reconnect with the new role.
- * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or when the role is no longer
- * the previous role that the caller has read.
+ * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or when the role has changed
+ * since the caller read it.
  */
 export async function setRole(ctx: Context, input: unknown): Promise<Member> {
   const organizationId = requireOwner(ctx)
@@ -114,7 +114,7 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
 }
 
 /**
- * Removes a member. Owners only, but anyone may leave.
+ * Removes a member. Only owners can remove others; every member can leave.
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<Member> {
@@ -145,7 +145,7 @@ async function findMember({ db }: Context, organizationId: string, userId: strin
 
 async function requireOtherOwner({ db }: Context, organizationId: string, userId: string): Promise<void> {
   const other = await db.membership.findFirst({ where: { organizationId, role: 'OWNER', userId: { not: userId } } })
-  if (other === null) throw new Conflict('An organization always has an owner. Make another member an owner first.')
+  if (other === null) throw new Conflict('An organization must have an owner. Make another member an owner first.')
 }
 
 const subject = ({ user }: Member) => ({ subjectId: user.id, subjectName: user.name })

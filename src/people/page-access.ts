@@ -39,7 +39,7 @@ const range = z.string().transform((text, issues) => {
   return z.NEVER
 })
 
-/** The input that sets who can read a page: `kind`, and the values that it needs. Absent members stay the same. */
+/** The input that sets who can read a page: `kind`, and the values that the kind needs. Absent fields stay the same. */
 export const pageAccessInput = z.object({
   kind: z.enum(PageAccessKind),
   password: pagePassword.nullish(),
@@ -49,19 +49,19 @@ export const pageAccessInput = z.object({
 
 const accessChange = z.object({ pageId: z.string(), access: pageAccessInput, version: versionInput })
 
-/** Who can read a page, as its organization sees it. */
+/** The access settings of a page, as its organization sees them. */
 export type ShownAccess = Pick<PageAccess, 'kind' | 'mailDomains' | 'ranges'>
 
 /** A checked input, with the password hashed. */
 export type PreparedAccess = z.infer<typeof pageAccessInput> & { readonly passwordHash: string | undefined }
 
-/** Returns who can read a page. */
+/** Returns the access settings of a page. */
 export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string): Promise<ShownAccess> {
   const access = await db.pageAccess.findUnique({ where: { pageId } })
   return access ?? { kind: 'PUBLIC', mailDomains: [], ranges: [] }
 }
 
-/** Returns who can read each page of an organization, by page id. Absent pages are public. */
+/** Returns the kind of access of each page of an organization, by page id. Pages that are not in the map are public. */
 export async function pageAccessKinds(
   { db }: Pick<Context, 'db'>,
   organizationId: string,
@@ -76,7 +76,7 @@ export function countPageTokens({ db }: Pick<Context, 'db'>, pageId: string): Pr
 }
 
 /**
- * Changes who can read a page of the caller's organization. Readers lose access at once, on every instance, and must prove it
+ * Changes who can read a page of the caller's organization. Readers lose access immediately, on every instance, and must prove it
  * again. Requires a key with scope ADMIN, or a person's confirmation.
  * @throws Invalid for an invalid field, or when a value that the kind needs is missing. @throws NotFound for an unknown page.
  * @throws Conflict when the page has changed since the given version.
@@ -96,7 +96,7 @@ export async function updatePageAccess(ctx: Context, input: unknown): Promise<Sh
   return changed
 }
 
-/** Checks the input before the transaction that stores it, because hashing a password takes long. @throws Invalid. */
+/** Validates the input and hashes its password, before the transaction: hashing takes long. @throws Invalid. */
 export async function preparePageAccess(
   ctx: Context,
   access: z.infer<typeof pageAccessInput>,
@@ -184,7 +184,7 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
 }
 
 /**
- * Revokes a read token at once, on every instance. Requires a key with scope ADMIN. Returns the revoked token.
+ * Revokes a read token immediately, on every instance. Requires a key with scope ADMIN. Returns the revoked token.
  * @throws NotFound when the organization has no such token.
  */
 export async function revokePageToken(ctx: Context, id: string): Promise<PageToken> {
@@ -249,7 +249,7 @@ export async function isPageLink(ctx: Context, page: GuardedPage, token: string)
   return isFor(page, (await readToken(ctx, 'PAGE_ACCESS', token))?.data)
 }
 
-/** Uses a mailed link up. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or no longer opens a page. */
+/** Uses up a mailed link. @throws Unauthenticated `INVALID_TOKEN` when it was used, has expired or no longer opens a page. */
 export async function takePageLink(ctx: Context, page: GuardedPage, token: string): Promise<void> {
   if (isFor(page, (await takeToken(ctx, 'PAGE_ACCESS', token))?.data)) return
   throw new Unauthenticated('INVALID_TOKEN', 'This link was already used or has expired. Request a new one.')

@@ -8,7 +8,7 @@ export const roleNames = {
   OWNER: 'Owner',
 } as const satisfies Record<Role, string>
 
-/** What each role may do, as text for screens. */
+/** The descriptions of roles on screens. */
 export const roleDescriptions = {
   VIEWER: 'Sees everything of the organization.',
   EDITOR: 'Also changes what the page shows, monitors and subscribers.',

@@ -18,27 +18,27 @@ import { insertUser, newPerson } from './user.ts'
 /** The path of the setup page. */
 export const SETUP_PATH = '/setup'
 
-/** How long the link of the first start works; each start prints a new one. */
+/** How long the setup link works. Each start prints a new one. */
 const SETUP_LIFETIME = 7 * DAY
 
 const setupInput = newPerson.extend({ organizationName: nameText, slug: slugText })
 
-/** Returns whether nobody has an account yet. */
+/** Returns whether no account exists yet. */
 export async function isSetUpNeeded({ db }: Pick<Context, 'db'>): Promise<boolean> {
   return (await db.user.findFirst({ select: { id: true } })) === null
 }
 
 /**
- * Requires that the service is set up, because an account that exists before the operator's would close the setup page.
- * @throws Conflict as long as nobody has an account.
+ * Requires that the service is set up, because an account that is created before the operator's would close the setup page.
+ * @throws Conflict while no account exists.
  */
 export async function requireSetUp(ctx: Pick<Context, 'db'>): Promise<void> {
   if (await isSetUpNeeded(ctx)) throw new Conflict('This service is not set up yet.')
 }
 
 /**
- * Creates the token of the setup page, which replaces earlier tokens. Returns null when someone has an account, or when
- * `ADMIN_TOKEN` is set, which the page then asks for.
+ * Creates the token of the setup page and deletes earlier ones. Returns null when an account exists, or when `ADMIN_TOKEN` is set,
+ * because the page then asks for `ADMIN_TOKEN`.
  */
 export async function createSetupToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {
   if (ctx.config.ADMIN_TOKEN !== undefined || !(await isSetUpNeeded(ctx))) return null
@@ -46,7 +46,7 @@ export async function createSetupToken(ctx: Pick<Context, 'db' | 'config' | 'now
   return createToken(ctx, 'SETUP', { lifetimeMs: SETUP_LIFETIME })
 }
 
-/** Returns whether a token opens the setup page: the token of the first start, or `ADMIN_TOKEN`. */
+/** Returns whether a token opens the setup page: `ADMIN_TOKEN` if it is set, otherwise the token of the setup link. */
 export async function mayUseSetup(ctx: Pick<Context, 'db' | 'config' | 'now'>, token: string): Promise<boolean> {
   if (ctx.config.ADMIN_TOKEN !== undefined) return isOperatorToken(ctx, token)
   return (await readToken(ctx, 'SETUP', token)) !== null
@@ -54,8 +54,8 @@ export async function mayUseSetup(ctx: Pick<Context, 'db' | 'config' | 'now'>, t
 
 /**
  * Creates the first person, who is the operator, with an organization, and signs them in.
- * @throws Invalid for an invalid field. @throws Unauthenticated `INVALID_TOKEN` for a wrong or used token, or when someone has
- * an account. @throws RateLimited after too many wrong tokens.
+ * @throws Invalid for an invalid field. @throws Unauthenticated `INVALID_TOKEN` for a wrong or used token, or when an account
+ * exists. @throws RateLimited after too many wrong tokens.
  */
 export async function setUp(
   ctx: PeopleContext,

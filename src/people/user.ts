@@ -30,20 +30,20 @@ export async function insertUser(
   }
 }
 
-/** Returns the person with an email address; null: none. */
+/** Returns the person with this email address; null: none. */
 export function userByEmail({ db }: Pick<Context, 'db'>, email: string): Promise<User | null> {
   return db.user.findUnique({ where: { email } })
 }
 
-/** The part of an account that its own person can see. */
+/** The fields of an account that its person can see. */
 export type Person = Pick<User, 'id' | 'email' | 'name' | 'isOperator'>
 
-/** Returns the person with an id; null: it was deleted. */
+/** Returns the person with this id; null: the account was deleted. */
 export function findPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Person | null> {
   return db.user.findUnique({ where: { id }, select: { id: true, email: true, name: true, isOperator: true } })
 }
 
-/** Returns the person with an id that is known to exist. */
+/** Returns the person with this id, which must exist. */
 export function readPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Person> {
   return db.user.findUniqueOrThrow({ where: { id }, select: { id: true, email: true, name: true, isOperator: true } })
 }

@@ -126,7 +126,7 @@ test('revoking a session while a page is open ends its live connection, and keep
   expect(await page.inputValue('[name=target]')).toBe('kept.example.com')
   await prisma.session.deleteMany({ where: { userId } })
   await page.click('main button')
-  await page.getByText('What you typed is kept').waitFor()
+  await page.getByText('We kept what you typed').waitFor()
   await fill(page, { email: 'ada@example.com', password: 'correct horse battery' })
   await page.click('main button[type=submit]')
   await page.waitForURL('**/console/example/now')

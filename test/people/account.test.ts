@@ -36,7 +36,7 @@ test('setting a first password requires a confirmation instead', async () => {
   await changePassword(own, { password })
 })
 
-test('a correct answer after nine wrong ones does not count, so that signing in still works', async () => {
+test('a correct answer after nine wrong ones does not count towards the limit, so signing in still works', async () => {
   const user = await newUser(ctx, true)
   const visitor = { ...ctx, clientAddress: '203.0.113.50' }
   const attempt = (given: string) => signInByPassword(visitor, { email: user.email, password: given }, '')

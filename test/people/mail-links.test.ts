@@ -23,7 +23,7 @@ const visitor = (settings: NodeJS.ProcessEnv = {}) =>
   peopleContext(prisma, { clientAddress: `198.51.100.${++networks}`, settings })
 const late = (milliseconds: number) => () => new Date(noon.getTime() + milliseconds)
 
-/** Returns the token in the only email, once it was sent. */
+/** Waits for the only email and returns the token in it. */
 async function mailedToken({ mails }: ReturnType<typeof visitor>, path: string): Promise<string> {
   await expect.poll(() => mails).toHaveLength(1)
   const url = mails[0]?.action.url ?? ''
@@ -31,7 +31,7 @@ async function mailedToken({ mails }: ReturnType<typeof visitor>, path: string):
   return url.slice(url.lastIndexOf('/') + 1)
 }
 
-test('nobody can sign up before the service is set up', async () => {
+test('no one can sign up before the service is set up', async () => {
   const request = requestSignUp(visitor({ SIGNUP: 'open' }), { email: 'early@example.com' })
   await expect(request).rejects.toMatchObject({ code: 'CONFLICT' })
   await newUser(visitor())
@@ -91,7 +91,7 @@ describe('setting a new password with a link', () => {
     expect(await userOfReset(ctx, token)).toEqual({ email: user.email })
     await expect(resetPassword(ctx, token, { password: 'short' }, '')).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     expect((await resetPassword(ctx, token, input, '')).kind).toBe('signedIn')
-    // The session that the reset has started.
+    // The session that the reset started.
     expect(await prisma.session.count({ where: { userId: user.id } })).toBe(1)
     expect(await userOfReset(ctx, other.slice(other.lastIndexOf('/') + 1))).toBeNull()
     await expect(resetPassword(ctx, token, input, '')).rejects.toMatchObject({ code: 'INVALID_TOKEN' })
@@ -109,7 +109,7 @@ describe('setting a new password with a link', () => {
     expect(await prisma.session.count({ where: { userId: user.id } })).toBe(0)
   })
 
-  test('can be allowed only by the operator, for a day', async () => {
+  test('can be started without email only by the operator, within a day', async () => {
     const ctx = visitor()
     const user = await newUser(ctx)
     await expect(createResetLink(ctx, user.id)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })

@@ -10,7 +10,7 @@ import { testContext } from '../support/context.ts'
 
 export const password = 'correct horse battery'
 
-/** The context of a visitor's actions, and the emails that they cause. */
+/** The context of a visitor, and the emails that their requests cause. */
 export function peopleContext(
   db: PrismaClient,
   given: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},

@@ -39,7 +39,7 @@ const thread = createTaskThread<PasskeyTask, PasskeyAnswer>('people/credential/p
 
 /**
  * Verifies the response of an authenticator in a thread.
- * @param owner who the work is for, such as a network: owners take turns.
+ * @param owner the party that the work is for, such as a network. Owners take turns.
  * @throws Unavailable when too many requests are waiting.
  */
 export const verifyPasskey = thread.run

@@ -25,7 +25,7 @@ export interface RelyingParty {
   readonly origin: string
 }
 
-/** How long a challenge can be answered. */
+/** How long a browser has to answer a challenge. */
 const CHALLENGE_LIFETIME = 5 * MINUTE
 /** The maximum number of passkeys per person. */
 const MAX_PASSKEYS = 20
@@ -105,8 +105,8 @@ const registration = z.looseObject({
 })
 
 /**
- * Signs in with a passkey. A passkey counts as two factors, because its owner has it and unlocks it. Returns the session's token;
- * null: the passkey was refused.
+ * Signs in with a passkey. A passkey counts as two factors: the person has it, and unlocks it. Returns the session's token; null:
+ * the passkey was refused.
  * @throws Invalid for a malformed response. @throws RateLimited after too many refusals. @throws Unavailable under load.
  */
 export async function signInByPasskey(
@@ -151,7 +151,7 @@ async function acceptPasskey(
   })
 }
 
-/** Records the use of a passkey. Returns false when the counter has not grown: the passkey was copied, or a response replayed. */
+/** Records the use of a passkey. Returns false when the counter has not grown: the passkey was copied, or the response replayed. */
 async function countUse({ db, now }: PeopleContext, id: string, counter: number): Promise<boolean> {
   const where = counter === 0 ? { id, counter: 0n } : { id, counter: { lt: counter } }
   const { count } = await db.passkey.updateMany({ where, data: { counter, lastUsedAt: now() } })
@@ -182,7 +182,7 @@ export async function addPasskey(ctx: PeopleContext, site: RelyingParty, input: 
     data: { ...data, publicKey: new Uint8Array(publicKey) },
     skipDuplicates: true,
   })
-  if (count === 0) throw new Conflict('This passkey is registered already.')
+  if (count === 0) throw new Conflict('This passkey is already registered.')
   return ctx.db.passkey.findUniqueOrThrow({ where: { id } })
 }
 

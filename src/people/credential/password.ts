@@ -7,7 +7,7 @@ import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
 /** The minimum length of a password, in characters. */
 export const MIN_PASSWORD_LENGTH = 10
 
-/** A new password. NIST SP 800-63B §3.1.1.2 requires length, not kinds of characters, and that at least 64 are accepted. */
+/** A new password. NIST SP 800-63B §3.1.1.2 requires length, not kinds of characters, and a maximum of 64 or more. */
 export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `must have at least ${MIN_PASSWORD_LENGTH} characters`)
@@ -17,7 +17,7 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 /** The maximum number of hashes that run at once. Each takes one of four threads and 32 MB. */
 const MAX_RUNNING = 2
-/** The maximum number of waiting hashes. More callers are refused, so that sign-ins cannot overload the service. */
+/** The maximum number of waiting hashes. Further callers are refused, so that sign-ins cannot overload the service. */
 const MAX_WAITING = 8
 
 const inTurn = createLimiter({
@@ -38,8 +38,8 @@ export async function hashPassword(password: string, cost = PASSWORD_COST): Prom
 }
 
 /**
- * Returns whether a password matches a hash. Without a hash it returns false after the same time, so that the time does not reveal
- * who has an account. @throws Unavailable when too many hashes are waiting.
+ * Returns whether a password matches a hash. Without a hash it takes the same time to return false, so that the time does not
+ * reveal whether the account exists. @throws Unavailable when too many hashes are waiting.
  */
 export async function verifyPassword(password: string, stored: string | null, cost = PASSWORD_COST): Promise<boolean> {
   const [, , , , salt = '', hash = ''] = (stored ?? '').split('$')
@@ -49,7 +49,7 @@ export async function verifyPassword(password: string, stored: string | null, co
 }
 
 function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
-  // Twice what scrypt needs.
+  // The limit is twice the memory that scrypt needs.
   const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
   // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2).
   const text = password.normalize('NFKC')

@@ -14,18 +14,18 @@ import { newTotpSecret, stepOfCode, totpUrl } from './totp.ts'
 
 /** The number of recovery codes per person. */
 const RECOVERY_CODES = 10
-/** 80 random bits. */
+/** The length of a recovery code, in characters: 80 random bits. */
 const RECOVERY_CODE_LENGTH = 16
-/** Wrong codes that use up the token of a sign-in. They may lock the account, because only those who know the password get here. */
+/** The number of wrong codes that ends a sign-in. It may lock the account, because only a person with the password gets here. */
 const MAX_WRONG_CODES = 10
 
 const ISSUER = 'Allclear'
 
 /** An authenticator app that is being set up. */
 export interface PendingAuthenticator {
-  /** The secret in base32, to be typed in. */
+  /** The secret in base32, for typing. */
   readonly secret: string
-  /** The secret as an `otpauth:` URL, to be scanned. */
+  /** The secret as an `otpauth:` URL, for scanning. */
   readonly url: string
 }
 
@@ -47,7 +47,7 @@ export async function secondFactorOf(ctx: PeopleContext): Promise<SecondFactor> 
 }
 
 /**
- * Starts to set up an authenticator app with a new secret. Sign-in does not require it before `confirmAuthenticator`.
+ * Starts the setup of an authenticator app with a new secret. Sign-in requires the app only after `confirmAuthenticator`.
  * @throws Conflict when an app is already set up.
  */
 export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator> {
@@ -56,12 +56,12 @@ export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAut
   const secret = newTotpSecret()
   const data = { totpSecret: ctx.seal.seal(secret, about(id)), totpStep: null }
   const { count } = await ctx.db.user.updateMany({ where: { id, totpEnabled: false }, data })
-  if (count === 0) throw new Conflict('An authenticator app is set up already. Remove it first.')
+  if (count === 0) throw new Conflict('An authenticator app is already set up. Remove it first.')
   const { email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
   return { secret, url: totpUrl(secret, email, ISSUER) }
 }
 
-/** Returns the app that the caller is setting up; null: none, or the caller must confirm their identity first. */
+/** Returns the app that the caller is setting up; null: none. @throws Unauthenticated when the caller must confirm first. */
 export async function pendingAuthenticator(ctx: PeopleContext): Promise<PendingAuthenticator | null> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -72,7 +72,7 @@ export async function pendingAuthenticator(ctx: PeopleContext): Promise<PendingA
 }
 
 /**
- * Turns the second factor on, given a first code of the app. Returns the recovery codes, which cannot be read again.
+ * Turns on the second factor, given a first code from the app. Returns the recovery codes, which cannot be read again.
  * @throws Invalid for a wrong code. @throws RateLimited after too many. @throws Conflict when no app is being set up.
  */
 export async function confirmAuthenticator(ctx: PeopleContext, code: string): Promise<readonly string[]> {
@@ -107,7 +107,7 @@ export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly
   })
 }
 
-/** Turns the caller's second factor off and deletes their recovery codes. */
+/** Turns off the caller's second factor and deletes their recovery codes. */
 export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
@@ -119,7 +119,7 @@ export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
 
 /**
  * Completes a sign-in with a code from the app, or with a recovery code, which works once. Returns the session's token; null: the
- * code was wrong. The token of the sign-in works again after a wrong code, but ten wrong codes use it up.
+ * code was wrong. The token of the sign-in survives wrong codes; the tenth uses it up.
  * @throws Unauthenticated `INVALID_TOKEN` when the sign-in took too long or is already completed.
  * @throws RateLimited after too many wrong codes for the account.
  */

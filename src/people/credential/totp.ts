@@ -47,7 +47,7 @@ function isSame(expected: string, given: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Encodes bytes in base32; their number must be a multiple of five. */
+/** Encodes bytes in base32. Their number must be a multiple of five. */
 function base32(bytes: Buffer): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   return bits.replace(/.{5}/g, (five) => BASE32.charAt(Number.parseInt(five, 2)))

@@ -18,7 +18,7 @@ import { findPerson } from '../user.ts'
 builder.enumType(Role, {
   name: 'Role',
   description:
-    'What a person may do in an organization. VIEWER, EDITOR and ADMIN are the scopes READ, WRITE and ADMIN of keys.',
+    'What a person may do in an organization. VIEWER, EDITOR and ADMIN correspond to the scopes READ, WRITE and ADMIN of API keys.',
   values: describedValues(roleDescriptions),
 })
 
@@ -43,13 +43,13 @@ const Member = builder.objectRef<MemberRow>('Member').implement({
 })
 
 const Invitation = builder.prismaObject('Invitation', {
-  description: 'An open invitation of one email address.',
+  description: 'A pending invitation for one email address.',
   fields: (t) => ({
     id: t.exposeID('id'),
     email: t.exposeString('email', { description: 'The invited address.' }),
     role: t.expose('role', { type: Role, description: 'The role that the person will have.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when its link works.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When its link expires.' }),
   }),
 })
 
@@ -57,15 +57,15 @@ const ViewerSession = builder.objectRef<Session & { readonly isCurrent: boolean 
   description: 'A browser in which the caller is signed in.',
   fields: (t) => ({
     id: t.exposeID('id'),
-    userAgent: t.exposeString('userAgent', { description: 'The browser as it names itself.' }),
+    userAgent: t.exposeString('userAgent', { description: 'The browser’s User-Agent header.' }),
     isCurrent: t.exposeBoolean('isCurrent', { description: 'Whether it sent this request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person signed in.' }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When it was last used, to the hour.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends unless it is used.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends if it is not used again.' }),
   }),
 })
 
-/** The number that the cost of the field assumes. Few people have more organizations, and any number costs one statement. */
+/** The number that the field’s cost assumes. Few people have more organizations, and any number costs one statement. */
 const USUAL_ORGANIZATIONS = 20
 
 interface Belonging {
@@ -99,7 +99,7 @@ const Viewer = builder.objectRef<Person>('Viewer').implement({
     }),
     sessions: t.field({
       type: [ViewerSession],
-      description: 'The browsers in which the caller is signed in, the last used first.',
+      description: 'The browsers in which the caller is signed in, most recently used first.',
       extensions: costs({ itself: STATEMENT_COST, items: MAX_SESSIONS }),
       resolve: async (_user, _args, ctx) => {
         const { sessionId } = requireUser(ctx)
@@ -122,13 +122,13 @@ builder.queryField('viewer', (t) =>
 builder.prismaObjectFields('Organization', (t) => ({
   members: t.field({
     type: [Member],
-    description: 'The members, in the order of their joining.',
+    description: 'The members, in the order in which they joined.',
     extensions: costs({ itself: STATEMENT_COST, items: MAX_PEOPLE }),
     resolve: ({ id }, _args, ctx) => membersOf(inOrganization(ctx, id)),
   }),
   invitations: t.field({
     type: [Invitation],
-    description: 'The open invitations, newest first. Owners only, signed in.',
+    description: 'The pending invitations, newest first. Signed-in owners only.',
     extensions: costs({ itself: STATEMENT_COST, items: MAX_PEOPLE }),
     resolve: ({ id }, _args, ctx) => invitationsOf(inOrganization(ctx, id)),
   }),
@@ -144,7 +144,7 @@ function inOrganization<C extends Context>(ctx: C, organizationId: string): C {
 
 const ORGANIZATION_ID = {
   required: false,
-  description: 'The organization. Only the operator and people with several organizations need it.',
+  description: 'The organization. Required only for the operator and for people with several organizations.',
 } as const
 
 const InviteInput = builder.inputType('InviteInput', {
@@ -161,7 +161,7 @@ const InvitePayload = builder.objectRef<Awaited<ReturnType<typeof invite>>>('Inv
   fields: (t) => ({
     invitation: t.field({ type: Invitation, description: 'The invitation.', resolve: ({ invitation }) => invitation }),
     url: t.string({
-      description: 'The link, shown only here. It works once, for seven days.',
+      description: 'The link, which is shown only here. It works once, within seven days.',
       resolve: ({ token }, _args, { site }) => `${site.baseUrl}/invitations/${token}`,
     }),
   }),
@@ -171,7 +171,7 @@ builder.mutationField('invite', (t) =>
   t.field({
     type: InvitePayload,
     description:
-      'Invites a person to the organization by a link. Another invitation of the address replaces the first. Owners only, signed in.',
+      'Creates a link that invites a person. A new invitation for the same address replaces the previous one. Signed-in owners only.',
     args: { input: t.arg({ type: InviteInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => invite(ctx, input),
@@ -186,7 +186,7 @@ const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
 builder.mutationField('revokeInvitation', (t) =>
   t.field({
     type: Invitation,
-    description: 'Revokes an open invitation. Owners only, signed in.',
+    description: 'Revokes a pending invitation. Signed-in owners only.',
     args: { input: t.arg({ type: RevokeInvitationInput }) },
     errors: { types: [NotFound] },
     resolve: (_root, { input: { id } }, ctx) => revokeInvitation(ctx, id),
@@ -194,7 +194,7 @@ builder.mutationField('revokeInvitation', (t) =>
 )
 
 const SetRoleInput = builder.inputType('SetRoleInput', {
-  description: 'A member and its new role.',
+  description: 'A member and their new role.',
   fields: (t) => ({
     organizationId: t.id(ORGANIZATION_ID),
     userId: t.id({ description: 'The member.' }),
@@ -203,7 +203,7 @@ const SetRoleInput = builder.inputType('SetRoleInput', {
       type: Role,
       required: false,
       description:
-        'The role that you have read. When it is another one meanwhile, nothing changes and you get CONFLICT.',
+        'The role that you last read. If it has changed since, nothing is saved and you get CONFLICT.',
     }),
   }),
 })
@@ -211,7 +211,7 @@ const SetRoleInput = builder.inputType('SetRoleInput', {
 builder.mutationField('setRole', (t) =>
   t.field({
     type: Member,
-    description: 'Changes a member’s role. An organization always has an owner. Owners only, signed in.',
+    description: 'Changes a member’s role. An organization must have an owner. Signed-in owners only.',
     args: { input: t.arg({ type: SetRoleInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setRole(ctx, input),
@@ -229,7 +229,7 @@ const AddOwnerInput = builder.inputType('AddOwnerInput', {
 builder.mutationField('addOwner', (t) =>
   t.field({
     type: Member,
-    description: 'Makes a person an owner of an organization that has lost its own. Operator only.',
+    description: 'Makes a person an owner of an organization that has no owner left. Operator only.',
     args: { input: t.arg({ type: AddOwnerInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input: { email } }, ctx) => addOwner(ctx, email),
@@ -237,15 +237,15 @@ builder.mutationField('addOwner', (t) =>
 )
 
 const CreatePasswordResetLinkInput = builder.inputType('CreatePasswordResetLinkInput', {
-  description: 'A person who needs a new password, and gets no mail.',
+  description: 'A person who needs a new password and cannot receive email.',
   fields: (t) => ({ userId: t.id({ description: 'The person.' }) }),
 })
 
 const CreatePasswordResetLinkPayload = builder.objectRef<string>('CreatePasswordResetLinkPayload').implement({
-  description: 'A link by which the person sets a new password.',
+  description: 'A link with which the person sets a new password.',
   fields: (t) => ({
     url: t.string({
-      description: 'The link, shown only here. It works once, for a day.',
+      description: 'The link, which is shown only here. It works once, within a day.',
       resolve: (path, _args, { site }) => `${site.baseUrl}${path}`,
     }),
   }),
@@ -254,7 +254,7 @@ const CreatePasswordResetLinkPayload = builder.objectRef<string>('CreatePassword
 builder.mutationField('createPasswordResetLink', (t) =>
   t.field({
     type: CreatePasswordResetLinkPayload,
-    description: 'Creates a link by which a person sets a new password. Operator only.',
+    description: 'Creates a link with which a person sets a new password. Operator only.',
     args: { input: t.arg({ type: CreatePasswordResetLinkInput }) },
     errors: { types: [NotFound] },
     resolve: (_root, { input: { userId } }, ctx) => createResetLink(ctx, userId),
@@ -270,7 +270,7 @@ builder.mutationField('removeMember', (t) =>
   t.field({
     type: Member,
     description:
-      'Removes a member from the organization, at once. People may remove themselves; others are removed by an owner, signed in.',
+      'Removes a member from the organization immediately. Members can remove themselves; only signed-in owners can remove others.',
     args: { input: t.arg({ type: RemoveMemberInput }) },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { input: { userId } }, ctx) => removeMember(ctx, userId),
@@ -290,7 +290,7 @@ const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
 builder.mutationField('revokeSession', (t) =>
   t.field({
     type: RevokeSessionPayload,
-    description: 'Signs the caller out of a browser, at once.',
+    description: 'Signs the caller out of a browser immediately.',
     args: { input: t.arg({ type: RevokeSessionInput }) },
     errors: { types: [NotFound] },
     resolve: async (_root, { input: { id } }, ctx) => {

@@ -7,7 +7,7 @@ import { isSentFile } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { HELD_FORM_LIFETIME, storeHeldForm, takeHeldForm } from '../sign-in/held-form.ts'
 
-/** A form that was submitted after its session had ended. It is submitted again when the person has signed in. */
+/** A form that was submitted after its session had ended. It is submitted again after the person has signed in. */
 export interface HeldForm {
   /** The path that it was submitted to, on our site. */
   readonly path: string
@@ -55,7 +55,7 @@ export function ownPath(text: string | null | undefined): string {
   return origin === base && !pathname.startsWith('//') ? pathname + search : '/console'
 }
 
-/** The cookie that leads to the stored form, in the browser in which it was filled in. */
+/** The cookie with the token of the stored form, in the browser in which the form was filled in. */
 const COOKIE = 'allclear_held'
 const PATH = '/'
 
@@ -72,7 +72,7 @@ export async function keepHeldForm(
   setCookie(c, COOKIE, token, { ...cookie, secure: site.baseUrl.startsWith('https:') })
 }
 
-/** Returns the form that is stored for this browser, once; null: none. */
+/** Returns the form that is stored for this browser and deletes it; null: none. */
 export async function takeKeptForm(c: HttpContext, ctx: PeopleContext): Promise<HeldForm | null> {
   const token = getCookie(c, COOKIE)
   if (token === undefined) return null
@@ -90,15 +90,15 @@ export function HeldField({ held }: { readonly held: HeldForm | null }) {
   return held === null ? null : <input type="hidden" name={HELD} value={JSON.stringify(held)} />
 }
 
-/** Renders the form that submits a held form again. @param waits whether it waits for its button, even if scripts run. */
+/** Renders the form that submits a held form again. @param waits whether it waits for a click, even if scripts run. */
 export function ResendForm({ held, waits }: { readonly held: HeldForm; readonly waits: boolean }) {
   const hadFile = held.fields.some(([name]) => isSentFile(name))
   return (
     <form method="post" action={held.path} class="stack" data-resend={hadFile || waits ? undefined : ''}>
       <p class="lead">
         {hadFile
-          ? 'What you typed was kept, the file was not. Go on, then choose the file again.'
-          : 'What you typed was kept. Send it now.'}
+          ? 'We kept what you typed, but not the file. Continue, then choose the file again.'
+          : 'We kept what you typed. Send it now.'}
       </p>
       {held.fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />

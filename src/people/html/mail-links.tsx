@@ -20,7 +20,7 @@ export function addMailLinkPages(pages: Pages): void {
   addSignUp(pages)
 }
 
-/** The paths of a link. Following it changes nothing, because mail scanners do; the button on the page does. */
+/** Returns the route of a link. Following the link changes nothing, because mail scanners follow it too; the button does. */
 const linked = (path: string) => `${path}/:token`
 const tokenIn = (c: HttpContext) => c.req.param('token') ?? ''
 
@@ -87,7 +87,7 @@ function addSignUp({ form, page, site, changeSession }: Pages): void {
     },
     async (c, ctx, { fields }) => {
       await requestSignUp(ctx, { email: fields.get('email') ?? '' })
-      return sentPage(c, { site }, 'We’ve sent you a mail. Open the link in it to go on.')
+      return sentPage(c, { site }, 'We’ve sent you an email. Open the link in it to continue.')
     },
   )
   form(

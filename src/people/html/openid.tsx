@@ -91,7 +91,7 @@ function linkForm(
   return (
     <form method="post" action={`${PATH}/link`} class="stack">
       <p class="lead">
-        {email} has an account here. Enter its password once to sign in by {openIdName(config)} from now on.
+        {email} has an account here. Enter its password once to sign in with {openIdName(config)} from now on.
       </p>
       <FormProblem state={state} />
       <input type="hidden" name="token" value={token} />

@@ -63,7 +63,7 @@ export interface Pages {
   finishSignIn(c: HttpContext, ctx: PeopleContext, signIn: SignIn, next: Continuation): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
-  /** Redirects to where the person came from, or submits the form that was held in the page or for the browser. */
+  /** Redirects to where the person came from, or sends the page that submits the form held in the page or for the browser. */
   goOn(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
 }
 
@@ -85,8 +85,8 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
   }
 
   /**
-   * Sets the cookie of a new session, and the cookie of a browser in which its person has signed in. Ends the browser's previous
-   * session, so that an attacker cannot plant one (session fixation).
+   * Sets the cookie of a new session, and the cookie that marks a browser in which the person has signed in. Ends the browser's
+   * previous session, so that an attacker cannot plant one (session fixation).
    */
   async function changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void> {
     if (ctx.actor.kind === 'user' && sessionToken(c, site) !== null) {
@@ -152,7 +152,7 @@ export function wrongPassword(): Unauthenticated {
   return new Unauthenticated('WRONG_CREDENTIALS', 'The email address or the password is wrong.')
 }
 
-/** Explains why a request was refused, or redirects to a page that asks for what is missing. */
+/** Sends a page that explains why a request was refused, or redirects to the sign-in page. */
 function refuse(c: HttpContext, site: Site, error: DomainError): Response {
   if (error.code === 'UNAUTHENTICATED') return c.redirect('/sign-in', 303)
   const title = error instanceof Forbidden ? 'Not allowed' : 'This did not work'

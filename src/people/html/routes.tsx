@@ -167,7 +167,7 @@ function InvitationGone() {
   return (
     <>
       <p class="lead">
-        It was used or revoked, or has expired. If you have joined already, sign in; else ask for a new one.
+        It was used or revoked, or has expired. If you’ve already joined, sign in; otherwise ask for a new one.
       </p>
       <p class="actions">
         <a href="/sign-in">Sign in</a>

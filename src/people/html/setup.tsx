@@ -4,7 +4,7 @@ import { NewPasswordField } from './password-fields.tsx'
 
 const FIELDS = ['email', 'name', 'password', 'organizationName', 'slug']
 
-/** Renders the form of the first start. @param token null: the page asks for `ADMIN_TOKEN`. */
+/** Renders the setup form. @param token null: the form asks for `ADMIN_TOKEN`. */
 export function SetupForm({ state, token }: { readonly state: FormState; readonly token: string | null }) {
   return (
     <form method="post" action="/setup" class="stack">
@@ -66,7 +66,7 @@ function PersonFields({ state }: { readonly state: FormState }) {
         name="slug"
         state={state}
         required
-        hint="Small letters, digits and hyphens: /status/your-name"
+        hint="Lowercase letters, digits and hyphens: /status/your-name"
         autocomplete="off"
         maxlength={63}
       />

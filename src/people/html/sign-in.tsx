@@ -26,7 +26,7 @@ export function SignInForm({
 }) {
   return (
     <>
-      {held === null ? null : <p class="lead">Your session has ended. What you typed is kept: sign in to send it.</p>}
+      {held === null ? null : <p class="lead">Your session has ended. We kept what you typed: sign in to send it.</p>}
       <form method="post" action="/sign-in" class="stack">
         <FormProblem state={state} />
         <input type="hidden" name="to" value={to} />
@@ -101,7 +101,7 @@ export function ConfirmForm({
   return (
     <>
       <form method="post" action="/confirm" class="stack">
-        <p class="lead">This needs your password again.</p>
+        <p class="lead">Enter your password again to continue.</p>
         <FormProblem state={state} />
         <input type="hidden" name="to" value={to} />
         <UsernameField email={email} />

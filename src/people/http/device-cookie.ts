@@ -12,12 +12,12 @@ const LIFETIME = 400 * DAY
 
 const nameFor = (site: Site) => (isSecure(site) ? '__Host-allclear_device' : 'allclear_device')
 
-/** Returns the value that the browser has stored since a person signed in; undefined: none. */
+/** Returns the value stored in the browser when a person signed in; undefined: none. */
 export function deviceOf(c: HttpContext, site: Site): string | undefined {
   return getCookie(c, nameFor(site))
 }
 
-/** Stores in the browser that a person has signed in. The cookie outlives the session. */
+/** Marks the browser as one in which a person has signed in. The cookie outlives the session. */
 export function setDeviceCookie(c: HttpContext, site: Site, device: string): void {
   const cookie = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: LIFETIME / SECOND } as const
   setCookie(c, nameFor(site), device, { ...cookie, secure: isSecure(site) })

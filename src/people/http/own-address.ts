@@ -2,8 +2,8 @@ import type { Context as HttpContext } from 'hono'
 import type { Context } from '../../core/context.ts'
 
 /**
- * Returns the origin at which the browser reaches us: `BASE_URL`, or without it the host in the request. Do not use it for links in
- * emails, because the request that causes the email can name any host.
+ * Returns the origin at which the browser reaches us: `BASE_URL`, or the host of the request if it is not set. Do not use it for
+ * links in emails, because the request that causes the email can name any host.
  */
 export function ownAddress(
   c: HttpContext,

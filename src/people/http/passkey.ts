@@ -21,7 +21,7 @@ const PASSKEY_PATH = '/sign-in/passkey'
 
 const MAX_BYTES = 128 * 1024
 
-/** What these endpoints need from the pages. */
+/** The dependencies of these endpoints. */
 export interface PasskeyEndpoints {
   readonly app: { post(path: string, handler: (c: HttpContext) => Promise<Response>): unknown }
   readonly site: { readonly baseUrl: string }
@@ -29,13 +29,13 @@ export interface PasskeyEndpoints {
   answer(c: HttpContext, work: (ctx: PeopleContext) => Promise<Response>): Promise<Response>
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
-  /** Called when a person has confirmed their identity. */
+  /** Runs when a person has confirmed their identity. */
   onConfirm(c: HttpContext): void
 }
 
 type Work = (ctx: PeopleContext, party: RelyingParty, input: unknown, c: HttpContext) => Promise<object>
 
-/** Adds the passkey endpoints, which our own script calls. Errors are `{"message"}`. */
+/** Adds the passkey endpoints, which our own script calls. Errors are `{"code", "message"}`. */
 export function addPasskeyEndpoints({ app, site, answer, changeSession, onConfirm }: PasskeyEndpoints): void {
   function endpoint(path: string, work: Work): void {
     app.post(`${PASSKEY_PATH}${path}`, (c) =>

@@ -39,7 +39,8 @@ export interface Attempted {
  * Runs an attempt to prove an identity, and counts it unless it succeeds. It is counted before it runs, so that parallel attempts
  * do not get more tries. All instances share the counts.
  * @param attempt returns what was proven; null: the answer was wrong.
- * @throws RateLimited after too many wrong answers: in a known browser by its own limit, else by those of the account and network.
+ * @throws RateLimited after too many wrong answers. A known browser has its own limit; otherwise the limits of the account and the
+ * network apply.
  */
 export async function limitAttempts<T>(
   ctx: PeopleContext,

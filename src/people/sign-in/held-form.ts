@@ -13,7 +13,7 @@ const ABOUT = 'held form'
 
 /**
  * Stores a form that was submitted after its session had ended, sealed, until the person has signed in elsewhere, such as at an
- * OpenID provider. Returns the token that returns it once; null: it is too long, or the network has too many stored forms.
+ * OpenID provider. Returns a token that redeems it once; null: it is too long, or the network has made too many requests.
  */
 export async function storeHeldForm(ctx: PeopleContext, text: string): Promise<string | null> {
   if (text.length > MAX_LENGTH) return null
@@ -27,7 +27,7 @@ export async function storeHeldForm(ctx: PeopleContext, text: string): Promise<s
   return createToken(ctx, 'HELD_FORM', { data, lifetimeMs: HELD_FORM_LIFETIME })
 }
 
-/** Returns a stored form, once; null: it was already returned, or has expired. */
+/** Returns a stored form and deletes it; null: it was already returned, or has expired. */
 export async function takeHeldForm(ctx: PeopleContext, token: string): Promise<string | null> {
   const { data = null } = (await takeToken(ctx, 'HELD_FORM', token)) ?? {}
   const isSealed = data !== null && typeof data === 'object' && 'sealed' in data

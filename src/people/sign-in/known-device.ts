@@ -27,7 +27,7 @@ export function knownDevice(
   return isRight ? `device ${nonce}` : null
 }
 
-/** Returns the id of the browser of the signed-in caller. @throws Unauthenticated when nobody is signed in. */
+/** Returns the id of the signed-in caller's browser. @throws Unauthenticated when the caller is not signed in. */
 export const ownSession = (ctx: PeopleContext): string => `session ${requireUser(ctx).sessionId}`
 
 const signatureOf = (seal: PeopleContext['seal'], nonce: string, userId: string) =>

@@ -34,7 +34,7 @@ export async function createToken(
   return token
 }
 
-/** Uses a token up and returns its content; null: it is unknown, expired, used or has another purpose. */
+/** Uses up a token and returns its content; null: it is unknown, expired, used or has another purpose. */
 export async function takeToken(
   { db, now }: Pick<Context, 'db' | 'now'>,
   purpose: TokenPurpose,

@@ -68,13 +68,13 @@ export async function startOpenId(
 export type OpenIdResult =
   | { readonly kind: 'signIn'; readonly signIn: SignIn; readonly to: string }
   | { readonly kind: 'connected'; readonly to: string }
-  /** The email address has an account here. With the token, its password links the two. */
+  /** An account here has the email address. The token and the account's password link the two. */
   | { readonly kind: 'link'; readonly token: string; readonly email: string; readonly to: string }
 
 /**
  * Completes a sign-in at the provider. Issuer and subject identify the person, not the email address. If an account here has the
- * verified address of a new identity, its password is needed to link them; otherwise anyone with that address at the provider could
- * take over our account. If no account has it, the domain of the address must be allowed.
+ * verified address of a new identity, its password is required to link them; otherwise anyone with that address at the provider
+ * could take over our account. If no account has the address, its domain must be allowed.
  * @param callback the address to which the provider redirected the browser.
  * @throws Unauthenticated when the answer is invalid. @throws Forbidden for a person who may not sign in.
  */
@@ -203,7 +203,7 @@ export async function removeIdentity(ctx: PeopleContext, issuer: string, subject
   await ctx.db.identity.deleteMany({ where: { issuer, subject, userId } })
 }
 
-const expired = () => new Unauthenticated('INVALID_TOKEN', 'This took too long, or was finished already. Start again.')
+const expired = () => new Unauthenticated('INVALID_TOKEN', 'This took too long, or is already finished. Start again.')
 
 type Client = typeof import('openid-client')
 
@@ -229,7 +229,7 @@ async function discover(client: Client, config: Config): Promise<Configuration> 
   const isPlain = issuer.startsWith('http:')
   return client.discovery(new URL(issuer), id, secret, secret === undefined ? client.None() : undefined, {
     timeout: PROVIDER_TIMEOUT,
-    // The operator chose this: the provider is in the operator's own network.
+    // The operator chose an http address: the provider is in their own network.
     execute: isPlain ? [client.allowInsecureRequests] : [],
   })
 }

@@ -22,11 +22,11 @@ import { linkGone } from './sign-in-link.ts'
 export const RESET_PATH = '/sign-in/reset'
 
 const LIFETIME = 15 * MINUTE
-/** The lifetime of a link that the operator passes on. */
+/** The lifetime of a link that the operator hands to the person. */
 const OPERATORS_LIFETIME = 1 * DAY
 
 /**
- * Sends an email with a link that sets a new password, if someone has this address. The answer does not reveal whether anyone has.
+ * Sends an email with a link that sets a new password, if an account has this address. The answer does not reveal whether one has.
  * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when email is not set up.
  */
 export async function requestPasswordReset(ctx: PeopleContext, input: unknown): Promise<void> {
@@ -59,7 +59,7 @@ export async function createResetLink(ctx: Context, userId: string): Promise<str
   return `${RESET_PATH}/${await createToken(ctx, 'PASSWORD_RESET', { userId, lifetimeMs: OPERATORS_LIFETIME })}`
 }
 
-/** Returns the person whose password a link sets; null: it was used or has expired. Following the link changes nothing. */
+/** Returns the person whose password a link sets; null: the link was used or has expired. Following it changes nothing. */
 export async function userOfReset(ctx: Context, token: string): Promise<Pick<User, 'email'> | null> {
   const { userId = null } = (await readToken(ctx, 'PASSWORD_RESET', token)) ?? {}
   return userId === null ? null : ctx.db.user.findUnique({ where: { id: userId }, select: { email: true } })
@@ -68,7 +68,7 @@ export async function userOfReset(ctx: Context, token: string): Promise<Pick<Use
 const resetInput = z.object({ password: newPassword })
 
 /**
- * Sets a new password, given a link, ends all sessions and links of the person, and signs them in. The second factor, if any, is
+ * Sets a new password with a link, ends all sessions and links of the person, and signs them in. The second factor, if any, is
  * still required.
  * @throws Invalid for an invalid password. @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */

@@ -17,7 +17,7 @@ export const SESSION_LIFETIME = 30 * DAY
 /** The resolution of the time of last use, so that a busy session costs one write an hour. */
 const USE_RESOLUTION = 1 * HOUR
 const MAX_USER_AGENT_LENGTH = 300
-/** The maximum number of sessions per person. One more ends the least recently used. */
+/** The maximum number of sessions per person. A further session ends the least recently used one. */
 export const MAX_SESSIONS = 50
 /** A session's token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/
@@ -75,7 +75,7 @@ export async function startSession(
   return token
 }
 
-/** Returns the person who is signed in with a token; null: nobody. Extends the session, at most once an hour. */
+/** Returns the person whose session has this token; null: no session has it. Extends the session, at most once an hour. */
 export async function userOfSession(
   ctx: Pick<Context, 'db' | 'now' | 'log' | 'knownSessions'>,
   token: string,
@@ -100,7 +100,7 @@ function membershipsOf({ memberships }: KnownSession, now: Date): ReadonlyMap<st
   )
 }
 
-/** Extends a session. Nobody waits for it. */
+/** Extends a session without waiting for the database. */
 function extend(ctx: Pick<Context, 'db' | 'log'>, session: KnownSession, now: Date): void {
   session.lastSeenAt = now
   session.expiresAt = new Date(now.getTime() + SESSION_LIFETIME)
@@ -142,7 +142,7 @@ export function revokeOtherSessions(ctx: Context): Promise<number> {
   return endSessions(ctx, { userId, id: { not: sessionId } })
 }
 
-/** Ends sessions on every instance, at once. Returns their number. */
+/** Ends sessions immediately, on every instance. Returns their number. */
 export async function endSessions(
   { db, knownSessions }: Pick<Context, 'db' | 'knownSessions'>,
   where: { readonly userId: string; readonly id?: string | { readonly not: string } | { readonly in: string[] } },
@@ -172,7 +172,7 @@ export async function confirmSession(ctx: Context): Promise<void> {
   ctx.knownSessions?.forget(id)
 }
 
-/** Returns the signed-in person. @throws Unauthenticated when nobody is signed in. */
+/** Returns the signed-in person. @throws Unauthenticated when the caller is not signed in. */
 export function requireUser({ actor }: Pick<Context, 'actor'>): SignedInUser {
   if (actor.kind === 'user') return actor
   throw new Unauthenticated('UNAUTHENTICATED', 'Sign in first.')

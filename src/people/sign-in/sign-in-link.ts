@@ -15,7 +15,7 @@ export const SIGN_IN_LINK_PATH = '/sign-in/link'
 const LIFETIME = 15 * MINUTE
 
 /**
- * Sends an email with a sign-in link, if someone has this address. The answer does not reveal whether anyone has.
+ * Sends an email with a sign-in link, if an account has this address. The answer does not reveal whether one has.
  * @param to the path that the link leads to after the sign-in.
  * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when email is not set up.
  */

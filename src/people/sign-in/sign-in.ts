@@ -35,7 +35,7 @@ export async function signInByPassword(
   return user && completeSignIn(ctx, user, userAgent)
 }
 
-/** Signs in a person who has proven to be `user`, or asks for the second factor. */
+/** Signs in a person who has proven the first factor, or asks for the second. */
 export async function completeSignIn(
   ctx: PeopleContext,
   user: Pick<User, 'id' | 'totpEnabled'>,

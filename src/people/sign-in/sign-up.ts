@@ -72,7 +72,7 @@ function knownMail(ctx: PeopleContext, email: string): AccountMail {
 const reasonAt = ({ site }: PeopleContext) =>
   `Someone entered your address at ${site.baseUrl}. If it was not you, ignore this email.`
 
-/** Returns the address that a link proves; null: it was used or has expired. Following the link changes nothing. */
+/** Returns the address that a link proves; null: the link was used or has expired. Following it changes nothing. */
 export async function emailOfSignUp(ctx: Context, token: string): Promise<string | null> {
   return emailIn(await readToken(ctx, 'SIGN_UP', token))
 }

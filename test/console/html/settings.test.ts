@@ -36,7 +36,7 @@ describe('sensitive actions', async () => {
   ])('%s requires a password entered in the last ten minutes', async (path, fields) => {
     const { status, html } = await stale.post(path, fields)
     expect(status).toBe(401)
-    expect(html).toContain('needs your password again')
+    expect(html).toContain('Enter your password again')
   })
 })
 
@@ -61,7 +61,7 @@ describe('API keys', () => {
       .poll(async () => (await person.post('keys', { name: 'Later', scope: 'READ', expiresAt: '' })).status)
       .toBe(401)
     const { html } = await person.post('keys', { name: 'Kept name', scope: 'READ', expiresAt: '' })
-    expect(html).toContain('This needs your password again.')
+    expect(html).toContain('Enter your password again to continue.')
     expect(html).toContain('Kept name')
     expect(await prisma.apiKey.count({ where: { name: 'Kept name' } })).toBe(0)
   })

@@ -36,7 +36,7 @@ async function withPasskey(counter = 0) {
 }
 
 describe('a registration', () => {
-  test('requests a discoverable passkey that its owner unlocks', async () => {
+  test('requests a discoverable passkey with user verification', async () => {
     const { ctx, user, authenticator } = await withPasskey()
     expect(await registrationOptions(ctx, site)).toMatchObject({
       rp: { id: 'status.example' },
@@ -65,7 +65,7 @@ describe('a registration', () => {
     expect(await passkeysOf(ctx)).toHaveLength(1)
   })
 
-  test('is refused with a challenge of another person, of a sign-in, or one that was used', async () => {
+  test('is refused with a challenge of another person, a challenge for a sign-in, or a used challenge', async () => {
     const [own, other] = [await withPasskey(), await withPasskey()]
     const add = (challenge: string) =>
       addPasskey(own.ctx, site, { name: 'Phone', response: newAuthenticator().register(challenge) })
@@ -86,7 +86,7 @@ describe('a registration', () => {
 })
 
 describe('a sign-in', () => {
-  test('starts a session, even where a second factor is set up', async () => {
+  test('starts a session even if a second factor is set up', async () => {
     const { visitor, user, ctx, authenticator } = await withPasskey()
     await prisma.user.update({ where: { id: user.id }, data: { totpEnabled: true } })
     const { challenge } = await signInOptions(visitor, site)
@@ -134,7 +134,7 @@ describe('a sign-in', () => {
     expect(await attempt(7)).not.toBeNull()
   })
 
-  test('is refused with the signature of another passkey, and after its removal', async () => {
+  test('is refused with the signature of another passkey, and after the passkey was removed', async () => {
     const { visitor, ctx, authenticator } = await withPasskey()
     const forged = newAuthenticator().authenticate((await signInOptions(visitor, site)).challenge)
     const { id, rawId } = authenticator.authenticate('x')

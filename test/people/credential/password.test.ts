@@ -17,7 +17,7 @@ test('the same password has a different hash each time', async () => {
   expect(await hashPassword('the same again')).not.toBe(await hashPassword('the same again'))
 })
 
-test('the same characters typed in two ways are the same password', async () => {
+test('the same characters in two Unicode forms are the same password', async () => {
   expect(await verifyPassword('cafe\u0301 au lait', await hashPassword('café au lait'))).toBe(true)
 })
 

@@ -93,7 +93,7 @@ describe('a sign-in with a second factor', () => {
     await expect(signInWith(visitor, first, code)).rejects.toMatchObject({ code: 'INVALID_TOKEN' })
   })
 
-  test('is not completed with the code that set the app up', async () => {
+  test('is not completed with the code that set up the app', async () => {
     const { visitor, secret, signIn } = await withApp()
     expect(await signInWith(visitor, await signIn(), codeAt(secret, noon))).toBeNull()
   })
@@ -105,7 +105,7 @@ describe('a sign-in with a second factor', () => {
     expect(sessions.filter((session) => session !== null)).toHaveLength(1)
   })
 
-  test('is completed with a recovery code, typed in any way, which works once', async () => {
+  test('is completed with a recovery code in any spelling, which works once', async () => {
     const { ctx, visitor, codes, signIn } = await withApp()
     const typed = ` ${codes[3]?.toUpperCase().replaceAll('-', ' ')} `
     expect(await signInWith(visitor, await signIn(), typed)).not.toBeNull()
@@ -125,7 +125,7 @@ describe('a sign-in with a second factor', () => {
     for (let wrong = 0; wrong < 10; wrong++) expect(await signInWith(other.visitor, doomed, 'wrong')).toBeNull()
     expect(await signInWith(visitor, token, code)).not.toBeNull()
     await expect(signInWith(other.visitor, doomed, other.code)).rejects.toMatchObject({ code: 'INVALID_TOKEN' })
-    // Another token does not help either, from any address.
+    // A new token does not help either, from any address.
     const elsewhere = { ...other.visitor, clientAddress: '198.51.100.1' }
     await expect(signInWith(elsewhere, await other.signIn(), other.code)).rejects.toMatchObject({
       code: 'RATE_LIMITED',

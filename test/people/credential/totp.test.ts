@@ -5,7 +5,7 @@ import { newTotpSecret, stepOfCode, totpCode, totpUrl } from '../../../src/peopl
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
 describe('a code', () => {
-  // The last six of the eight digits there.
+  // The last six of the eight digits in the RFC.
   test.each([
     [59, '287082'],
     [1_111_111_109, '081804'],
@@ -30,7 +30,7 @@ describe('a code', () => {
     expect(stepOfCode(secret, totpCode(secret, step + offset), now, null)).toBe(accepted)
   })
 
-  test('is refused when it, or a later one, was accepted', () => {
+  test('is refused after it or a later one was accepted', () => {
     expect(stepOfCode(secret, totpCode(secret, step), now, step)).toBeNull()
     expect(stepOfCode(secret, totpCode(secret, step - 1), now, step)).toBeNull()
     expect(stepOfCode(secret, totpCode(secret, step + 1), now, step)).toBe(step + 1)

@@ -62,7 +62,7 @@ const signIn = async (visitor: Visitor, query?: string): Promise<VisitedPage> =>
   visitor.get(await callbackFor(visitor, query))
 const isSignedIn = async (visitor: Visitor) => (await visitor.get('/console')).status !== 303
 
-test('reports that a provider does not answer, and asks it again', async () => {
+test('reports that the provider does not answer, and asks it again on the next attempt', async () => {
   const { status, html } = await visit().get('/sign-in/openid')
   expect(status).toBe(503)
   expect(html).toContain('The OpenID provider does not answer.')
@@ -73,7 +73,7 @@ test('reports that a provider does not answer, and asks it again', async () => {
   for (const name of ['state', 'nonce', 'code_challenge']) expect(searchParams.get(name)).toMatch(/^[\w-]{43}$/)
 })
 
-test('nobody gets an account before the service is set up', async () => {
+test('no one gets an account before the service is set up', async () => {
   provider.person = newPerson()
   const { status, html } = await signIn(visit())
   expect(status).toBe(403)
@@ -112,7 +112,7 @@ describe('a new person', () => {
   })
 })
 
-test('a form submitted after its session had ended is kept until the sign-in in the same browser, once', async () => {
+test('a form submitted after its session ended is kept, once, until the sign-in in the same browser', async () => {
   provider.person = newPerson()
   const [visitor, other] = [visit(), visit()]
   await signIn(visit())
@@ -120,12 +120,12 @@ test('a form submitted after its session had ended is kept until the sign-in in 
   expect([refused.status, visitor.cookies.has('allclear_held')]).toEqual([401, true])
   const resumed = await signIn(visitor)
   expect(resumed.status).toBe(200)
-  expect(resumed.html).toContain('What you typed was kept. Send it now.')
+  expect(resumed.html).toContain('We kept what you typed. Send it now.')
   expect([hidden(resumed, 'title'), resumed.html.includes('action="/console/x/incidents/new"')]).toEqual([
     'Typed before',
     true,
   ])
-  // Without asking, a script only sends what was typed on the page itself.
+  // A script resends without a click only a form that was held in the page itself.
   expect(resumed.html).not.toContain('data-resend')
   expect([visitor.cookies.has('allclear_held'), (await signIn(visitor)).status]).toEqual([false, 303])
   expect((await signIn(other)).status).toBe(303)
@@ -185,7 +185,7 @@ describe('the answer of the provider', () => {
     for (const [name, value] of cookies) thief.cookies.set(name, value)
     const { status, html } = await thief.get(callback)
     expect(status).toBe(403)
-    expect(html).toContain('This took too long, or was finished already.')
+    expect(html).toContain('This took too long, or is already finished.')
   })
 
   test('works only in the browser that asked', async () => {
@@ -199,7 +199,7 @@ describe('the answer of the provider', () => {
     expect(await isSignedIn(victim)).toBe(false)
   })
 
-  test('can be a refusal', async () => {
+  test('can refuse the sign-in', async () => {
     const visitor = visit()
     const { status, html } = await signIn(visitor)
     expect(status).toBe(403)
@@ -243,7 +243,7 @@ describe('a signed-in person', () => {
     expect(await prisma.identity.count({ where: { userId: user.id } })).toBe(0)
   })
 
-  test('connects nothing with the answer to a sign-in, or in another session', async () => {
+  test('does not connect an account with the answer to a sign-in, or in another session', async () => {
     const { user, visitor } = await signedIn('careful')
     provider.person = newPerson()
     await signIn(visitor)

@@ -82,7 +82,7 @@ describe('a sign-in with a password', () => {
     expect(nobody.html.replace(`x${email}`, email)).toBe(wrong.html)
   })
 
-  test('never continues the session that the browser had (fixation)', async () => {
+  test('never continues the browser’s previous session (fixation)', async () => {
     const { signIn, visitor } = await newPerson()
     visitor.cookies.set('allclear_session', 'A'.repeat(43))
     await signIn()
@@ -105,7 +105,7 @@ describe('a sign-in with a password', () => {
     }
     expect((await attempt(app, 100, password)).status).toBe(429)
     expect((await attempt(other, 101, password)).status).toBe(429)
-    // Neither in a browser in which the person has signed in before, signed out or not, nor with another person's cookie.
+    // A known browser is not refused, whether signed out or not. Another person's cookie does not help.
     expect((await visitor.post('/sign-out', {})).status).toBe(303)
     const stranger = await newPerson()
     await stranger.signIn()
@@ -163,7 +163,7 @@ describe('mailed links', () => {
     return received
   }
 
-  test('sign in with a button, so that a program that follows the link changes nothing', async () => {
+  test('sign in only after a click, so a program that follows the link changes nothing', async () => {
     const { email, visitor } = await newPerson()
     const sent = await visitor.post('/sign-in/link', { email, to: '/console/x/now' })
     const stranger = await visitor.post('/sign-in/link', { email: 'stranger@example.com', to: '/console/x/now' })
@@ -183,7 +183,7 @@ describe('mailed links', () => {
     expect(await isSignedIn(visitor)).toBe(true)
   })
 
-  test('lead to the form that was submitted after the session had ended, in the same browser', async () => {
+  test('lead back to the form that was submitted after the session ended, in the same browser', async () => {
     const { email, visitor } = await newPerson()
     const refused = await visitor.post('/console/x/incidents/new', { title: 'Typed before' })
     expect(refused.status).toBe(401)
@@ -237,7 +237,7 @@ test('logs contain no session, password or token', async () => {
 })
 
 describe('without email, sign-up and a provider', () => {
-  test('these ways to sign in do not exist, and are not offered', async () => {
+  test('these ways to sign in are neither offered nor available', async () => {
     const bare = await testApp({ dns, database, settings: { SECRET_KEY: settings.SECRET_KEY } })
     const visitor = newVisitor(bare.baseUrl)
     const { html } = await visitor.get('/sign-in')

@@ -1,6 +1,6 @@
 import type { ReceivedMail } from '../../support/mail-server.ts'
 
-/** A page as a browser without redirects receives it. */
+/** A page as received by a browser that does not follow redirects. */
 export interface VisitedPage {
   readonly status: number
   readonly location: string | null
@@ -52,7 +52,7 @@ export function hidden({ html }: Pick<VisitedPage, 'html'>, name: string): strin
   return new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? ''
 }
 
-/** Returns the path of the only link in an email that begins this way. */
+/** Returns the path of the only link in an email that begins with a prefix. */
 export function pathIn({ text = '' }: Pick<ReceivedMail, 'text'>, path: string): string {
   return new RegExp(`${path}/[\\w-]+`).exec(text)?.[0] ?? ''
 }

@@ -15,7 +15,7 @@ async function send(path: string, body: unknown, headers: Record<string, string>
   return { status: response.status, headers: response.headers, body: isJson ? await response.json() : null }
 }
 
-describe('the endpoints of passkeys', () => {
+describe('the passkey endpoints', () => {
   test('register a passkey and sign in with it, in a new session', async () => {
     const { token, userId } = await signIn('OWNER')
     const asOwner = { ...own, cookie: `allclear_session=${token}` }

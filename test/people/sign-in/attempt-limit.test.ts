@@ -26,7 +26,7 @@ test('an account allows thirty wrong answers in a quarter of an hour, from all i
   expect(await limitAttempts(instance({ at: minutes(15) }), account, right)).toBe('proven')
 })
 
-test('one network has ten of them, and locks nobody else out', async () => {
+test('one network has ten of them, and does not lock out others', async () => {
   const account = stranger('d@example.com')
   const from = '2001:db8:ffff:3::1'
   for (let count = 0; count < 10; count++) expect(await limitAttempts(instance({ from }), account, wrong)).toBeNull()
@@ -36,7 +36,7 @@ test('one network has ten of them, and locks nobody else out', async () => {
   expect(await limitAttempts(instance(), account, right)).toBe('proven')
 })
 
-test('a browser in which the person has signed in before has ten of its own, whatever strangers do', async () => {
+test('a browser in which the person has signed in before has ten of its own, regardless of strangers', async () => {
   const account = 'e@example.com'
   const from = '2001:db8:ffff:4::1'
   const known = { account, browser: 'device 1' }

@@ -19,7 +19,7 @@ test('a form is stored sealed, for 15 minutes, and returned once', async () => {
   expect(await takeHeldForm(ctx, token)).toBeNull()
 })
 
-test('a form that is too long, or one too many for the network, is not stored', async () => {
+test('a form that is too long, or that exceeds the limit of its network, is not stored', async () => {
   expect(await storeHeldForm(visitor(2), 'x'.repeat(65 * 1024))).toBeNull()
   const kept = []
   for (let count = 0; count < 61; count++) kept.push(await storeHeldForm(visitor(3), 'x'))

@@ -52,7 +52,7 @@ async function contextOf(token: string, organizationId?: string, ctx: Context = 
 }
 
 describe('a session', () => {
-  test('is 256 bits, of which the database has only a hash', async () => {
+  test('has a token of 256 bits, of which the database stores only a hash', async () => {
     const { id } = await person()
     const token = await startSession(operator, id, 'a browser')
     expect(Buffer.from(token, 'base64url')).toHaveLength(32)
@@ -76,7 +76,7 @@ describe('a session', () => {
     expect(await userOfSession(at(expiresAt.getTime() - noon.getTime()), token)).toBeNull()
   })
 
-  test('ends at once on an instance that has cached it', async () => {
+  test('ends immediately on an instance that has cached it', async () => {
     const { id } = await person()
     const token = await startSession(operator, id, 'x')
     const knownSessions = await createKnownSessions(database)
@@ -87,7 +87,7 @@ describe('a session', () => {
     await knownSessions.close()
   })
 
-  test('that has ended cannot change anything, even where it is still cached', async () => {
+  test('that has ended cannot change anything, even if it is still cached', async () => {
     const { user, organization, token } = await owner()
     const ctx = await contextOf(token, organization.id)
     await prisma.session.deleteMany({ where: { userId: user.id } })
@@ -106,7 +106,7 @@ describe('a session', () => {
     await expect(createService(stale, { name: 'Stale' })).rejects.toThrow(Unauthenticated)
   })
 
-  test('can end the others, but stays', async () => {
+  test('can end the others without ending itself', async () => {
     const { id } = await person()
     const tokens = [await startSession(operator, id, 'one'), await startSession(operator, id, 'two')]
     const ctx = await contextOf(tokens[0] ?? '')

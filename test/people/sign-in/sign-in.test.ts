@@ -28,7 +28,7 @@ async function person() {
 const address = () => `198.51.100.${++made}`
 
 describe('signing in with a password', () => {
-  test('starts a session, whatever the case of the address and the spaces around it', async () => {
+  test('starts a session, regardless of the case of the address and of spaces around it', async () => {
     const { id, email } = await person()
     const ctx = instance(address())
     const signIn = await signInByPassword(
@@ -58,7 +58,7 @@ describe('signing in with a password', () => {
   })
 })
 
-test('a signed-in person confirms with the password, within the same limits', async () => {
+test('a signed-in person confirms their identity with the password, within the same limits', async () => {
   const { id } = await person()
   const ctx = instance(address())
   const actor = await userOfSession(ctx, await startSession(ctx, id, 'b'))

@@ -121,7 +121,7 @@ describe('members', () => {
     ] as const) {
       const { status, html } = await last.post(path, fields)
       expect(status).toBe(422)
-      expect(html).toContain('An organization always has an owner.')
+      expect(html).toContain('An organization must have an owner.')
     }
   })
 
