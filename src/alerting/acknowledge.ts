@@ -16,8 +16,8 @@ import { isAcknowledgeToken } from './message.ts'
 import { senders } from './senders.ts'
 
 /**
- * Acknowledges an alert, which stops its reminders and its escalation. Does nothing if it is already acknowledged. Requires a key with
- * scope WRITE.
+ * Acknowledges an alert, which stops its reminders and its escalation. Does nothing if it is already acknowledged. Requires a key
+ * with scope WRITE.
  * @throws NotFound.
  */
 export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promise<Alert> {
@@ -34,7 +34,7 @@ export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promi
 
 /** An alert that a message reported. */
 export type LinkedAlert = Alert & {
-  /** Whether the alert ended and failed again after the message was sent, whose link then no longer acknowledges it. */
+  /** Whether the alert ended and failed again after the message was sent. Its link then no longer acknowledges the alert. */
   readonly hasBegunAgain: boolean
 }
 
@@ -85,7 +85,7 @@ export async function acknowledgeByToken(ctx: AlertWorkContext, token: string): 
   })
 }
 
-/** Acknowledges those of the alerts that are open and not acknowledged. Returns the new events. */
+/** Acknowledges the alerts that are open and unacknowledged. Returns the new events. */
 async function acknowledge(tx: AlertWorkContext, alerts: readonly Alert[], by: string): Promise<NewEvent[]> {
   const open = alerts.filter(({ endedAt, acknowledgedAt }) => endedAt === null && acknowledgedAt === null)
   if (open.length === 0) return []

@@ -14,7 +14,7 @@ export interface AlertLog {
   events(): NewEvent[]
 }
 
-/** How many monitors an event names at most. */
+/** The maximum number of monitors that an event names. */
 const MAX_NAMED = 3
 
 /** Creates an empty log. */

@@ -27,7 +27,7 @@ export function listAlertChannels({ db }: Db, organizationId: string): Promise<L
   })
 }
 
-/** Returns the alert channels of an organization by name. @param exceptId a channel to leave out, or null. */
+/** Returns the alert channels of an organization, sorted by name. @param exceptId a channel to leave out, or null. */
 export function listOtherChannels(
   { db }: Db,
   organizationId: string,

@@ -12,8 +12,8 @@ import type { AlertSubject } from './subject.ts'
 export interface ChannelNotifier {
   /**
    * Notifies the channels that have chosen a change.
-   * @param about `seq`, the event's position (channels created later are skipped), and `notified`, ids of channels to skip because
-   * they already know.
+   * @param about `seq`, the event's position (channels created later are skipped), and `notified`, the ids of channels that were
+   * already notified and are skipped.
    */
   notify(
     alert: Alert,
@@ -23,7 +23,7 @@ export interface ChannelNotifier {
   ): Promise<void>
   /** Sends the end of an alert to the receivers that keep it open, such as PagerDuty. */
   close(alert: Alert, item: AlertItem): Promise<void>
-  /** Notifies a channel of an alert, whichever changes it has chosen. */
+  /** Notifies a channel of an alert, regardless of the changes that it has chosen. */
   notifyChannel(channel: AlertChannel, alert: Alert, item: AlertItem): void
   /** Creates the deliveries, and schedules reminders and escalations. */
   send(): Promise<void>
@@ -88,7 +88,7 @@ function wants(
   isRecipient: boolean,
 ): boolean {
   if (!wantedFor[change].some((each) => channel.changes.includes(each))) return false
-  // A channel that an escalation notified also learns of the end.
+  // A channel that was notified by an escalation also gets the end of the alert.
   return isRecipient || (subject !== null && isChosen(channel, subject))
 }
 

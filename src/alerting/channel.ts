@@ -177,8 +177,8 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
 const ROTATION = DAY
 
 /**
- * Rotates the signing secret of a webhook channel. For a day its messages also carry a signature by the previous secret; older
- * secrets stop working at once. Requires a key with scope WRITE.
+ * Rotates the signing secret of a webhook channel. For a day its messages also carry a signature with the previous secret; older
+ * secrets stop working immediately. Requires a key with scope WRITE.
  * @throws NotFound, and Conflict for a channel of another kind.
  */
 export async function rotateAlertChannelSecret(ctx: AlertingContext, id: string): Promise<AlertChannel> {
@@ -205,7 +205,7 @@ export async function deleteAlertChannel(ctx: Context, id: string): Promise<Aler
   })
 }
 
-/** The input members of each column whose name differs from theirs. */
+/** The input fields of each column whose name differs from the column’s. */
 const membersOf: Readonly<Record<string, readonly string[]>> = {
   changes: ['when'],
   escalateToId: ['escalate'],
@@ -298,7 +298,7 @@ function quietColumns({ quietHours, quietTimes }: Pick<Given, 'quietHours' | 'qu
   return quietColumnsOf(times)
 }
 
-/** @throws NotFound unless every id is that of a monitor of the organization. */
+/** @throws NotFound unless every id belongs to a monitor of the organization. */
 async function requireMonitors({ db }: Context, organizationId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   requireDistinct(ids, (index) => ['monitorIds', index])

@@ -17,8 +17,8 @@ const MAX_ITEMS = 200
 
 /**
  * Creates the deliveries of items to a channel, in the transaction that changes the alerts. A program gets one delivery per item,
- * at once. People get one delivery for all items within a few seconds, including items that are still waiting. Quiet hours delay
- * both.
+ * immediately. People get one delivery for all items within a few seconds, including items that are still waiting. Quiet hours
+ * delay both.
  * @returns when they are sent.
  */
 export async function deliver(

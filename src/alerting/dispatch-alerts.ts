@@ -79,7 +79,7 @@ function changeAbout(
   }
 }
 
-/** Closes the alerts of objectives that were deleted with their service, which appends no event. */
+/** Closes the alerts of objectives that were deleted with their service, because that deletion appends no event for them. */
 async function closeOrphans(
   tx: AlertWorkContext,
   event: Event,
@@ -146,7 +146,7 @@ async function announce(
   // A flapping monitor would fill the log.
   if (hasBegun && silence !== 'FLAPPING') log.add('ALERT_OPENED', alert)
   if (silence === null) await notifier.notify(alert, subject, itemOf(alert, 'CHANGE', at), { seq })
-  // Sent once; after that, nothing until the monitor is stable.
+  // The channels get one message about flapping, then none until the monitor is stable.
   else if (silence === 'FLAPPING' && last?.silence !== 'FLAPPING')
     await notifier.notify(alert, subject, itemOf(alert, 'FLAPPING', at), { seq })
 }
@@ -191,7 +191,7 @@ async function end(
   if (subjectChange.kind === 'CLOSED') return notifier.close(ended, { ...item, message: subjectChange.message })
   const { change: recovery, since } = subjectChange
   const up = { ...item, change: recovery, since }
-  // Channels never got an alert that was silent throughout, so they need not know that it ended.
+  // No channel got an alert that was silent throughout, so none gets its end.
   if (alert.silence === null) await notifier.notify(ended, subject, up, { seq })
   else await notifier.close(ended, up)
 }

@@ -15,7 +15,7 @@ import { needsFollowUp, nextReview, silenceOf } from './rules.ts'
 import type { AlertSubject } from './subject.ts'
 import { monitorSubject, readObjectiveSubjects } from './subject.ts'
 
-/** How many organizations one run follows up, and how many alerts of an organization one transaction. */
+/** How many organizations one run follows up, and how many alerts of an organization one transaction follows up. */
 const ORGANIZATIONS = 50
 const BATCH = 200
 
@@ -93,7 +93,7 @@ async function endSilences(
   }
 }
 
-/** Returns the channels that were notified since the alert has its current state, and need no message when its silence ends. */
+/** Returns the channels that were notified of the alert’s current state. They need no message when its silence ends. */
 async function alreadyNotified({ db, now }: Pick<Context, 'db' | 'now'>, alert: Alert): Promise<Set<string>> {
   const found = await db.alertRecipient.findMany({
     where: { alertId: alert.id, count: alert.count, notifiedAt: { gte: alert.since, lte: now() } },

@@ -88,7 +88,7 @@ export function buildMessage(parts: MessageParts, seal: SecretBox, baseUrl: stri
 export const subjectPath = (id: string): string =>
   typeOfId(id) === 'Objective' ? `objectives/${id}` : `monitors/${id}`
 
-/** How many monitors a title names at most. */
+/** The maximum number of monitors that a title names. */
 const MAX_NAMED = 3
 
 /** Returns the title: what changed, and which monitors or how many of them. */
@@ -140,7 +140,7 @@ function detailsOf(item: AlertItem, time: (at: Date) => string): string[] {
   ]
 }
 
-/** How titles name each change. */
+/** The name of each change in titles. */
 export const changeWords = {
   DOWN: 'Down',
   DEGRADED: 'Degraded',

@@ -3,7 +3,7 @@ import { plainRows } from '../database/sql-transaction.ts'
 import type { AlertChannelKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
-/** How many channels one query returns at most. */
+/** The maximum number of channels that one query returns. */
 export const MAX_NOTIFIED = 50
 
 /** An alert channel that was notified of an alert of an incident’s monitors. */

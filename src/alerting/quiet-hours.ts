@@ -76,12 +76,12 @@ export const quietTimesInput = ({ windows, timeZone }: QuietTimes) => ({
   timeZone,
 })
 
-/** How many windows in a row are followed: a week has fewer. */
+/** The maximum number of consecutive windows to follow. A week has fewer. */
 const MAX_CHAINED = 50
 
 /**
  * Returns when the current quiet time ends, or null if `at` is outside all windows. Windows that touch or overlap count as one.
- * Times are local clock times, so a change of clocks makes a window shorter or longer.
+ * Times are local clock times, so a window is shorter or longer when the clocks change.
  */
 export function quietUntil(times: QuietTimes, at: Date): Date | null {
   let until: Date | null = null
@@ -105,8 +105,8 @@ function endOfWindows({ windows, timeZone }: QuietTimes, at: Date): Date | null 
 }
 
 /**
- * Returns the end of a window that contains a time of the week, in minutes since midnight of that day; empty if it does not contain
- * it.
+ * Returns the end of a window, in minutes since midnight of the given day; empty if the window does not contain the given time of
+ * the week.
  */
 function endsAfter({ days, from, to }: QuietWindow, day: number, minute: number): number[] {
   const begins = (each: number) => days.includes(each)

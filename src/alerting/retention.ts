@@ -3,7 +3,7 @@ import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 
-/** How long finished deliveries and ended alerts are kept. Reports of the last two months count alerts. */
+/** How long finished deliveries and ended alerts are kept. Reports count the alerts of the last two months. */
 const DELIVERY_RETENTION = 30 * DAY
 const ALERT_RETENTION = 100 * DAY
 

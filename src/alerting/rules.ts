@@ -48,7 +48,7 @@ export const wantedFor: Readonly<Record<AlertChange, readonly AlertChange[]>> = 
   DEGRADED: ['DEGRADED'],
   UP: ['UP'],
   UNKNOWN: ['UNKNOWN'],
-  // The general settings include the special ones, as DEGRADED includes expiring certificates.
+  // The general settings include the special ones: DEGRADED, for example, includes expiring certificates.
   CERTIFICATE: ['CERTIFICATE', 'DEGRADED'],
   LISTED: ['LISTED', 'DOWN'],
   DELISTED: ['DELISTED', 'UP'],

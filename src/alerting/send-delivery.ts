@@ -32,7 +32,7 @@ export type DueDelivery = AlertDelivery & {
 /** The columns to update after an attempt. */
 type Progress = Pick<AlertDelivery, 'status' | 'dueAt'>
 
-/** What sending needs. */
+/** The dependencies of sending. */
 export interface DeliveryParts {
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly seal: SecretBox
@@ -47,8 +47,8 @@ export interface DeliveryParts {
 }
 
 /**
- * Returns a function that tries once to send a due delivery, within the limits of its host and the quotas of its mailbox, and stores the
- * outcome: delivered, due again, failed or canceled.
+ * Returns a function that tries once to send a due delivery, within the limits of its host and the quotas of its mailbox, and
+ * stores the outcome: delivered, due again, failed or canceled.
  */
 export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) => Promise<void> {
   const { ctx, metrics, random = Math.random } = parts
@@ -85,7 +85,7 @@ export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) =
     return store(row, { at, delivered: kind === 'delivered', status, message, durationMs }, progress)
   }
 
-  /** Only the holder of the lease records a failure; a success is recorded from any worker. */
+  /** Stores an attempt. Any worker can record a success; only the holder of the lease can record a failure. */
   async function store(row: DueDelivery, made: Attempt | null, { status, dueAt }: Progress): Promise<void> {
     const attempts = JSON.stringify(made === null ? [] : [made])
     await db.$executeRaw`
@@ -128,7 +128,7 @@ async function isBlocked({ ctx: { db }, seal }: DeliveryParts, row: DueDelivery)
   return found.get(mailbox.text) === 'BLOCKED'
 }
 
-/** Returns until when an email waits for its quotas, or null if it can be sent. A retry has already been counted. */
+/** Returns when the quotas allow an email to be sent, or null if it can be sent now. A retry has already been counted. */
 async function deferralOf({ ctx, seal, usage }: DeliveryParts, row: DueDelivery): Promise<Date | null> {
   const mailbox = mailboxOf(row)
   if (mailbox === null || readAttempts(row.attempts).length > 0) return null

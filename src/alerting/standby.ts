@@ -19,9 +19,10 @@ interface StandbyParts {
 }
 
 /**
- * Dispatches, follows up and sends alerts while no worker is running, so that the alert about exactly that (WORKER_SILENT) reaches
- * the team. The staleness job, which every instance runs, detects it. Leases and the dispatcher's lock keep several instances and a
- * returning worker from sending twice. Notifications to subscribers are created, but wait for a worker.
+ * Dispatches, follows up and sends alerts while no worker is running, so that the alert about the missing worker (WORKER_SILENT)
+ * reaches the team. The staleness job, which every instance runs, detects that no worker is running. Leases and the dispatcher's
+ * lock keep several instances and a returning worker from sending twice. Notifications to subscribers are created, but wait for a
+ * worker.
  * @returns the milliseconds until the next run.
  */
 export async function standInForWorkers({ ctx, pool, workers }: StandbyParts): Promise<number> {

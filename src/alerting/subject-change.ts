@@ -7,7 +7,7 @@ import { readMembers } from '../monitoring/group/group-store.ts'
 import { unknownGroupReason } from '../monitoring/group/group-words.ts'
 import { isCertificateProblem } from '../monitoring/probe/certificate-expiry.ts'
 
-/** What an event means for the alert of its monitor or objective: a failure, a recovery, or the end of watching. */
+/** The effect of an event on the alert of its monitor or objective: a failure, a recovery, or the end of monitoring. */
 export type SubjectChange =
   | {
       readonly kind: 'FAILING'

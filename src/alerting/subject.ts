@@ -8,7 +8,7 @@ export interface AlertSubject {
   readonly id: string
   readonly name: string
   readonly serviceId: string | null
-  /** Since when a parent monitor has been down. */
+  /** When a parent monitor went down; null: none is down. */
   readonly blockedSince: Date | null
   /** The change that ends the subject's alerts. */
   readonly recovery: AlertChange

@@ -39,7 +39,7 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
   const item = {
     alertId: newId('Alert'),
     about: 'TEST',
-    // The end of a problem, so that it raises no alarm and leaves nothing open.
+    // A test reports a recovery, so that it raises no alarm and leaves no alert open.
     change: 'UP',
     monitor: { id: '', name: 'Test' },
     state: 'UP',

@@ -143,7 +143,7 @@ describe('messages to people', () => {
     expect(titles()).toEqual(['Down: 20 monitors'])
   })
 
-  test('report one monitor within seconds, and a problem that is over by then as over', async () => {
+  test('report one monitor within seconds, and report a problem that has ended by then as ended', async () => {
     const tenant = await alerted.tenant()
     await alerted.channel(tenant, ntfy)
     const [one, two] = [await alerted.monitor(tenant, 'One'), await alerted.monitor(tenant, 'Two')]
@@ -179,7 +179,7 @@ describe('messages to people', () => {
   })
 })
 
-test('a channel has quiet times by windows with days, or the same hours on every day', async () => {
+test('a channel has quiet times as windows on chosen days, or as the same hours on every day', async () => {
   const tenant = await alerted.tenant()
   const own = alerted.own(tenant)
   const quietHours = { from: '22:00', to: '07:00' }
@@ -268,7 +268,7 @@ describe('alerts are silent', () => {
     expect(titles()).toEqual(['Down: API', 'Up: API'])
   })
 
-  test('during flapping, which is reported once, and with its count at the end', async () => {
+  test('during flapping, which is reported once, and again with its count at the end', async () => {
     const tenant = await alerted.tenant()
     await alerted.channel(tenant, ntfy)
     const monitor = await alerted.monitor(tenant, 'API')
@@ -340,7 +340,7 @@ describe('every alert is sent exactly once', () => {
     expect(ids[2]).not.toBe(ids[0])
   })
 
-  test('a message whose retry is after the last possible date is given up and counted', async () => {
+  test('a message whose retry would be after the last possible date is given up and counted', async () => {
     const tenant = await alerted.tenant()
     const matrix = { server: 'https://matrix.example.com', roomId: '!a:example.com', accessToken: 'syt_secret' }
     await alerted.channel(tenant, { matrix })

@@ -101,7 +101,7 @@ describe('acknowledging', () => {
     await alerted.channel(tenant, { ...topic('team'), remindAfterMinutes: 5 })
     const monitor = await failing(tenant)
     const token = lastToken()
-    // As mail scanners do.
+    // Mail scanners only open the page.
     for (let each = 0; each < 3; each += 1)
       expect(await linkedAlerts(visitor(), token)).toMatchObject({ isUsed: false })
     expect(await prisma.alert.count({ where: { organizationId: tenant.id, acknowledgedAt: { not: null } } })).toBe(0)
@@ -142,7 +142,7 @@ describe('acknowledging', () => {
     expect(await found()).toMatchObject({ count: 2, acknowledgedAt: alerted.now() })
   })
 
-  test('cannot be done with the content of the database', async () => {
+  test('is impossible with the content of the database alone', async () => {
     const tenant = await alerted.tenant()
     await alerted.channel(tenant, topic('team'))
     await failing(tenant)

@@ -59,7 +59,7 @@ test('a worker killed while it sends alerts loses none, repeats only messages in
   }
 })
 
-/** Creates monitors that went down and up, of which every channel gets two alerts. */
+/** Creates monitors that went down and up. Every channel gets two alerts about each. */
 const prepare = (where: string, port: number) =>
   using(where, async (database) => {
     const alerted = alertedIn(database, { outbound, mailer: null })

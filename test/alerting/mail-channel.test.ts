@@ -58,7 +58,7 @@ describe('alerts by email', () => {
     expect(up?.text?.trim()).toMatch(/^Up: API: x+…$/)
   })
 
-  test('fail permanently or are retried, as the server answers', async () => {
+  test('fail permanently or are retried, depending on the server’s answer', async () => {
     const tenant = await alerted.tenant()
     const channel = await alerted.channel(tenant, { mail: { address: 'gone@example.com' } })
     server.refusal = (address) => (address === 'gone@example.com' ? '451 4.3.0 Try again' : null)

@@ -25,7 +25,7 @@ const DAY_MINUTES = 24 * 60
 const hook = { webhook: { url: 'https://hooks.example.com/alerts' } }
 const sent = () => receiver.received.map(({ body }) => JSON.parse(body))
 
-/** A service that was up for four days, with an objective, and a channel that only gets alerts about its budget. */
+/** A service that was up for four days, with an objective, and a channel that gets only alerts about its error budget. */
 async function watched() {
   const tenant = await alerted.tenant()
   const [serviceId = ''] = await tenant.services('Shop')
@@ -50,8 +50,8 @@ async function minutes(tenant: Tenant, monitorId: string, count: number) {
   }
 }
 
-describe('a budget that burns too fast', () => {
-  test('is reported once when it begins and once when it ends', async () => {
+describe('an error budget that burns too fast', () => {
+  test('is reported once when the problem begins and once when it ends', async () => {
     const { tenant, monitor, objective } = await watched()
     await minutes(tenant, monitor.id, 2)
     await alerted.setState(tenant, [monitor], 'DOWN', 'Refused')

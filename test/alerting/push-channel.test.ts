@@ -73,7 +73,7 @@ const lastMessage = ({ id: organizationId }: Tenant) =>
   prisma.alertDelivery.findFirstOrThrow({ where: { organizationId }, orderBy: { position: 'desc' } })
 
 describe('a channel to browsers', () => {
-  test('gathers alerts and is silent during flapping, as other channels; its link acknowledges', async () => {
+  test('gathers alerts and is silent during flapping, like other channels; its link acknowledges', async () => {
     const tenant = await alerted.tenant()
     const { path } = await member(tenant)
     await alerted.channel(tenant, { push: {} })
@@ -154,7 +154,7 @@ describe('a channel to browsers', () => {
     ])
   })
 
-  test.skipIf(serverUrl === undefined)('has not failed if another browser accepts the message meanwhile', async () => {
+  test.skipIf(serverUrl === undefined)('does not fail if another browser accepts the message in the meantime', async () => {
     const tenant = await alerted.tenant()
     await member(tenant)
     await alerted.channel(tenant, { push: {} })
@@ -181,7 +181,7 @@ describe('a channel to browsers', () => {
     expect([status, readAttempts(attempts).map((each) => each.status)]).toEqual(['DELIVERED', [null, 201, 413]])
   })
 
-  test('escalates and reminds as other channels', async () => {
+  test('escalates and reminds like other channels', async () => {
     const tenant = await alerted.tenant()
     const [team, boss] = [await member(tenant), await member(tenant)]
     const second = await alerted.channel(tenant, { push: { userIds: [boss.userId] }, when: ['LISTED'] })
@@ -215,7 +215,7 @@ describe('a channel to browsers', () => {
 })
 
 describe('a channel to the browsers of all members', () => {
-  test('is created once by default, as soon as a member turns notifications on', async () => {
+  test('is created once by default, as soon as a member turns on notifications', async () => {
     const tenant = await alerted.tenant()
     const channels = () => prisma.alertChannel.findMany({ where: { organizationId: tenant.id } })
     while (await createDefaultPushChannels({ ...system, seal })) {}

@@ -14,7 +14,7 @@ import { AlertChange } from '../../src/generated/prisma/enums.ts'
 
 describe('why an alert is silent', () => {
   const words = { maintenance: 'MAINTENANCE', parent: 'PARENT_DOWN', flapping: 'FLAPPING' } as const
-  // All combinations: maintenance, parent down, begun often enough to flap, settled.
+  // All combinations of maintenance, parent down, begun often enough to flap, and settled.
   test.each([
     [false, false, 2, false, null],
     [false, false, 2, true, null],

@@ -56,7 +56,7 @@ const ack = expect.stringMatching(/^https:\/\/allclear\.example\/alerts\/[-\w]{4
 const monitorUrl = 'https://allclear.example/console/acme/monitors/mon_000000000000000000000000'
 const ok = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }
 
-/** What each provider documents: what it accepts, and how it refuses permanently. The provider's host, path and headers follow. */
+/** The documentation of each provider: its host, path and headers, the message that it accepts, and how it refuses permanently. */
 const providers: readonly {
   readonly name: string
   readonly input: AddressInput
@@ -264,7 +264,7 @@ test('PagerDuty and Opsgenie get the acknowledgement and the end of an alert', a
   ])
 })
 
-test('Matrix sets how long to wait', async () => {
+test('Matrix decides how long to wait before a retry', async () => {
   answers(() => ({ status: 429, body: '{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2500}' }))
   const { result } = await send({
     matrix: { server: 'https://matrix.example.org', roomId: '!ops:example.org', accessToken: 'syt_secret_123' },

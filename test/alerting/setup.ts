@@ -30,7 +30,7 @@ export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound
   },
 })
 
-/** The reader that the dispatcher passes events to. */
+/** The function to which the dispatcher passes events. */
 export const read: EventReader = (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events)
 
 /** Alert channels, monitors whose state the test sets, and a worker, with a clock that the test sets. */
@@ -62,7 +62,7 @@ export function alertedIn(
   const standing = worker()
   const own = (tenant: Tenant): AlertingContext => ({
     ...notified.owner(tenant),
-    // Email channels need outgoing mail.
+    // Email channels require outgoing email.
     config: { ...system.config, ...(tools.mailer && { SMTP_URL: 'smtp://mail.example' }) },
     site,
     tools: { outbound: tools.outbound },

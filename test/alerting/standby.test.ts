@@ -29,7 +29,7 @@ async function webRuns(minutes: number) {
   return [...pauses]
 }
 
-test('when the last worker has died, a web instance sends and escalates the alert that nothing is probed', async () => {
+test('when the last worker has died, a web instance sends and escalates the alert about the missing worker', async () => {
   const tenant = await alerted.tenant()
   const boss = await alerted.channel(tenant, { name: 'Boss', ntfy: { topic: 'boss' }, when: ['LISTED'] })
   const escalate = { channelId: boss.id, afterMinutes: 10 }

@@ -25,7 +25,7 @@ const QuietHoursRef = builder.objectRef<QuietHours>('QuietHours').implement({
   description: 'Hours when a channel gets no messages, the same on every day. Alerts wait until they end.',
   fields: (t) => ({
     from: t.exposeString('from', { description: 'The start, such as 22:00.' }),
-    to: t.exposeString('to', { description: 'When they end; before `from`: on the next day.' }),
+    to: t.exposeString('to', { description: 'The end. If it is before `from`, it is on the next day.' }),
     timeZone: t.exposeString('timeZone', { description: 'The time zone of both times.' }),
   }),
 })
@@ -57,7 +57,7 @@ const QuietWindowRef = builder.objectRef<QuietTimes['windows'][number]>('QuietWi
     }),
     from: t.string({ description: 'The start, such as 22:00.', resolve: ({ from }) => formatMinutes(from) }),
     to: t.string({
-      description: 'When it ends, up to 24:00; not after `from`: on the next day.',
+      description: 'The end, up to 24:00. If it is not after `from`, it is on the next day.',
       resolve: ({ to }) => formatMinutes(to),
     }),
   }),
@@ -118,7 +118,7 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
     when: t.expose('changes', {
       type: [AlertChange],
       extensions: costs({ items: Object.keys(AlertChange).length }),
-      description: 'The changes that it gets.',
+      description: 'The changes that the channel is notified of.',
     }),
     monitors: t.prismaField({
       type: ['Monitor'],

@@ -29,11 +29,11 @@ export const Alert = builder.prismaNode('Alert', {
     monitorName: t.exposeString('monitorName', {
       description: 'The name of the monitor, or of the objective with its target, when the alert began.',
     }),
-    change: t.expose('change', { type: AlertChange, description: 'What is wrong, or what was wrong last.' }),
+    change: t.expose('change', { type: AlertChange, description: 'The current problem, or the last one if the alert has ended.' }),
     state: t.expose('state', { type: MonitorState, description: 'The last reported state of the monitor.' }),
     since: t.expose('since', { type: 'DateTime', description: 'When this problem began.' }),
     message: t.exposeString('message', { extensions: text(400), description: 'The reason, from the probe’s message.' }),
-    count: t.exposeInt('count', { description: 'How often the problem has begun.' }),
+    count: t.exposeInt('count', { description: 'The number of times the problem has begun.' }),
     openedAt: t.expose('openedAt', { type: 'DateTime', description: 'When the problem was first detected.' }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',

@@ -24,7 +24,7 @@ builder.enumType(AlertChannelKind, {
 })
 builder.enumType(AlertChange, {
   name: 'AlertChange',
-  description: 'A change of a monitor or an objective that an alert channel can get.',
+  description: 'A change of a monitor or an objective that an alert channel can be notified of.',
   values: describedValues({
     BUDGET_BURNING: 'The error budget of an objective burns too fast, or faster than before.',
     BUDGET_RECOVERED: 'The error budget of an objective no longer burns too fast.',

@@ -92,7 +92,7 @@ const QuietHoursInput = builder.inputType('QuietHoursInput', {
   description: 'Hours when a channel gets no messages, the same on every day.',
   fields: (t) => ({
     from: t.string({ description: 'The start, such as 22:00.' }),
-    to: t.string({ description: 'When they end; before `from`: on the next day.' }),
+    to: t.string({ description: 'The end. If it is before `from`, it is on the next day.' }),
     timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
   }),
 })
@@ -102,7 +102,7 @@ const QuietWindowInput = builder.inputType('QuietWindowInput', {
   fields: (t) => ({
     days: t.field({ type: [WeekdayRef], description: 'The days on which the window begins.' }),
     from: t.string({ description: 'The start, such as 22:00.' }),
-    to: t.string({ description: 'When it ends, up to 24:00; not after `from`: on the next day.' }),
+    to: t.string({ description: 'The end, up to 24:00. If it is not after `from`, it is on the next day.' }),
   }),
 })
 
@@ -120,7 +120,7 @@ const QuietTimesInput = builder.inputType('QuietTimesInput', {
 const EscalateInput = builder.inputType('EscalateInput', {
   description: 'The channel that gets an alert if it is not acknowledged in time.',
   fields: (t) => ({
-    channelId: t.id({ description: 'Another channel, which is notified whichever changes it has chosen.' }),
+    channelId: t.id({ description: 'Another channel. It is notified regardless of the changes that it has chosen.' }),
     afterMinutes: t.int({ description: 'The minutes to wait, 1 to 1440.' }),
   }),
 })
@@ -143,12 +143,12 @@ const addressInputs = (t: InputFields) => ({
 })
 
 const settingInputs = (t: InputFields) => ({
-  when: t.field({ type: [AlertChange], required: false, description: 'The changes that it gets. Default: all.' }),
+  when: t.field({ type: [AlertChange], required: false, description: 'The changes that the channel is notified of. Default: all.' }),
   monitorIds: t.idList({
     required: false,
-    description: 'Only these monitors, and those of `serviceIds`. Neither, or empty: all, those without a service too.',
+    description: 'Only these monitors and those of `serviceIds`. If both are empty or omitted: all monitors, with or without a service.',
   }),
-  serviceIds: t.idList({ required: false, description: 'Only monitors of these services, and `monitorIds`.' }),
+  serviceIds: t.idList({ required: false, description: 'Only the monitors of these services and those in `monitorIds`.' }),
   remindAfterMinutes: t.int({
     required: false,
     description: 'The minutes between reminders of an unacknowledged alert, 5 to 1440. Null: no reminders.',
@@ -173,7 +173,7 @@ const settingInputs = (t: InputFields) => ({
 
 const CreateAlertChannelInput = builder.inputType('CreateAlertChannelInput', {
   description:
-    'The address: exactly one of mail, webhook, slack, discord, teams, telegram, ntfy, gotify, pushover, pagerduty, opsgenie, mattermost and matrix.',
+    'Give exactly one address: mail, webhook, slack, discord, teams, telegram, ntfy, gotify, pushover, pagerduty, opsgenie, mattermost, matrix or push.',
   fields: (t) => ({
     name: t.string({ description: 'The channel’s name.' }),
     ...addressInputs(t),

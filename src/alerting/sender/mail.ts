@@ -9,7 +9,7 @@ import { bodyOf, defineSender } from './sender.ts'
 
 /** The length of a short email: one SMS (GSM 03.38: 160 characters of 7 bits). */
 const SMS_LENGTH = 160
-/** The least text before the link of a short email, even if both exceed one SMS. */
+/** The minimum length of the text before the link of a short email, even if both together exceed one SMS. */
 const MIN_SHORT_LENGTH = 60
 
 /** Email, in full or as a short text for SMS gateways. Messages about one alert form a thread. */

@@ -8,7 +8,7 @@ export const PUSH = 'push'
 /** How many members a channel can name. */
 const MAX_MEMBERS = 50
 
-/** How much of a text browsers show. */
+/** The maximum lengths of the texts that browsers show. */
 const MAX_TITLE = 200
 const MAX_BODY = 500
 

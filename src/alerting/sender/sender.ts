@@ -58,7 +58,7 @@ export interface AlertTools extends SendTools {
 export interface AlertSender {
   /** The name in running text. */
   readonly name: string
-  /** Whether a program receives the messages: each then has one alert and is sent at once. */
+  /** Whether a program receives the messages. Each message then has one alert and is sent immediately. */
   readonly isMachine: boolean
   /** Whether the receiver keeps alerts open itself. It then always gets the end of an alert that it opened. */
   readonly hasLifecycle: boolean

@@ -140,7 +140,7 @@ describe('a correction', () => {
   })
 })
 
-test('a budget that burns too fast is logged once when it begins, when it gets worse, and when it ends', async () => {
+test('an error budget that burns too fast is logged once when it begins, when it gets worse, and when it ends', async () => {
   const { ctx, made, service, monitorId } = await watched([-80 * DAY, -80 * DAY + 1])
   const objective = await createObjective(ctx, { serviceId: service.id, target: 99.9, windowDays: 30 })
   const monitor = { id: monitorId, serviceId: service.id }
