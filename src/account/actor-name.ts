@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
 
-/** Returns the name of the actor: of the person or the API key. */
+/** Returns the name of the actor: a person, an API key or the operator. */
 export async function actorName({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string> {
   const userId = 'userId' in actor ? actor.userId : undefined
   if (userId !== undefined) return (await db.user.findUniqueOrThrow({ where: { id: userId } })).name

@@ -34,7 +34,7 @@ function storedKey(seal: SecretBox, { secret, apiKey: { id } }: CreatedApiKey): 
 }
 
 async function restoreKey(db: Database, seal: SecretBox, kept: Prisma.JsonValue): Promise<CreatedApiKey> {
-  // Only `keptKey` writes it.
+  // Only `storedKey` writes this value.
   const { id, secret } = kept as { readonly id: string; readonly secret: string }
   return { secret: seal.open(secret, sealContext(id)), apiKey: await requireRow<ApiKey>(db, id) }
 }

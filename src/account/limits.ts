@@ -56,7 +56,7 @@ export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
 /** The maximum number of pages of an organization: the limit of the highest tier. */
 export const MAX_PAGES = tierLimits.TEAM.pages
 
-/** Returns the check plan of an organization at a given time, at which a paid plan may have ended. */
+/** Returns the check plan of an organization at a given time. A paid plan may have ended by then. */
 export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {
   const { checkPlan, checkPlanUntil } = organization
   return checkPlanUntil === null || at < checkPlanUntil ? checkPlan : 'FREE'

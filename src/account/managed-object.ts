@@ -22,7 +22,7 @@ export interface ManagedObject {
   readonly members: readonly string[]
   /** Whether applying the file locks those members. */
   readonly locksMembers: boolean
-  /** When someone unlocked the members; null: not since the file was last applied. */
+  /** When the members were unlocked; null: not since the file was last applied. */
   readonly unlockedAt: Date | null
 }
 
@@ -67,7 +67,8 @@ export async function requireDeletable(tx: Context, organizationId: string, id: 
 }
 
 /**
- * Lets everyone change an object that a file manages, until the file is applied again. Requires a key with scope WRITE.
+ * Unlocks an object that a file manages, so that it can be changed until the file is applied again. Requires a key with scope
+ * WRITE.
  * @throws NotFound when no file manages the object.
  */
 export function unlockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {

@@ -1,4 +1,4 @@
-/** The names that references to other objects have in inputs of operations, by their names in files. */
+/** The input fields that refer to other objects, by their names in files. */
 export const inputNames: Readonly<Record<string, string>> = {
   group: 'groupId',
   service: 'serviceId',
@@ -8,5 +8,5 @@ export const inputNames: Readonly<Record<string, string>> = {
 }
 const memberNames = new Map(Object.entries(inputNames).map(([member, input]) => [input, member]))
 
-/** Returns the name in files of a member of an input. */
+/** Returns the name that an input field has in files. */
 export const memberName = (input: string): string => memberNames.get(input) ?? input

@@ -6,7 +6,7 @@ import { hashSecret } from './api-key/secret.ts'
 /** The id of the only row, which has the token of the first start. */
 const ONLY_ROW = 1
 
-/** Returns whether a text is the operator's token, which comes from the settings or else from the first start. */
+/** Returns whether a text is the operator's token, which comes from the settings, or otherwise from the first start. */
 export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token: string): Promise<boolean> {
   const { ADMIN_TOKEN } = ctx.config
   const expected = ADMIN_TOKEN === undefined ? await storedHash(ctx) : hashSecret(ADMIN_TOKEN)
@@ -14,8 +14,8 @@ export async function isOperatorToken(ctx: Pick<Context, 'db' | 'config'>, token
 }
 
 /**
- * Creates the operator's token in an empty database. Returns the token, to be printed once; null when there is one already: in the
- * settings, from an earlier start, or from another instance that starts at the same time.
+ * Creates the operator's token in an empty database. Returns the token, which is printed once; null when one already exists: in
+ * the settings, from an earlier start, or from another instance that starts at the same time.
  */
 export async function createOperatorToken(ctx: Pick<Context, 'db' | 'config' | 'now'>): Promise<string | null> {
   if (ctx.config.ADMIN_TOKEN !== undefined || (await storedHash(ctx)) !== null) return null

@@ -36,7 +36,7 @@ interface Consumption {
 }
 
 /**
- * Consumes one check: from the quota of the key's organization if it has the PRO plan, else from that of the client address.
+ * Consumes one check: from the quota of the key's organization if it has the PRO plan, otherwise from that of the client address.
  * @throws LimitExceeded when today's checks are used up; it then consumes nothing.
  */
 export async function consumeCheck(ctx: Context & { readonly usage: Quota }): Promise<Allowance> {
@@ -114,7 +114,7 @@ export function organizationChecks(ctx: Context, organizationId: string): Promis
 }
 
 /**
- * Deletes a batch of counters from before yesterday, which are no longer needed and contain addresses, which are personal data.
+ * Deletes a batch of counters from before yesterday. They are no longer needed, and contain addresses, which are personal data.
  * Returns whether there may be more.
  */
 export async function deleteOldUsage(
@@ -143,12 +143,12 @@ async function checksOn(db: Database, subject: string, day: Date): Promise<numbe
   return counter?.count ?? 0
 }
 
-/** The pool for the counter statement. Prisma would be the most expensive part of it. */
+/** The pool that runs the counter statement. Prisma would be the most expensive part of the statement. */
 type Queryable = Pick<pg.Pool, 'query'>
 
 /** How long requests are gathered after a statement, in milliseconds, unless a batch is full earlier. */
 const GATHER_MS = 2
-/** Enough requests to be worth a statement, and few enough that other work does not wait long. */
+/** The size of a full batch: large enough to be worth a statement, and small enough that other work does not wait long. */
 const BATCH_SIZE = 24
 /** The maximum number of used-up quotas in the cache. */
 const CACHE_SIZE = 10_000
@@ -190,10 +190,10 @@ export function createQuota(pool: Queryable): Quota {
   })
 
   function enqueue(subject: string, day: Date, limit: number): Promise<Consumption> {
-    return new Promise((tell, reject) => {
+    return new Promise((fulfill, reject) => {
       const resolve = (taken: Consumption) => {
         if (taken.count >= limit) usedUp.set(keyOf(subject, day, limit), { granted: false, count: taken.count })
-        tell(taken)
+        fulfill(taken)
       }
       requests.add({ subject, day, limit, resolve, reject })
     })
@@ -225,8 +225,8 @@ function byLimit(requests: readonly PendingRequest[]): Iterable<RequestBatch> {
 const keyOf = (subject: string, day: Date, limit: number) => `${day.getTime()} ${limit} ${subject}`
 
 /**
- * Adds requests ($1) to each subject's count for a day ($2) up to the limit ($3), and returns the grants. Ordered by subject, so
- * that two processes lock rows in the same order. Uses JSON, which costs this process less than as many rows.
+ * Adds requests ($1) to each subject's count for a day ($2) up to the limit ($3), and returns the grants. Orders rows by subject,
+ * so that two processes lock them in the same order. Uses JSON, which costs this process less than as many rows.
  */
 const COUNT = `
   WITH counted AS (

@@ -66,7 +66,7 @@ describe('the operator', () => {
     expect(renamed.data?.['updateAlertChannel']).toEqual({ name: 'Night' })
   })
 
-  test('can create a key for an organization that lost its own', async () => {
+  test('can create a key for an organization that lost its keys', async () => {
     const { data } = await asOperator(
       `mutation ($id: ID!) { createApiKey(input: { name: "New", scope: ADMIN, organizationId: $id }) {
         ... on CreateApiKeyPayload { secret } ${error} } }`,
@@ -127,7 +127,7 @@ describe('the list of all organizations', () => {
     expect(await slugs({})).toEqual(expect.arrayContaining([mine.slug, theirs.slug, made.slug]))
   })
 
-  test('is visible to nobody else', async () => {
+  test('is not visible to other callers', async () => {
     expect((await list({}, mine.key)).errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN')
     const nobody = await post(url, { query: '{ organizations { totalCount } }' })
     expect(nobody.errors?.[0]?.extensions?.['code']).toBe('UNAUTHENTICATED')

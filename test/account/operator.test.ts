@@ -9,7 +9,7 @@ const { prisma } = await testDatabase()
 const ctx = testContext(prisma)
 const configured = testContext(prisma, { settings: { ADMIN_TOKEN: 'a token of my own' } })
 
-// One database, from its first start on: the tests depend on each other.
+// The tests share one database from its first start, and depend on each other.
 
 test('a token in the settings is used, and none is created', async () => {
   expect(await createOperatorToken(configured)).toBeNull()
@@ -18,7 +18,7 @@ test('a token in the settings is used, and none is created', async () => {
   await expect(authenticate(configured, 'a token of my owN')).rejects.toThrow(Unauthenticated)
 })
 
-test('without a token nobody is the operator', async () => {
+test('without a token no caller is the operator', async () => {
   await expect(authenticate(ctx, 'a token of my own')).rejects.toThrow(Unauthenticated)
 })
 

@@ -22,7 +22,7 @@ const keyOf = (organizationId: string, checkPlan: 'FREE' | 'PRO', clientAddress 
   usage,
 })
 
-/** Of `times` simultaneous checks, the number granted, and the remaining checks that each was told. */
+/** Runs `times` simultaneous checks. Returns the number granted, and the remaining checks that each was given. */
 async function spend(ctx: ReturnType<typeof caller>, times: number) {
   const spent = await Promise.allSettled(Array.from({ length: times }, () => consumeCheck(ctx)))
   const refused = spent.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
@@ -37,7 +37,7 @@ describe('the free plan', () => {
     expect(new Set(remaining)).toEqual(new Set(Array.from({ length: 100 }, (_, index) => index)))
   })
 
-  test('a rejection says when the quota resets and counts nothing', async () => {
+  test('a rejection reports when the quota resets, and counts nothing', async () => {
     const ctx = caller('192.0.2.2')
     await spend(ctx, 100)
     const resetsAt = new Date('2026-11-21T00:00:00.000Z')
@@ -154,7 +154,7 @@ describe('a used-up day', () => {
     expect([tomorrow, larger, sent.statements]).toEqual([{ granted: true, count: 1 }, { granted: true, count: 4 }, 5])
   })
 
-  test('is detected when another process has used it up', async () => {
+  test('is detected even if another process has used it up', async () => {
     const [here, there] = [watched(), watched()]
     const take = ({ counters }: typeof here) => counters.consume('spent elsewhere', utcDay(noon), 1)
     await take(here)

@@ -468,7 +468,7 @@ pages:
       '10 monitors.one.http.url: must be an http:// or https:// URL',
       '14 monitors.two.http.headers.0.value: is required',
       '16 pages.shop.slug: must have at least 2 characters',
-      '16 pages.shop.slug: must be small letters and digits, in parts joined by single hyphens',
+      '16 pages.shop.slug: must be lowercase letters and digits, separated by single hyphens',
     ])
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(0)
   })

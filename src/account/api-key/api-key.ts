@@ -52,7 +52,7 @@ export async function announceKeys(db: Database, id: string): Promise<void> {
 }
 
 /**
- * Revokes a key of the caller's organization at once, on every instance. Requires a key with scope ADMIN. Revoking a key twice
+ * Revokes a key of the caller's organization immediately, on every instance. Requires a key with scope ADMIN. Revoking a key twice
  * changes nothing.
  * @throws NotFound when the organization has no key with this id. @throws Conflict for the last key with scope ADMIN, unless
  * `force` is set or the caller is the operator.

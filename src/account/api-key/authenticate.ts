@@ -19,8 +19,8 @@ type AuthenticationContext = Pick<Context, 'db' | 'now' | 'config' | 'log'> & {
 }
 
 /**
- * Returns the actor of a credential, the text of a bearer token or key header. Valid keys are cached for two seconds, and every
- * instance forgets them when they are revoked.
+ * Returns the actor of a credential, which is the text of a bearer token or key header. Valid keys are cached for two seconds, and
+ * every instance forgets them when they are revoked.
  * @throws Unauthenticated `INVALID_API_KEY` for a key that is unknown, revoked or expired, or whose organization is deleted.
  * @throws RateLimited after too many wrong keys from the client's address.
  */
@@ -72,7 +72,7 @@ async function readKey({ db }: Pick<Context, 'db'>, hash: string): Promise<Known
   return key ?? null
 }
 
-/** Records the use of a key. Nobody waits for it. */
+/** Records the use of a key without waiting for the database. */
 function recordUse(ctx: Pick<Context, 'db' | 'log'>, id: string, now: Date): void {
   ctx.db.apiKey
     .updateMany({ where: { id }, data: { lastUsedAt: now } })

@@ -7,7 +7,7 @@ import { REVOKED_KEY_CHANNEL } from './api-key.ts'
 export interface CredentialCache<T> {
   /** Returns the credential with this hash from the cache, or loads it; null: there is none. Caches only usable credentials. */
   get(hash: string, load: () => Promise<T | null>): Promise<T | null>
-  /** Forgets credentials at once, including those being loaded: one by its id, or all of an organization by its id. */
+  /** Forgets credentials immediately, even while they are loaded: the one with this id, or all of the organization with it. */
   forget(id: string): void
   close(): Promise<void>
 }

@@ -8,8 +8,8 @@ import { MINUTE } from '../../core/time.ts'
 /** Protects against key guessing: known wrong keys, and too many wrong keys from one address, cost no database query. */
 export interface WrongKeys {
   /**
-   * Looks up a key, unless it was wrong recently. One address can have only as many lookups running at once as it may send wrong
-   * keys; the others wait. Keys that have worked before neither wait nor count.
+   * Looks up a key, unless it was wrong recently. For one address, at most as many lookups run at once as it may send wrong keys;
+   * the others wait. Keys that have worked before neither wait nor count.
    * @param hash the hash of the key.
    * @param lookup returns the key's data; null: the key is wrong.
    * @returns null when the key is wrong.
@@ -62,12 +62,12 @@ export function createWrongKeys(now: () => Date): WrongKeys {
         return true
       }
       await new Promise<void>((resolve) => lookups.waiting.push(resolve))
-      // Resuming is quick; the work that follows, mostly a refusal, takes longer.
+      // The work after resuming, usually a refusal, takes longer than resuming, so addresses take turns.
       await nextTimeSlice(subject)
     }
   }
 
-  /** Resumes as many waiting lookups as may run. Resumes at least one, which resumes the next if it need not run. */
+  /** Resumes as many waiting lookups as may run, and at least one, which resumes the next if it does not have to run. */
   function resume(subject: string, { running, waiting }: Lookups): void {
     const free = Math.max(1, attempts.left(subject, now()) - running)
     for (const next of waiting.splice(0, free)) next()

@@ -38,7 +38,7 @@ export async function checkDueDomains(ctx: Context, tools: VerificationTools): P
     leaseMs: LEASE,
   })
   const failed = (id: string) => (error: unknown) =>
-    ctx.log.error({ err: error, domain: id }, 'account: a domain could not be checked; trying again')
+    ctx.log.error({ err: error, domain: id }, 'account: could not check a domain; trying again')
   await Promise.all(taken.map(({ id }) => checkDomain(ctx, tools, id, until).catch(failed(id))))
   const next = await ctx.db.customDomain.findFirst({
     where: { dueAt: { not: null }, page: { organization: { deletedAt: null } } },
@@ -58,14 +58,14 @@ async function checkDomain(ctx: Context, tools: VerificationTools, id: string, l
   try {
     await saveResult(ctx, domain, lease, found)
   } catch (error) {
-    // Another page has proven it first.
+    // Another page has proven the domain first.
     const taken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002'
     if (!taken) throw error
     await saveResult(ctx, domain, lease, 'NONE')
   }
 }
 
-/** Looks for the proof of a domain. It tries the DNS record first, because that is the stronger proof. */
+/** Looks for the proof of a domain, first in DNS, because a DNS record is the stronger proof. */
 async function findProof(
   { config }: Pick<Context, 'config'>,
   { dns, outbound }: VerificationTools,
@@ -80,7 +80,7 @@ async function findProof(
     { timeoutMs: FETCH_TIMEOUT },
   )
   if (fetched.kind === 'answer') {
-    // After a redirect to another host, the file would be a proof of that host.
+    // After a redirect to another host, the file would prove that host.
     const isOwn = new URL(fetched.url).hostname === domain.name
     return isOwn && fetched.status === 200 && fetched.body.toString('utf8').trim() === file.content
       ? 'PATH'
@@ -89,7 +89,7 @@ async function findProof(
   return fetched.fault === 'ours' ? 'UNKNOWN' : unproven(answer)
 }
 
-/** Returns `NONE` when the DNS answers, even with SERVFAIL, because broken name servers prove nothing. */
+/** Returns `NONE` when DNS answers, even with SERVFAIL, because broken name servers prove nothing. */
 function unproven(answer: DnsResult): ProofResult {
   return answer.kind === 'failed' && answer.reason !== 'servfail' ? 'UNKNOWN' : 'NONE'
 }

@@ -12,7 +12,7 @@ export interface DomainProgress {
   readonly state: DomainState
   /** The kind of the last proof; null: never proven. */
   readonly provenBy: DomainProof | null
-  /** Since when the proof of a proven domain has been missing; null: it is there. */
+  /** When the proof of a proven domain went missing; null: it is present. */
   readonly failingSince: Date | null
   /** The time of the next check; null: none until the domain is requested again. */
   readonly dueAt: Date | null
@@ -46,7 +46,7 @@ export function afterCheck(before: DomainProgress, found: ProofResult, since: Da
     : { ...before, failingSince, dueAt: after(UNPROVEN_INTERVAL) }
 }
 
-/** Returns the time of the next check; the longer the domain has waited, the later it is. Null: no more checks. */
+/** Returns the time of the next check, which is later the longer the domain has waited. Null: no more checks. */
 function nextCheck(since: Date, now: Date): Date | null {
   const waited = now.getTime() - since.getTime()
   if (waited >= PROOF_TIMEOUT) return null

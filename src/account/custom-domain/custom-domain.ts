@@ -17,7 +17,7 @@ export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
 const TOKEN_LENGTH = 32
 const ID_LENGTH = 24
 
-/** The challenge that proves a domain; either of the two is enough. */
+/** The challenge that proves a domain. Either the record or the file is enough. */
 export interface DomainChallenge {
   readonly record: { readonly name: string; readonly value: string }
   readonly file: { readonly url: string; readonly content: string }
@@ -54,8 +54,8 @@ const removal = request.omit({ domain: true })
 
 /**
  * Requests a custom domain for a page, in place of its previous one. The page is served there once the domain is proven. Another
- * request of the same domain has it checked again soon, with the same challenge. Requires a key with scope ADMIN; a person must
- * confirm it.
+ * request for the same domain makes its next check due immediately, with the same challenge. Requires a key with scope ADMIN; a
+ * person must confirm it.
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  * @throws Conflict when the page has changed since the given version.
  */
@@ -153,7 +153,7 @@ export async function pageOfHost(
   })
 }
 
-/** Returns whether a certificate may be fetched for a host name, which is that of this service or a proven domain. */
+/** Returns whether a certificate may be fetched for a host name: it is that of this service, or a proven domain. */
 export async function isServedHost(
   parts: { readonly db: Database; readonly site: { readonly baseUrl: string } },
   host: string,

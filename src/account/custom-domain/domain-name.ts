@@ -16,8 +16,8 @@ const options = { allowPrivateDomains: true, extractHostname: false, validateHos
 
 /**
  * Returns why a page cannot be served under a name, as text that follows the field name; null: it can. Refuses this service's own
- * name and its whole registrable domain, because a page there could pose as the service and would get its cookies. Refuses every
- * name while the public name of the service is unknown.
+ * name and its whole registrable domain, because a page there could impersonate the service and would get its cookies. Refuses
+ * every name while the public name of the service is unknown.
  * @param baseUrl the public URL of this service; it is at `localhost` unless BASE_URL is set.
  */
 export function domainProblem(baseUrl: string, name: string): string | null {

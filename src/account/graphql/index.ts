@@ -31,15 +31,15 @@ builder.enumType(Tier, {
 })
 builder.enumType(UptimeSource, {
   name: 'UptimeSource',
-  description: 'What the uptime of a service counts.',
+  description: 'The data from which the uptime of a service is computed.',
   values: describedValues({
-    INCIDENTS: 'Incidents: the time without an incident that reports an outage of the service.',
-    MONITORS: 'What monitors measured. A service without monitors counts incidents.',
+    INCIDENTS: 'Incidents. The service counts as up unless an incident reports an outage.',
+    MONITORS: 'Results of monitors. A service without monitors uses incidents.',
   }),
 })
 builder.enumType(Language, {
   name: 'Language',
-  description: 'A language in which pages, mails and feeds are written.',
+  description: 'A language of pages, emails and feeds.',
   values: describedValues({
     DE: 'German.',
     EN: 'English.',
@@ -49,8 +49,8 @@ builder.enumType(Language, {
     JA: 'Japanese.',
     NL: 'Dutch.',
     PL: 'Polish.',
-    PT_BR: 'Portuguese as in Brazil.',
-    ZH_HANS: 'Chinese in simplified characters.',
+    PT_BR: 'Brazilian Portuguese.',
+    ZH_HANS: 'Simplified Chinese.',
   }),
 })
 builder.enumType(CheckPlan, {
@@ -63,10 +63,10 @@ builder.enumType(CheckPlan, {
 })
 builder.enumType(Scope, {
   name: 'Scope',
-  description: 'What a key may do; each scope includes the ones before it.',
+  description: 'What a key may do. WRITE includes READ, and ADMIN includes both.',
   values: describedValues({
     ADMIN: 'Also manage keys and the organization.',
-    READ: 'Read everything of the organization.',
+    READ: 'Read everything in the organization.',
     WRITE: 'Also change what the page shows, monitors and subscribers.',
   }),
 })
@@ -92,14 +92,14 @@ const ChecksUsage = builder.objectRef<ChecksUsage>('ChecksUsage').implement({
 })
 
 const Usage = builder.objectRef<{ checks: ChecksUsage }>('Usage').implement({
-  description: 'What an organization has used of its plans.',
+  description: 'An organization’s usage of its plans.',
   fields: (t) => ({ checks: t.expose('checks', { type: ChecksUsage, description: 'Blacklist checks.' }) }),
 })
 
 const Organization = builder.prismaNode('Organization', {
   id: { field: 'id' },
   nullable: true,
-  description: 'A tenant: it has one status page, API keys, a tier and a check plan.',
+  description: 'A tenant, with status pages, API keys, a tier and a check plan.',
   authScopes: ({ id }, { actor }) => canReadOrganization(actor, id) || { $granted: CREATOR },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
@@ -129,12 +129,12 @@ const Organization = builder.prismaNode('Organization', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Until when the operator can restore it. After that, all its data is erased. Null: it was not deleted.',
+        'The operator can restore it until then. After that, all its data is erased. Null: it was not deleted.',
       resolve: deletionAt,
     }),
     apiKeys: t.field({
       type: connectionOf('ApiKey'),
-      description: 'Every key, revoked ones included, newest first. Requires a key with scope ADMIN.',
+      description: 'All keys, including revoked ones, newest first. Requires a key with scope ADMIN.',
       authScopes: (_organization, _args, { actor }) => actor.kind !== 'apiKey' || includesScope(actor.scope, 'ADMIN'),
       args: pageArgs,
       resolve: ({ id }, args, ctx, info) =>
@@ -148,7 +148,7 @@ const Organization = builder.prismaNode('Organization', {
     }),
     usage: t.field({
       type: Usage,
-      description: 'What it has used of its plans.',
+      description: 'The organization’s usage of its plans.',
       resolve: async (organization, _args, ctx) => {
         const limit = planAt(organization, ctx.now()) === 'PRO' ? checksPerDay.PRO : 0
         const used = await organizationChecks(ctx, organization.id)
@@ -188,7 +188,7 @@ const ApiKey = builder.prismaNode('ApiKey', {
 
 /** A new key. `id` is the key's id, so that a script needs only one level. */
 const CreateApiKeyPayload = builder.objectRef<CreatedApiKey>('CreateApiKeyPayload').implement({
-  description: 'A key just made: the only time its secret is shown.',
+  description: 'A new key. Its secret is shown only here.',
   fields: (t) => ({
     id: t.id({ resolve: ({ apiKey }) => apiKey.id }),
     secret: t.exposeString('secret', {
@@ -222,12 +222,12 @@ builder.queryField('organization', (t) =>
     extensions: costs({ itself: STATEMENT_COST, about: () => 'own' }),
     type: Organization,
     description:
-      'The organization whose key the caller holds, of which the caller is a member, or that the operator names or acts for.',
+      'The organization of the caller’s key or membership, or the one that the operator names or acts for.',
     args: {
       id: t.arg.id({
         required: false,
         description:
-          'The id of the organization. Only the operator and people with several organizations need it, or `slug`.',
+          'The id of the organization. Only the operator and people with several organizations need this or `slug`.',
       }),
       slug: t.arg.string({ required: false, description: 'The name of the organization in URLs, instead of `id`.' }),
     },
@@ -301,7 +301,7 @@ builder.mutationField('createOrganization', (t) =>
   t.field({
     type: CreateOrganizationPayload,
     description:
-      'Creates an organization with its first key. Operator only, unless sign-up is open; then at most 5 an hour and 10 a day from one network (UTC).',
+      'Creates an organization and its first key. Operator only, unless sign-up is open. With open sign-up, a network can create at most 5 an hour and 10 a day (UTC).',
     args: { input: t.arg({ type: CreateOrganizationInput }) },
     errors: { types: [Invalid, Conflict, NotFound, RateLimited] },
     resolve: idempotentResolver(
@@ -317,7 +317,7 @@ const SetCheckPlanInput = builder.inputType('SetCheckPlanInput', {
   fields: (t) => ({
     organizationId: t.id({ description: 'The organization.' }),
     plan: t.field({ type: CheckPlan, description: 'The check plan.' }),
-    until: t.field({ type: 'DateTime', required: false, description: 'When it ends; absent: it does not.' }),
+    until: t.field({ type: 'DateTime', required: false, description: 'When it ends. If omitted, it has no end.' }),
     version: t.int(VERSION_READ),
   }),
 })
@@ -325,7 +325,7 @@ const SetCheckPlanInput = builder.inputType('SetCheckPlanInput', {
 builder.mutationField('setCheckPlan', (t) =>
   t.field({
     type: Organization,
-    description: 'Gives an organization a check plan. Operator only.',
+    description: 'Sets the check plan of an organization. Operator only.',
     args: { input: t.arg({ type: SetCheckPlanInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setCheckPlan(ctx, input),
@@ -367,7 +367,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     }),
     customDomain: t.string({
       required: false,
-      description: 'A host name under which the page is served too, once it is proven; null: none.',
+      description: 'A host name under which the page is also served, once the domain is proven; null: none.',
       deprecationReason: 'Use `requestDomain` to set it. Null still removes it.',
     }),
     version: t.int(VERSION_READ),
@@ -401,7 +401,7 @@ const DeleteOrganizationPayload = builder.objectRef<Deleted>('DeleteOrganization
     deletionAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Until when the operator can restore it. After that, all its data is erased.',
+      description: 'The operator can restore it until then. After that, all its data is erased.',
       resolve: deletionAt,
     }),
   }),
@@ -411,7 +411,7 @@ builder.mutationField('deleteOrganization', (t) =>
   t.field({
     type: DeleteOrganizationPayload,
     description:
-      'Deletes the caller’s organization and all its data. Its page and keys stop working at once. For seven days, its slug stays reserved and the operator can restore it. Cancel its subscriptions at the payment provider. Requires a key with scope ADMIN.',
+      'Deletes the caller’s organization and all its data. Its pages and keys stop working immediately. For seven days, its slug stays reserved and the operator can restore it. Cancel its subscriptions at the payment provider. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: DeleteOrganizationInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => deleteOrganization(ctx, input),
@@ -433,7 +433,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   fields: (t) => ({
     name: t.string({ description: 'What the key is for.' }),
     scope: t.field({ type: Scope, description: 'What the key may do.' }),
-    expiresAt: t.field({ type: 'DateTime', required: false, description: 'Absent: it does not expire.' }),
+    expiresAt: t.field({ type: 'DateTime', required: false, description: 'When it stops working. If omitted, it does not expire.' }),
     organizationId: t.id({
       required: false,
       description:
@@ -460,7 +460,7 @@ const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
     force: t.boolean({
       required: false,
       description:
-        'Whether to revoke even the last key with scope ADMIN. After that, only the operator can create one.',
+        'Whether to revoke the key even if it is the last one with scope ADMIN. After that, only the operator can create one.',
     }),
   }),
 })
@@ -468,7 +468,7 @@ const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
 builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKey,
-    description: 'Revokes a key of the caller’s organization at once. Requires a key with scope ADMIN.',
+    description: 'Revokes a key of the caller’s organization immediately. Requires a key with scope ADMIN.',
     args: {
       input: t.arg({ type: RevokeApiKeyInput, required: false }),
       id: t.arg.id({ ...DEPRECATED_ARGUMENT, description: 'The key’s id.' }),

@@ -35,16 +35,16 @@ function visibleOnly(resolve: Resolve): Resolve {
 interface Owned {
   readonly id: string
   readonly organizationId?: string
-  /** Of an incident: who can see it. */
+  /** The visibility of an incident; absent on other types. */
   readonly visibility?: IncidentVisibility
 }
 
 const organizationSees = ({ actor }: GraphContext, { id, organizationId }: Owned) =>
   canReadOrganization(actor, organizationId ?? id)
-/** Marks types that pages show to readers. graphql/schema/owner-only.ts guards those of their fields that pages do not show. */
+/** Marks types that pages show to readers. graphql/schema/owner-only.ts guards their fields that pages do not show. */
 const readersSee = 'readers'
 
-/** Who may see a node that is requested by its id, for every type: a new type does not compile without a rule. */
+/** The rule of each type for access to a node that is requested by its id. A new type does not compile without a rule. */
 const seenBy: Record<IdType, ((ctx: GraphContext, node: Owned) => boolean) | typeof readersSee> = {
   Organization: organizationSees,
   StatusPage: readersSee,
@@ -107,14 +107,14 @@ function isOwned(node: unknown): node is Owned {
 }
 
 /** The root fields that take the name of a page. Root fields of subscriptions are guarded where they follow the page's log. */
-const rootDoors: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => PageName>> = {
+const pageRootFields: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => PageName>> = {
   statusPage: ({ slug }) => ({ slug: String(slug) }),
   subscribe: ({ input, slug }) => ({ slug: String(Object(input).slug ?? slug) }),
 }
 
 /**
- * Guards what pages show: the root fields that take the name of a page, and every field of the types that are `readersSee` above,
- * whatever path leads to them.
+ * Guards the content of pages: the root fields that take the name of a page, and every field of the types marked `readersSee`
+ * above, regardless of the path that leads to them.
  */
 export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   for (const [name, sees] of Object.entries(seenBy)) {
@@ -125,7 +125,7 @@ export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   }
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {
-      const nameOf = ownValue(rootDoors, field.name)
+      const nameOf = ownValue(pageRootFields, field.name)
       const resolve = field.resolve
       if (!nameOf || !resolve) continue
       field.resolve = async (source, args, ctx, info) => {
@@ -137,7 +137,7 @@ export function guardPages(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** The objects that the caller was found to have access to during an operation. */
+/** The ids of the objects that the caller may read, as found during an operation. */
 const readable = new WeakMap<GraphContext, Set<string>>()
 
 function readersOnly(
@@ -145,7 +145,7 @@ function readersOnly(
 ): GraphQLFieldResolver<unknown, GraphContext> {
   return (source, args, ctx, info) => {
     const go = () => resolve(source, args, ctx, info)
-    // An object without an owner is our own, made from guarded objects.
+    // An object without an owner is built from guarded objects.
     if (!isOwned(source)) return go()
     if (readable.get(ctx)?.has(source.id) || canReadOrganization(ctx.actor, source.organizationId ?? source.id))
       return go()
@@ -153,10 +153,10 @@ function readersOnly(
   }
 }
 
-/** @throws Unauthenticated when all pages that show a thing are private to the caller. */
+/** @throws Unauthenticated when all pages that show an object are private to the caller. */
 async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
   const { organizationId, ...thing } = node
-  // Nothing leads to a hidden object today; this protects later changes.
+  // No path leads to a hidden object today. The check protects future changes.
   if (isHidden(ctx, node)) throw new NotFound('Incident not found.')
   // Only organizations have no organizationId.
   if (organizationId === undefined) return
@@ -189,7 +189,7 @@ export async function servicesSeenOf(ctx: GraphContext, thing: unknown): Promise
   return page === null ? [] : page.serviceIds
 }
 
-/** Marks the answer as one that depends on the caller, for the cache of answers. */
+/** Marks the response as private if the caller is refused, because it then depends on the caller and must not be cached. */
 async function marking(ctx: GraphContext, required: Promise<unknown>): Promise<void> {
   try {
     await required

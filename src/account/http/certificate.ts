@@ -5,7 +5,7 @@ import { SECOND } from '../../core/time.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { CERTIFICATE_PATH, isServedHost } from '../custom-domain/custom-domain.ts'
 
-/** How long answers are cached, and how many. */
+/** How long answers are cached, and the maximum number of them. */
 const REMEMBERED = { ttl: 10 * SECOND, max: 10_000 } as const
 /** The limit of database lookups for uncached names, for all callers together. Proxies ask once per new host. */
 const LOOKUPS = { limit: 600, windowMs: 60 * SECOND, burst: 100 } as const
@@ -30,7 +30,7 @@ export function certificateRoutes(parts: {
     if (isServed === undefined) {
       if (!bucket.take()) return c.body(null, 429, { 'retry-after': '1' })
       isServed = await isServedHost(parts, host)
-      // Longer texts are no host names and would fill the memory.
+      // Longer texts are not host names, and would fill the memory.
       if (host.length <= 253) known.set(host, isServed)
     }
     return c.body(null, isServed ? 200 : 404)

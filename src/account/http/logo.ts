@@ -35,7 +35,7 @@ export function logoRoutes({
   })
 }
 
-/** Any site may show a logo. A logo that is opened alone cannot run scripts, even if the file is really a page. */
+/** Any site may show a logo. A logo that is opened directly cannot run scripts, even if the file is in fact a web page. */
 const headers = {
   'cache-control': 'public, max-age=31536000, immutable',
   'access-control-allow-origin': '*',

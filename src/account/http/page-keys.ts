@@ -30,7 +30,7 @@ function cookiesIn(header: string | undefined, site: Site): PageKeys['cookies'] 
   )
 }
 
-/** Returns the keys in a request of a page or document: a read token in its address or header, and cookies of opened pages. */
+/** Returns the keys in a request for a page or document: a read token in its URL or header, and cookies of opened pages. */
 export function pageKeysOf(c: HttpContext, site: Site): PageKeys {
   const from = c.req.header('sec-fetch-site')
   const isForeign = from === 'cross-site' && c.req.header('sec-fetch-mode') !== 'navigate'

@@ -17,7 +17,7 @@ const GRACE = 7 * DAY
 /** A condition on rows with an `organizationId`: their organization is not deleted. The subquery rarely returns a row. */
 export const notDeleted = Prisma.sql`"organizationId" NOT IN (SELECT id FROM "Organization" WHERE "erasureDueAt" IS NOT NULL)`
 
-/** Returns a filter of the organizations that a caller can see: the operator sees all, others those not deleted. */
+/** Returns a filter for the organizations that a caller can see. The operator sees all; others see those not deleted. */
 export function visibleTo(actor: Actor): { readonly deletedAt?: null } {
   return actor.kind === 'operator' ? {} : { deletedAt: null }
 }
@@ -37,8 +37,8 @@ export function deletionAt({ deletedAt }: Pick<Organization, 'deletedAt'>): Date
 const deletionInput = z.object({ id: z.string(), slug: z.string() })
 
 /**
- * Deletes the caller's organization. It is no longer found, and its keys stop working; the operator can restore it for seven days.
- * Deleting it twice changes nothing. Requires a key with scope ADMIN, or the operator.
+ * Deletes the caller's organization. It can no longer be found, and its keys stop working. For seven days the operator can restore
+ * it. Deleting it twice changes nothing. Requires an owner, the operator, or a key with scope ADMIN.
  * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
  */
 export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {
@@ -62,8 +62,8 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
 }
 
 /**
- * Restores a deleted organization. Subscribers are not notified of events while it was deleted, and that time does not count
- * towards uptime. Restoring an organization that is not deleted changes nothing. Operator only.
+ * Restores a deleted organization. Subscribers are not notified of events from before the restore, and the time in which it was
+ * deleted does not count towards uptime. Restoring an organization that is not deleted changes nothing. Operator only.
  * @throws NotFound for an unknown organization. @throws Conflict when the restore period is over.
  */
 export async function restoreOrganization(ctx: Context, id: string): Promise<Organization> {
@@ -87,8 +87,8 @@ async function stopMonitoring(db: Database, organizationId: string): Promise<voi
 }
 
 /**
- * Resumes probes at once. A heartbeat monitor that has reported before gets its interval and grace period until the next report;
- * for a heartbeat with a schedule, the scheduler computes when that is due.
+ * Resumes probes immediately. A heartbeat monitor that has reported before gets its interval and grace period until the next
+ * report; for a heartbeat with a schedule, the scheduler computes when that is due.
  */
 async function resumeMonitoring(db: Database, { id, tier }: Organization, now: Date): Promise<void> {
   const shortest = tierLimits[tier].minIntervalSeconds

@@ -35,9 +35,9 @@ const erasedTables = [
 ] as const
 
 /**
- * Erases a batch of a deleted organization after its restore period: first its rows, finally the organization with everything left.
- * After a crash, another worker continues when the lease ends. Returns whether there may be more; pause before the next batch, so
- * that other work gets its turn.
+ * Erases a batch of a deleted organization after its restore period: first its rows, then the organization with everything that is
+ * left. After a crash, another worker continues when the lease ends. Returns whether there may be more. Pause before the next
+ * batch, so that other work gets its turn.
  */
 export async function eraseDeleted(ctx: Context): Promise<boolean> {
   const lease = { table: 'Organization', dueColumn: 'erasureDueAt', limit: 1, leaseMs: LEASE }
@@ -45,7 +45,7 @@ export async function eraseDeleted(ctx: Context): Promise<boolean> {
   if (taken === undefined) return false
   const isOver = await withLongDeadline(ctx, (tx) => eraseBatch(tx, taken.id))
   if (isOver) ctx.log.info({ organization: taken.id }, 'account: erased a deleted organization')
-  // Due again at once. It keeps its original due time and stays first, so that organizations are erased one by one.
+  // Makes it due again with its original due time, so that it stays first and organizations are erased one by one.
   else await ctx.db.organization.updateMany({ where: { id: taken.id }, data: { erasureDueAt: taken.dueAt } })
   return true
 }

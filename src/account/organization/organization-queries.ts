@@ -6,19 +6,19 @@ import type { Organization } from '../../generated/prisma/client.ts'
 
 type Db = Pick<Context, 'db'>
 
-/** Returns the organization with an id that is known to exist, even if it is deleted. */
+/** Returns the organization with this id, which must exist, even if it is deleted. */
 export function readOrganization({ db }: Db, id: string): Promise<Organization> {
   return db.organization.findUniqueOrThrow({ where: { id } })
 }
 
-/** Returns the organization with an id that came from a caller, even if it is deleted. @throws NotFound */
+/** Returns the organization with an id that came from a caller, even if it is deleted. @throws NotFound. */
 export async function findOrganization({ db }: Db, id: string): Promise<Organization> {
   const found = typeOfId(id) === 'Organization' ? await db.organization.findUnique({ where: { id } }) : null
   if (found === null) throw new NotFound('Organization not found.')
   return found
 }
 
-/** Returns the organization with a slug, even if it is deleted; null: none. */
+/** Returns the organization with this slug, even if it is deleted; null: none. */
 export function organizationBySlug({ db }: Db, slug: string): Promise<Organization | null> {
   return db.organization.findUnique({ where: { slug } })
 }
@@ -33,7 +33,7 @@ export async function onlyOrganizationId({ db }: Db): Promise<string | null> {
   return only && others.length === 0 ? only.id : null
 }
 
-/** Which organizations `listOrganizations` returns. */
+/** The organizations that `listOrganizations` returns. */
 export interface OrganizationSearch {
   /** Part of the name, the slug or the contact address; empty: all organizations. */
   readonly text: string
@@ -42,7 +42,7 @@ export interface OrganizationSearch {
   readonly limit: number
 }
 
-/** Returns organizations by slug, including deleted ones. The caller checks permissions. */
+/** Returns organizations, including deleted ones, sorted by slug. The caller checks permissions. */
 export function listOrganizations({ db }: Db, { text, after, limit }: OrganizationSearch): Promise<Organization[]> {
   const part = containsText(text)
   return db.organization.findMany({

@@ -15,7 +15,8 @@ const MAX_ORIGIN_LENGTH = 300
 
 /**
  * Returns the origin of a site as written in the policy's `frame-ancestors`; null: the text is not an origin. Hosts with `;`, `,`
- * or `*` are refused, because these have another meaning there, and so are IPv6 addresses, which cannot be written there.
+ * or `*` are refused, because these characters have another meaning there. IPv6 addresses are refused, because the policy cannot
+ * express them.
  */
 export function originOf(text: string): string | null {
   const trimmed = text.trim()

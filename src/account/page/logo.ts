@@ -28,7 +28,7 @@ export interface LogoFile {
   readonly content: Uint8Array<ArrayBuffer>
 }
 
-/** Checks an uploaded logo by its content, regardless of its name. @throws Invalid for an image that pages may not show. */
+/** Validates an uploaded logo by its content, regardless of its name. @throws Invalid for an image that pages may not show. */
 export function readLogo(content: Uint8Array<ArrayBuffer>): LogoFile {
   if (content.length > MAX_LOGO_BYTES) throw wrong(`must be a file of at most ${MAX_LOGO_BYTES / 1024} kB`)
   const format = formatOf(content)
@@ -50,7 +50,7 @@ function formatOf(content: Uint8Array): Format | null {
 
 /**
  * Returns whether a file is SVG. Scripts in it do no harm: browsers do not run scripts of images, and our headers stop them when
- * the file is opened alone. Entities are refused, because they could make the file grow without bound.
+ * the file is opened directly. Entities are refused, because they could make the file grow without bound.
  */
 function isSvg(content: Uint8Array): boolean {
   if (!isUtf8(content)) return false
@@ -81,8 +81,8 @@ export function logoUrlAt(origin: string, logo: string | null): string | null {
 }
 
 /**
- * Returns the new value of the stored logo; undefined: unchanged. The URL of the uploaded logo, as returned by the API, keeps it.
- * @param logoUrl of the input.
+ * Returns the new value of the stored logo; undefined: unchanged. The URL that the API returns for an uploaded logo keeps it.
+ * @param logoUrl the URL in the input.
  */
 export function changedLogo(
   { logoUrl: before }: { readonly logoUrl: string | null },

@@ -21,7 +21,7 @@ export const PAGE_TOKEN_PREFIX = 'acp_'
 /** How long a browser keeps access to an opened page. */
 export const PAGE_COOKIE_LIFETIME = 30 * DAY
 
-/** A page, and who can read it. */
+/** A page and its access settings. */
 export interface GuardedPage
   extends Readonly<Pick<PageAccess, 'pageId' | 'organizationId' | 'kind' | 'passwordHash' | 'generation'>> {
   readonly slug: string
@@ -48,7 +48,7 @@ export interface PageKeys {
   readonly token: string | null
   /** The cookies of opened pages, by page id. */
   readonly cookies: ReadonlyMap<string, string>
-  /** Whether a page of another site caused the request. The browser's network then opens no page. */
+  /** Whether a page of another site caused the request. The browser's network then gives no access. */
   readonly isCrossSite: boolean
 }
 
@@ -62,11 +62,11 @@ export interface PagePass {
   readonly holds: readonly string[]
 }
 
-/** Knows who can read which page, so that a request of a public page costs no query. */
+/** Caches who can read which page, so that a request for a public page costs no query. */
 export interface PageGuard {
   /** Returns the pages with this name. */
   pages(name: PageName): Promise<readonly GuardedPage[]>
-  /** Returns them if that takes no query, otherwise null. */
+  /** Returns the pages with this name if that takes no query, otherwise null. */
   known(name: PageName): readonly GuardedPage[] | null
   /** Calls `cut` when a right to read a page ends, on any instance. Returns a function that cancels this. */
   hold(id: string, cut: () => void): () => void
@@ -77,7 +77,7 @@ export interface PageGuard {
   /** Records the use of a read token, at most once a minute. */
   noteUse(tokenId: string): void
   /**
-   * Marks an organization's pages as stale after its log has moved, unless the events do not change them; null: all pages.
+   * Marks an organization's pages as stale after new events in its log, unless the events do not change them; null: all pages.
    * @param events absent or empty: unknown.
    */
   invalidate(organizationId: string | null, events?: readonly { readonly kind: EventKind }[]): void
@@ -142,15 +142,15 @@ export function createPageGuard(
         )
     },
     invalidate(organizationId, events = []) {
-      if (events.length === 0 || events.some(({ kind }) => !leavesPages.test(kind))) names.invalidate(organizationId)
+      if (events.length === 0 || events.some(({ kind }) => !changesNoPage.test(kind))) names.invalidate(organizationId)
     },
   }
 }
 
 /** The kinds of frequent events that change neither a page nor the access to it. */
-const leavesPages = /^(INCIDENT|MAINTENANCE|MONITOR)_|^SERVICE_(STATUS_CHANGED|UNKNOWN|KNOWN)$/
+const changesNoPage = /^(INCIDENT|MAINTENANCE|MONITOR)_|^SERVICE_(STATUS_CHANGED|UNKNOWN|KNOWN)$/
 
-/** Reads the pages with a name, and who can read each. A page without a row of access is public. */
+/** Reads the pages with a name, and their access settings. A page without a row in `PageAccess` is public. */
 async function readPages(db: Database, name: PageName): Promise<readonly GuardedPage[]> {
   const [column, value] =
     'slug' in name
@@ -181,7 +181,7 @@ export function pagesNamed({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'>,
   return pageGuard?.pages(name) ?? readPages(db, name)
 }
 
-/** Decides who can read a page; nothing else does. Returns null for callers without access. */
+/** Decides whether a caller can read a page; no other code does. Returns null for callers without access. */
 export function passOf(guard: PageGuard | undefined, page: GuardedPage, reader: PageReader): PagePass | null {
   const { kind, pageId, organizationId, generation } = page
   const open = { page, holds: [`${pageId}#${generation}`] }
@@ -228,7 +228,7 @@ export async function requirePage(
 export interface PageThing {
   readonly id: string
   readonly organizationId: string
-  /** Of an update: its incident. */
+  /** The incident, if the object is its update. */
   readonly incidentId?: string
   readonly maintenanceId?: string
 }

@@ -13,7 +13,7 @@ export interface PageLink {
   readonly url: string
 }
 
-/** The links of a page. */
+/** Returns the links of a page. */
 export function linksOf({ links }: Pick<Organization, 'links'>): readonly PageLink[] {
   // The column is JSON, and only values that passed the schemas of this file are written to it.
   return links as unknown as PageLink[]
@@ -24,7 +24,7 @@ export const slugText = z
   .string()
   .min(2, 'must have at least 2 characters')
   .max(63, 'must have at most 63 characters')
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be small letters and digits, in parts joined by single hyphens')
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits, separated by single hyphens')
 
 /** An email address of at most 254 characters, which is the limit of email (RFC 5321 §4.5.3.1.3). */
 export const emailText = z.email('must be an email address').max(254, 'must have at most 254 characters')
@@ -32,14 +32,14 @@ export const emailText = z.email('must be an email address').max(254, 'must have
 const webAddress = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an address that begins with https:// or http://' })
   .max(2000, 'must have at most 2000 characters')
-  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not contain spaces or control characters')
 
 /** An IANA zone name that this machine knows. Offsets such as +01:00 are refused, because they ignore daylight saving time. */
 export const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
 
 /**
- * Returns whether an address can be that of a logo. Its host goes into the page's security policy, where `;` and `*`, which can
- * occur in the host of an address, have another meaning.
+ * Returns whether a logo may have this URL. Its host goes into the page's security policy, where `;` and `*`, which can occur in
+ * the host of a URL, have another meaning.
  */
 export function isLogoAddress(text: string): boolean {
   const url = parseUrl(text)
@@ -51,14 +51,14 @@ export function isLogoAddress(text: string): boolean {
 const logoText = z
   .string()
   .max(2000, 'must have at most 2000 characters')
-  .regex(/^[^\p{Cc}\s]*$/u, 'must not have blanks or control characters')
+  .regex(/^[^\p{Cc}\s]*$/u, 'must not contain spaces or control characters')
 const LOGO_RULE = 'must begin with https:// and a host name, such as cdn.example.com'
 const logoAddress = logoText.refine(isLogoAddress, LOGO_RULE)
 
 /** The logo of a page. Empty: no logo, even if its organization has one. */
 export const pageLogo = logoText.refine((text) => text === '' || isLogoAddress(text), LOGO_RULE)
 
-/** The settings of an organization and its page that an edit can change. Absent members stay the same. */
+/** The settings of an organization and its page that an edit can change. Absent fields stay unchanged. */
 export const settingsEdit = z.object({
   name: nameText.optional(),
   slug: slugText.optional(),
@@ -87,7 +87,7 @@ export const settingsEdit = z.object({
   version: versionInput,
 })
 
-/** Returns the changes that are valid, for the preview that is shown while someone types. */
+/** Returns the valid changes, for the preview that is shown during typing. */
 export function validSettings(input: Readonly<Record<string, unknown>>): Partial<z.infer<typeof settingsEdit>> {
   const valid = Object.entries(settingsEdit.shape).flatMap(([name, schema]) => {
     const { success, data } = schema.safeParse(input[name])

@@ -30,7 +30,7 @@ async function holder(secret: string): Promise<Context> {
 }
 
 describe('a new key', () => {
-  test('works at once, for its organization and within its scope', async () => {
+  test('works immediately, for its organization and within its scope', async () => {
     const { organization, ctx } = await tenant()
     const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'WRITE' })
     expect(await authenticate(ctx, secret)).toEqual({
@@ -157,7 +157,7 @@ describe('revoking', () => {
   })
 
   test.each(['', 'key_', 'nonsense', 'key_\u0000', `key_${'0'.repeat(100_000)}`])(
-    'an id that no key can have (%#) is answered as one that does not exist',
+    'an id that no key can have (%#) gets the same answer as an unknown one',
     async (id) => {
       const { ctx } = await tenant()
       await expect(revokeApiKey(ctx, id)).rejects.toThrow(NotFound)

@@ -59,7 +59,7 @@ describe('a known key', () => {
     expect(reads(await statements())).toHaveLength(1)
   })
 
-  test('is refused at once on the instance that revokes it', async () => {
+  test('is refused immediately on the instance that revokes it', async () => {
     const { secret, id, owner } = await tenant()
     const { ctx } = await deafInstance()
     await authenticate(ctx, secret)
@@ -115,7 +115,7 @@ describe('a known key', () => {
     await expect(authenticate(ctx, secret)).rejects.toMatchObject(refused)
   })
 
-  test('is refused at once when its organization is deleted', async () => {
+  test('is refused immediately when its organization is deleted', async () => {
     const { organization, slug, secret, owner } = await tenant()
     const { ctx } = await deafInstance()
     await authenticate(ctx, secret)
@@ -123,7 +123,7 @@ describe('a known key', () => {
     await expect(authenticate(ctx, secret)).rejects.toMatchObject(refused)
   })
 
-  test('has the new check plan at once, and on another instance once that instance is notified', async () => {
+  test('has the new check plan immediately, and on another instance once that instance is notified', async () => {
     const { organization, secret } = await tenant()
     const [here, there] = [await deafInstance(), await instance()]
     const planOn = async (ctx: typeof there) => (await authenticate(ctx, secret)) as { checkPlan?: string }

@@ -44,7 +44,7 @@ function held(keyId: string): { readonly ended: Promise<string>; readonly releas
 }
 
 describe('holding a key', () => {
-  test('ends all its connections when revoked, and no others', async () => {
+  test('ends all connections of the key when it is revoked, and no others', async () => {
     const [id, other] = [await newKey(), await newKey()]
     let others = 0
     const release = revokedKeys.hold(other, () => others++)

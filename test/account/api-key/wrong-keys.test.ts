@@ -64,7 +64,7 @@ describe('wrong keys', () => {
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })
   })
 
-  test('that are repeated count once and cost one query a minute, so that a forgotten script locks nobody out', async () => {
+  test('that are repeated count once and cost one query a minute, so that a forgotten script does not lock out others', async () => {
     const { clock, enter } = door()
     for (let index = 0; index < 100; index += 1) {
       await expect(enter('ac_old', '192.0.2.1')).rejects.toThrow(Unauthenticated)
@@ -76,7 +76,7 @@ describe('wrong keys', () => {
     expect(clock.looks).toBe(3)
   })
 
-  test('sent at once are looked up only up to the limit of wrong keys', async () => {
+  test('sent at the same time are looked up only up to the limit of wrong keys', async () => {
     const { clock, enter } = door()
     const results = await Promise.allSettled(Array.from({ length: 200 }, (_, n) => enter(`ac_${n}`, '192.0.2.1')))
     const kinds = results.map((result) => result.status === 'rejected' && result.reason.constructor.name)
@@ -85,7 +85,7 @@ describe('wrong keys', () => {
     expect(clock.looks).toBe(20)
   })
 
-  test('that are repeated at once count once', async () => {
+  test('that are repeated at the same time count once', async () => {
     const { enter } = door()
     await Promise.allSettled(Array.from({ length: 100 }, () => enter('ac_old', '192.0.2.1')))
     expect(await enter(apiKey.secret, '192.0.2.1')).toMatchObject({ kind: 'apiKey' })

@@ -216,7 +216,7 @@ test('a proven domain is not served if it is the service’s own domain, or if B
   expect(await rowOf(tenant)).toMatchObject({ state: 'LOST' })
 })
 
-test('this server proves nothing for names that only point to it, and serves proven ones', async () => {
+test('this server does not prove names that only point to it, and serves proven ones', async () => {
   const app = new Hono().route('/', challengeRoutes({ db: prisma }))
   const fetched = (host: string, token: string) =>
     app.request(`/.well-known/allclear-challenge/${token}`, { headers: { host } })

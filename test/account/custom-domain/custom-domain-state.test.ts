@@ -31,7 +31,7 @@ describe('a domain', () => {
     expect(afterCheck(before, found, noon, noon)).toMatchObject(after)
   })
 
-  test('that is pending is checked less and less often, and no longer after a week', () => {
+  test('that is pending is checked less and less often, and not at all after a week', () => {
     const pauses = [0, 2 * HOUR, 2 * DAY, 7 * DAY].map((waited) => {
       const { dueAt } = afterCheck(pending, 'NONE', later(-waited), noon)
       return dueAt && dueAt.getTime() - noon.getTime()
@@ -51,7 +51,7 @@ describe('a domain', () => {
   })
 })
 
-/** Checks of domains with any findings in any order; every fortieth is of a new domain. */
+/** Checks of domains with any results in any order. Every fortieth check is of a new domain. */
 function* steps(count: number) {
   const finds = ['TXT', 'PATH', 'NONE', 'NONE', 'UNKNOWN', 'FORBIDDEN'] as const
   let seed = 7

@@ -167,7 +167,7 @@ describe('a key without scope ADMIN', () => {
 })
 
 describe('a node', () => {
-  /** One of each type, of `mine`. A new type of the schema needs one here. */
+  /** The id of one object of each type, owned by `mine`. A new type of the schema needs one here. */
   const ids: Readonly<Record<string, string>> = { Organization: mine.id, ApiKey: mine.keyId }
 
   test.each(Object.entries(ids))('%s is visible to its organization and the operator', async (type, id) => {

@@ -38,7 +38,7 @@ test('permits certificates only for its own host and proven domains, and reveals
   expect(await routes()('?domain=status.acme.example')).toEqual([404, ''])
 })
 
-test('asks the database a limited number of times', async () => {
+test('queries the database a limited number of times', async () => {
   const ask = routes()
   for (let nth = 0; nth < 100; nth++) expect((await ask(`?domain=h${nth}.example`))[0]).toBe(404)
   expect(await ask('?domain=one-more.example')).toEqual([429, ''])

@@ -46,7 +46,7 @@ const ownerOf = (organizationId: string, scope: 'ADMIN' | 'WRITE' = 'ADMIN', mil
 const remove = ({ id, slug }: Filled, milliseconds = 0) =>
   deleteOrganization(ownerOf(id, 'ADMIN', milliseconds), { id, slug })
 
-/** Returns what the service shows of an organization, by caller; null: nothing. */
+/** Returns the data of an organization that the service shows, by caller; null: none. */
 async function shown({ id, slug, key, ids }: Filled) {
   const ask = async (query: string, by?: string) => (await post(url, { query, key: by })).data ?? null
   const nodes = `{ statusPage(slug: "${slug}") { slug } nodes(ids: ["${ids.Service}", "${ids.Incident}", "${id}"]) { id } }`
@@ -62,7 +62,7 @@ async function shown({ id, slug, key, ids }: Filled) {
   }
 }
 
-/** Adds rows to the tables that an organization may have rows in and that the API does not fill here. */
+/** Adds rows to the organization's tables that the API does not fill here. */
 async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ token: string }> {
   const token = slug.replace(/\D/g, '').padEnd(32, 'a').slice(0, 32)
   await prisma.monitor.update({
@@ -312,7 +312,7 @@ const tablesOfOrganizations = [
 ].map(([, name]) => name)
 
 describe('deleting an organization', () => {
-  test('hides it from everyone but the operator at once, and ends its subscriptions', async () => {
+  test('hides it immediately from everyone but the operator, and ends its subscriptions', async () => {
     const org = await fill()
     const { token } = await fillTables(org)
     const before = await shown(org)
@@ -322,7 +322,7 @@ describe('deleting an organization', () => {
       documents: [200, 200, 200],
       host: org.id,
     })
-    // From the beginning of the log, so that each subscription delivers an event at once.
+    // Starts at the beginning of the log, so that each subscription delivers an event immediately.
     const following = `subscription { statusPageEvents(slug: "${org.slug}", after: "0") { kind } }`
     const sockets = [websocketClient(url), websocketClient(url, { apiKey: org.key })]
     const results = sockets.map((client) => client.iterate({ query: following }))
@@ -368,7 +368,7 @@ describe('deleting an organization', () => {
       deletionAt: at(7 * DAY).toISOString(),
     })
 
-    // Background jobs do nothing for it any more.
+    // Background jobs no longer work for it.
     expect(watches.length).toBeGreaterThan(0)
     expect(
       await readWatches(
@@ -397,7 +397,7 @@ describe('deleting an organization', () => {
     expect(await seq()).toBe(stood)
     expect(await prisma.watch.count({ where: { monitor: { organizationId: org.id }, dueAt: { not: null } } })).toBe(0)
 
-    // A key that was valid a moment ago changes nothing any more; deleting again changes nothing either.
+    // A key that was valid a moment ago can no longer change anything; deleting again changes nothing either.
     await expect(remove(org)).rejects.toThrow(NotFound)
     expect(
       await deleteOrganization({ ...operator(HOUR), actor: { kind: 'operator', organizationId: org.id } }, org),

@@ -58,7 +58,7 @@ describe('creating an organization', () => {
       code: 'INVALID_INPUT',
       issues: [
         { path: ['name'], message: 'must not be blank' },
-        { path: ['slug'], message: 'must be small letters and digits, in parts joined by single hyphens' },
+        { path: ['slug'], message: 'must be lowercase letters and digits, separated by single hyphens' },
         { path: ['contactEmail'], message: 'must be an email address' },
       ],
     })

@@ -107,7 +107,7 @@ describe('over every protocol', async () => {
     Object.values<{ __typename: string }>(data ?? {}).map(({ __typename }) => __typename)
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
-  test('one network has one limit over POST, event streams and websocket, whatever headers it sends', async () => {
+  test('one network has one limit over POST, event streams and websocket, regardless of the headers that it sends', async () => {
     const made = await post(url, { query: mutation(slugs(0, 2)) }, from('2001:db8:2:1::1'))
     expect(typesOf(made)).toEqual(['CreateOrganizationPayload', 'CreateOrganizationPayload'])
     const events = await fetch(`${url}/graphql`, {

@@ -38,7 +38,7 @@ describe('an uploaded logo', () => {
     )
   })
 
-  test.each([0x00, 0xff, 0xc3])('is read in linear time, whatever byte it repeats: %i', (byte) => {
+  test.each([0x00, 0xff, 0xc3])('is read in linear time, regardless of the byte that it repeats: %i', (byte) => {
     const content = new Uint8Array(256 * 1024).fill(byte)
     content.set([0xff, 0xd8, 0xff, 0xe0, 0, 2])
     expect(() => readLogo(content)).toThrow('logo')
