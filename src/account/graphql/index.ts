@@ -31,7 +31,7 @@ builder.enumType(Tier, {
 })
 builder.enumType(UptimeSource, {
   name: 'UptimeSource',
-  description: 'The data from which the uptime of a service is computed.',
+  description: 'What counts towards the uptime of a service.',
   values: describedValues({
     INCIDENTS: 'Incidents. The service counts as up unless an incident reports an outage.',
     MONITORS: 'Results of monitors. A service without monitors uses incidents.',
