@@ -88,8 +88,8 @@ interface Firing {
 }
 
 /**
- * Adds services to the incident of a firing group and raises its impact. Lowers nothing, and leaves an incident alone that a person
- * has changed.
+ * Adds services to the incident of a firing group and raises its impact. Never lowers a status or the impact, and does not change
+ * an incident that a person has changed.
  */
 async function growIncident(
   tx: Context,
@@ -239,7 +239,8 @@ async function resolve(tx: Context, integration: Integration, group: IncomingGro
   })
   if (incidentId === null || !(await hasIncident(tx, group))) return note('Resolved; its incident was dismissed.')
   const others = await tx.db.incomingGroup.count({ where: { integrationId, incidentId, isFiring: true } })
-  if (others > 0) return note(`Resolved; ${others} more of its incident ${others === 1 ? 'fires' : 'fire'}.`)
+  if (others > 0)
+    return note(`Resolved; ${others} other ${others === 1 ? 'alert' : 'alerts'} of its incident still firing.`)
   const incident = await unchangedIncident(tx, group)
   if (incident === null) return note('Resolved; a person is working on its incident.')
   if (incident.status === 'RESOLVED') return note('Its incident is already resolved.')

@@ -24,7 +24,7 @@ export interface IncomingAlert {
   readonly members: readonly AlertMember[]
   /** The resolved members of a firing group. */
   readonly resolved: readonly AlertMember[]
-  /** Whether the sender, or we, left out members of a large group. */
+  /** Whether members of a large group were left out, by the sender or by us. */
   readonly isTruncated: boolean
   /** When the alert began; null if unknown. */
   readonly at: Date | null
@@ -32,7 +32,7 @@ export interface IncomingAlert {
   readonly link: string | null
 }
 
-/** What a body contains. */
+/** The content of a body. */
 export type Reading =
   | { readonly kind: 'ALERTS'; readonly alerts: readonly IncomingAlert[] }
   /** A valid body without an alert. */

@@ -27,7 +27,7 @@ const readers: Readonly<Record<IntegrationKind, Read>> = {
   GENERIC: readGeneric,
 }
 
-/** Reads a body as its kind sends it. Refuses every unreadable body, so that the bodies behind it need not wait. */
+/** Reads a body in the format of its kind. Refuses every unreadable body, so that later bodies do not have to wait. */
 export function readIncoming(kind: IntegrationKind, text: string, paths: GenericPaths): Reading {
   const body = parsed(text)
   if (body === undefined) return unreadable('This is not valid JSON.')

@@ -12,7 +12,7 @@ import { readIncoming } from './kinds.ts'
 import { bodyPurpose } from './receive.ts'
 import { readSns, topicOf } from './sns.ts'
 
-/** How long a batch may be read: bodies of SNS need requests, each of which can take seconds. */
+/** The maximum time for reading a batch. Bodies of SNS need requests, each of which can take seconds. */
 const MAX_READ_MS = 20 * SECOND
 
 /** A body to be read again later, because Amazon did not answer for it or for an earlier one of its topic. */
@@ -24,7 +24,7 @@ export interface Postponed {
   readonly reason: string
 }
 
-/** What reading needs; `random` is from 0 to 1, for jitter. */
+/** The dependencies of reading. `random` returns 0 to 1, for jitter. */
 interface ReadTools extends Pick<Context, 'db' | 'now'> {
   readonly seal: SecretBox
   readonly outbound: Pick<Outbound, 'request'>
@@ -52,7 +52,7 @@ export async function readBodies(
   return readings
 }
 
-/** Returns the topics with a postponed body, and until when they wait. */
+/** Returns the topics with a postponed body, and the time until which each one waits. */
 async function waitingTopics({ db, now }: ReadTools, { id: integrationId }: Integration): Promise<Map<string, Date>> {
   const found = await db.incomingBody.groupBy({
     by: ['topicHash'],

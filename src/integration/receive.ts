@@ -15,17 +15,17 @@ export const INCOMING_CHANNEL = 'incoming_body'
 /** The largest accepted body, in bytes, which leaves room for a group of many alerts. */
 export const MAX_INCOMING_BYTES = 256 * 1024
 
-/** How many bodies each process accepts of an integration in a minute; 1,000 alerts within ten seconds fit. */
+/** How many bodies each process accepts for an integration in a minute: enough for 1,000 alerts within ten seconds. */
 const PER_MINUTE = 3000
 /** How many bodies of an integration may be pending. */
 const MAX_WAITING = 20_000
 
 const received = createAttemptWindow({ max: PER_MINUTE, windowMs: MINUTE })
 
-/** How many requests with a wrong signature are kept of an integration: per minute and process, and in total. */
+/** How many requests with a wrong signature are kept for an integration: per minute and process, and in total. */
 const REFUSED_PER_MINUTE = 20
 const MAX_REFUSED = 100
-/** How many bytes of such a body are kept. */
+/** How many bytes of a body with a wrong signature are kept. */
 const MAX_REFUSED_BYTES = 16 * 1024
 const refusals = createAttemptWindow({ max: REFUSED_PER_MINUTE, windowMs: MINUTE })
 
@@ -106,7 +106,7 @@ async function store(ctx: IntegrationContext, { id: integrationId }: Integration
   received.count(integrationId, now)
   const id = newId('IncomingBody')
   const sealed = ctx.seal.seal(body, bodyPurpose(id))
-  // The due time always changes, so that a worker that is about to finish looks again.
+  // The due time always changes, so that a worker that is about to finish checks again.
   const stored = await ctx.db.$queryRaw<unknown[]>`
     WITH waiting AS (
       SELECT count(*) AS bodies FROM (

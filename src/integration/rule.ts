@@ -96,7 +96,7 @@ function matches({ labels }: Rule, given: Readonly<Record<string, string>>): boo
   return (labels ?? []).every(({ name, value }) => Object.hasOwn(given, name) && isLike(given[name] ?? '', value))
 }
 
-/** Matches a pattern with `*`. Takes linear time, which a regular expression would not. */
+/** Returns whether a text matches a pattern with `*`. Takes linear time, which a regular expression would not. */
 function isLike(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return text === pattern

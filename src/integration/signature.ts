@@ -27,7 +27,7 @@ function signedPart(kind: IntegrationKind, { body, header }: SignedRequest): Buf
   return time === undefined ? body : Buffer.concat([Buffer.from(`${time}:`), body])
 }
 
-/** How far the time of a Standard Webhooks signature may be from ours, as in their libraries, in milliseconds. */
+/** The maximum difference between our clock and the time of a Standard Webhooks signature, as in their libraries. */
 const TOLERANCE = 5 * MINUTE
 
 /** The form of a Standard Webhooks secret: 24 to 64 bytes in base64. */

@@ -7,7 +7,7 @@ import type { Fields } from './incoming.ts'
 import { fieldsOf } from './incoming.ts'
 import { parsed } from './kinds.ts'
 
-/** What a body of Amazon SNS contains. */
+/** The content of an Amazon SNS body. */
 export type SnsMessage =
   /** The text of a notification. */
   | { readonly kind: 'NOTIFICATION'; readonly message: string }

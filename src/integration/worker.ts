@@ -19,7 +19,7 @@ import { readBodies } from './read-bodies.ts'
 
 /** How many bodies of an integration one transaction applies while it locks the organization. */
 const BATCH = 50
-/** Longer than it takes to read and apply a batch. */
+/** The lease is longer than it takes to read and apply a batch. */
 const LEASE_MS = 60 * SECOND
 const CONCURRENCY = 8
 const pauses = { noRoom: SECOND, full: 10, partial: 0.25 * SECOND, soonest: 0.1 * SECOND, wake: 20 } as const
@@ -77,7 +77,7 @@ export function createIncomingWorker(parts: {
       const readings = await readBodies({ db, now, seal, outbound, random }, integration, bodies)
       await applyBatch(ctx, integration, bodies.slice(0, readings.length), readings)
     }
-    // A body that arrived meanwhile has set another due time, which must stay.
+    // A body that arrived in the meantime has set another due time, which must not be overwritten.
     await db.$executeRaw`
       UPDATE "Integration" SET "dueAt" = (
         SELECT min("retryAt") FROM "IncomingBody" WHERE "integrationId" = ${integration.id} AND status = 'PENDING')

@@ -108,7 +108,7 @@ describe('an alert', () => {
     expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING' }])
   })
 
-  test('leaves an incident alone that a person has changed', async () => {
+  test('does not change an incident that a person has changed', async () => {
     const { ctx, deliver, incidents, notes } = await withIntegration([{ mode: 'PUBLISH' }])
     await deliver(fires)
     const [incident] = await incidents()
@@ -120,7 +120,7 @@ describe('an alert', () => {
     expect((await notes())[1]).toBe('DONE Resolved; a person is working on its incident.')
   })
 
-  test('leaves an incident alone that a person has published', async () => {
+  test('does not change an incident that a person has published', async () => {
     const { ctx, deliver, incidents } = await withIntegration()
     await deliver(fires)
     await publishIncident(ctx, { id: (await incidents())[0]?.id })
@@ -163,7 +163,7 @@ describe('an alert', () => {
     expect(await notes()).toEqual(['IGNORED No rule matches it.', 'IGNORED This has neither a title nor a key.'])
   })
 
-  test('affects no service after that of its rule was deleted', async () => {
+  test('affects no service after the service of its rule was deleted', async () => {
     const { deliver, incidents, serviceId } = await withIntegration([{}])
     await prisma.service.delete({ where: { id: serviceId } })
     await deliver(fires)
@@ -213,7 +213,7 @@ describe('a group of alerts', () => {
       services: ['Shop DEGRADED_PERFORMANCE', 'Search MAJOR_OUTAGE'],
     }
     expect(await affected()).toEqual([grown])
-    // The group shrinks and improves, which lowers nothing.
+    // The group shrinks and improves, which lowers neither statuses nor the impact.
     await deliver(group([member('Shop', 'info')]))
     expect(await affected()).toEqual([grown])
     await deliver(group([member('Shop', 'error')]))
@@ -239,7 +239,7 @@ describe('a group of alerts', () => {
     ])
   })
 
-  test('leaves its incident alone once a person has changed it', async () => {
+  test('does not change its incident once a person has changed it', async () => {
     const { ctx, deliver, affected, incidents, notes } = await withServices()
     await deliver(group([member('Shop')]))
     const [incident] = await incidents()
@@ -434,7 +434,7 @@ describe('Amazon SNS', () => {
     Message: JSON.stringify({ AlarmName: 'High load', NewStateValue: state, NewStateReason: 'Above 90.' }),
   })
 
-  /** Signs a message as Amazon does: its members in the order of their names, with name and value on a line each. */
+  /** Signs a message as Amazon does: its fields in the order of their names, with names and values on lines of their own. */
   function signed(message: Record<string, string>, signer = key): Record<string, string> {
     const names = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
     const text = names.flatMap((name) => (name in message ? [name, message[name]] : [])).join('\n')
@@ -524,7 +524,7 @@ describe('Amazon SNS', () => {
     expect(await due()).toBeNull()
   })
 
-  test('is retried for a day when it does not confirm a subscription, which delays no alarm', async () => {
+  test('is retried for a day when it does not confirm a subscription, without delaying alarms', async () => {
     const { send, notes } = await withIntegration(null, 'SNS')
     const outbound = amazon(cert, (url) => (url.endsWith('.pem') ? 200 : 500))
     const worker = createIncomingWorker({ ctx: system, seal, outbound, random: () => 0.5 })

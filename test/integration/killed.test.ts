@@ -11,7 +11,7 @@ import { scriptedLists } from '../support/scripted-lists.ts'
 import { testData } from '../support/service-data.ts'
 import { using } from '../support/shared-database.ts'
 
-/** How many alerts one sender sends, about 40 checks. */
+/** How many alerts one sender sends about its 40 checks. */
 const COUNT = 1000
 const CHECKS = 40
 /** How many notifications another sender sends about one group that keeps growing. */
@@ -124,7 +124,7 @@ async function send(
       }
       left.push(sent)
       if (status === 0) return
-      // Busy, with a Retry-After.
+      // The service is busy, and sends a Retry-After.
       expect(status).toBe(503)
       await sleep(100)
     }
@@ -232,7 +232,7 @@ test('1,000 alerts of one sender, and the service killed in the middle: no alert
   await second.ended
 
   expect(kept.map((numbers) => [...new Set(numbers)])).toEqual([upTo(COUNT), upTo(GROWING)])
-  // A body whose answer was lost arrived twice.
+  // A body whose response was lost arrived twice.
   expect(kept.flat().length).toBeLessThanOrEqual(COUNT + GROWING + AT_ONCE)
   await expectOneIncidentEach(data)
   await data.remove()

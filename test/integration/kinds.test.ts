@@ -228,7 +228,7 @@ describe('alerts of', () => {
     expect(read('GENERIC', {}, { title: 'constructor.name', key: '__proto__' }).kind).toBe('NOTHING')
   })
 
-  test('have a reason if they are not alerts', () => {
+  test('get a reason if they are not alerts', () => {
     const reasonOf = (kind: IntegrationKind, body: unknown) => read(kind, body).kind
     expect(readIncoming('GENERIC', '{"a":', {})).toMatchObject({
       kind: 'UNREADABLE',
@@ -270,7 +270,7 @@ describe('alerts of', () => {
   })
 
   test.each(Object.values(IntegrationKind))(
-    '%s are read or refused, and bounded, whatever their members are',
+    '%s are read or refused, and bounded, regardless of the values of their fields',
     (kind) => {
       expect(readIncoming(kind, JSON.stringify(samples[kind]), {}).kind).toBe('ALERTS')
       const strange = fc.oneof(
@@ -370,7 +370,7 @@ describe('a signature', () => {
     expect(isSigned('GRAFANA', 'right', signed('1795000001'), noon)).toBe(false)
   })
 
-  test('of GENERIC follows Standard Webhooks, as its library signs, within five minutes', () => {
+  test('of GENERIC follows Standard Webhooks, as signed by its library, within five minutes', () => {
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
     const signed = (by: string, at: Date, changes: Readonly<Record<string, string>> = {}) => {

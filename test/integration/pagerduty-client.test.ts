@@ -87,13 +87,13 @@ test('triggers, repeats, acknowledges and resolves one incident', async () => {
   expect(others).toEqual([])
   expect(incident).toMatchObject({ title: payload.summary, impact: 'CRITICAL', status: 'INVESTIGATING' })
   expect(incident?.updates[0]?.message).toContain('(<https://runbooks.example.com/lag>)')
-  // A resolution needs only the key.
+  // A resolution requires only the key.
   expect(await resolve({ ...to, data: { routing_key, dedup_key: 'srv01/lag' } })).toMatchObject(success('srv01/lag'))
   expect((await outcomes(4)).at(-1)).toBe('DONE Resolved its incident.')
   expect(await incidents()).toMatchObject([{ id: incident?.id, status: 'RESOLVED' }])
 })
 
-test('resolves by the key that it was given if it has none', async () => {
+test('resolves by the key from the response if it has none of its own', async () => {
   const { routing_key, outcomes, incidents } = await integration({ mode: 'DRAFT' })
   const data = { routing_key, event_action: 'trigger', payload } as const
   const first = await event({ ...to, data })
@@ -106,7 +106,7 @@ test('resolves by the key that it was given if it has none', async () => {
   expect([opened, joined, resolved]).toEqual([
     'DONE Drafted an incident.',
     'DONE Joined the incident of other alerts.',
-    'DONE Resolved; 1 more of its incident fires.',
+    'DONE Resolved; 1 other alert of its incident still firing.',
   ])
   await resolve({ ...to, data: { routing_key, dedup_key: String(two), payload } })
   expect((await outcomes(4)).at(-1)).toBe('DONE Resolved its incident.')

@@ -10,7 +10,7 @@ test.each([
   ['a missing label', [{ labels: label('team', '*') }], null],
   ['a label of Object', [{ labels: label('constructor', '*') }], null],
   [
-    'a rule for all',
+    'a rule for all alerts',
     [{ serviceId: 's1' }],
     { mode: 'SUGGEST', impact: 'MAJOR', services: [{ serviceId: 's1', status: 'PARTIAL_OUTAGE' }] },
   ],

@@ -109,7 +109,7 @@ export const sentryEvent = {
   tags: [['environment', 'prod']],
 }
 
-/** A firing alert of each kind, with every member that we read. For SNS, the message in a notification. */
+/** A firing alert of each kind, with every field that we read. For SNS, the message in a notification. */
 export const samples: Readonly<Record<IntegrationKind, object>> = {
   ALERTMANAGER: alertmanager,
   GRAFANA: { ...alertmanager, version: '1', orgId: 1, title: '[FIRING:1]', state: 'alerting', message: 'Hi' },

@@ -32,7 +32,7 @@ builder.enumType(IncomingStatus, {
   values: describedValues({
     DONE: 'Read and applied.',
     IGNORED: 'Contains no alert, or no rule matches its alerts.',
-    PENDING: 'Not read yet, or to be read again because the sender’s server did not answer.',
+    PENDING: 'Not read yet, or waiting to be read again because the sender’s server did not answer.',
     REFUSED: 'Not in the format of the sender, or its signature is invalid.',
   }),
 })

@@ -12,7 +12,7 @@ export const IncomingBody = builder.objectRef<IncomingBodyRow>('IncomingBody').i
     id: t.exposeID('id', { description: 'The message’s id.' }),
     receivedAt: t.expose('receivedAt', { type: 'DateTime', description: 'When it was received.' }),
     status: t.expose('status', { type: IncomingStatus, description: 'The state of the message.' }),
-    note: t.exposeString('note', { extensions: text(500), description: 'How it was applied, or why not.' }),
+    note: t.exposeString('note', { extensions: text(500), description: 'How it was applied, or why it was not.' }),
     body: t.string({
       extensions: text(SHOWN_CHARACTERS),
       description: `The body, cut to ${SHOWN_CHARACTERS} characters. \`Integration.fullBody\` has all of it.`,
@@ -28,6 +28,6 @@ export const IncomingBodyFilter = builder.inputType('IncomingBodyFilter', {
   }),
 })
 
-/** Orders filtered messages by newest first. */
+/** Orders filtered messages, newest first. */
 export const newestFirst = (filter: object | null | undefined) =>
   orderOf('IncomingBody', { position: ['number', 'desc'] }, filterTag(filter))

@@ -12,7 +12,7 @@ import { findBody, readBody } from '../received.ts'
 import type { Rule } from '../rule.ts'
 import { IncomingBody, IncomingBodyFilter, newestFirst } from './incoming-body.ts'
 
-/** How many rules an integration, labels a rule, and resolved values a path can have. */
+/** The maximum numbers of an integration’s rules, a rule’s labels, and resolved values. */
 const MAX_RULES = 20
 const MAX_LABELS = 10
 const MAX_RESOLVED_VALUES = 20
@@ -28,7 +28,7 @@ const RuleLabel = builder.objectRef<{ readonly name: string; readonly value: str
 })
 
 const IntegrationRule = builder.objectRef<Rule>('IntegrationRule').implement({
-  description: 'How alerts with some labels are handled.',
+  description: 'A rule for alerts with certain labels.',
   fields: (t) => ({
     labels: t.field({
       type: [RuleLabel],
@@ -38,7 +38,7 @@ const IntegrationRule = builder.objectRef<Rule>('IntegrationRule').implement({
     }),
     serviceId: t.id({
       nullable: true,
-      description: 'The service that they affect; null: none.',
+      description: 'The service that the alerts affect; null: none.',
       resolve: ({ serviceId }) => serviceId ?? null,
     }),
     status: t.field({
@@ -55,14 +55,14 @@ const IntegrationRule = builder.objectRef<Rule>('IntegrationRule').implement({
     }),
     mode: t.field({
       type: IncomingMode,
-      description: 'What they create.',
+      description: 'What the alerts create.',
       resolve: ({ mode }) => mode ?? 'SUGGEST',
     }),
   }),
 })
 
 const IntegrationPaths = builder.objectRef<GenericPaths>('IntegrationPaths').implement({
-  description: 'Where a JSON body has the parts of an alert; null: the member of that name.',
+  description: 'The paths to the parts of an alert in a JSON body; null: the field with the same name.',
   fields: (t) => ({
     title: t.string({ nullable: true, description: 'The title.', resolve: ({ title }) => title ?? null }),
     text: t.string({ nullable: true, description: 'A longer text.', resolve: ({ text: path }) => path ?? null }),
@@ -91,13 +91,13 @@ export const Integration = builder.objectRef<IntegrationWithSecret>('Integration
     name: t.string({ description: 'The integration’s name.', resolve: ({ integration: { name } }) => name }),
     kind: t.field({
       type: IntegrationKind,
-      description: 'The tool that sends.',
+      description: 'The tool that sends the alerts.',
       resolve: ({ integration: { kind } }) => kind,
     }),
     url: t.string({
       nullable: true,
       description:
-        'The address to send to. Its last part is the secret, which is the routing key of PAGERDUTY_EVENTS. Given once, by `createIntegration` and `rotateIntegration`; null afterwards.',
+        'The URL to which the tool sends. Its last part is the secret, which is the routing key of PAGERDUTY_EVENTS. Returned only by `createIntegration` and `rotateIntegration`; null otherwise.',
       resolve: ({ secret }, _args, { site }) => urlOf(site, secret),
     }),
     rules: t.field({
@@ -113,7 +113,7 @@ export const Integration = builder.objectRef<IntegrationWithSecret>('Integration
     paths: t.field({
       type: IntegrationPaths,
       nullable: true,
-      description: 'Where its bodies have the parts of an alert; null unless the kind is GENERIC.',
+      description: 'The paths to the parts of an alert in its bodies; null unless the kind is GENERIC.',
       resolve: ({ integration }) => (integration.kind === 'GENERIC' ? pathsOf(integration) : null),
     }),
     bodies: t.field({

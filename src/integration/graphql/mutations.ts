@@ -16,14 +16,14 @@ const LabelInput = builder.inputType('IntegrationLabelInput', {
 
 const RuleInput = builder.inputType('IntegrationRuleInput', {
   description:
-    'How to handle alerts with some labels. The first rule that matches decides the mode and the impact; each rule that matches adds its service.',
+    'A rule for alerts with certain labels. The first rule that matches decides the mode and the impact; each rule that matches adds its service.',
   fields: (t) => ({
     labels: t.field({
       type: [LabelInput],
       required: false,
       description: 'The labels that an alert must have. Default: none.',
     }),
-    serviceId: t.id({ required: false, description: 'The service that they affect.' }),
+    serviceId: t.id({ required: false, description: 'The service that the alerts affect.' }),
     status: t.field({
       type: ServiceStatus,
       required: false,
@@ -34,13 +34,13 @@ const RuleInput = builder.inputType('IntegrationRuleInput', {
       required: false,
       description: 'The impact of the incident. Default: derived from the sender’s severity.',
     }),
-    mode: t.field({ type: IncomingMode, required: false, description: 'What they create. Default: SUGGEST.' }),
+    mode: t.field({ type: IncomingMode, required: false, description: 'What the alerts create. Default: SUGGEST.' }),
   }),
 })
 
 const PathsInput = builder.inputType('IntegrationPathsInput', {
   description:
-    'Where a JSON body has the parts of an alert, such as alert.title or tags[0]. Default: members with these names.',
+    'The paths to the parts of an alert in a JSON body, such as alert.title or tags[0]. Default: the fields with these names.',
   fields: (t) => ({
     title: t.string({ required: false, description: 'The title.' }),
     text: t.string({ required: false, description: 'A longer text.' }),
@@ -67,7 +67,7 @@ const settings = (t: InputFields) => ({
   signingSecret: t.string({
     required: false,
     description:
-      'The secret with which Grafana, PagerDuty or Sentry sign; for GENERIC, a Standard Webhooks secret (whsec_…). Null: signatures are not checked.',
+      'The secret with which Grafana, PagerDuty or Sentry signs; for GENERIC, a Standard Webhooks secret (whsec_…). Null: signatures are not checked.',
   }),
   paths: t.field({ type: PathsInput, required: false, description: 'Only for GENERIC.' }),
 })
@@ -76,7 +76,7 @@ const CreateIntegrationInput = builder.inputType('CreateIntegrationInput', {
   description: 'An address that receives alerts.',
   fields: (t) => ({
     name: t.string({ description: 'The integration’s name.' }),
-    kind: t.field({ type: IntegrationKind, description: 'The tool that sends. It cannot change later.' }),
+    kind: t.field({ type: IntegrationKind, description: 'The tool that sends the alerts. It cannot change later.' }),
     ...settings(t),
   }),
 })

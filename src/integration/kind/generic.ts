@@ -26,7 +26,7 @@ export type GenericPaths = z.infer<typeof genericPaths>
 const RESOLVED = ['resolved', 'ok', 'up', 'closed', 'recovered', 'false', '0', 'inactive', 'normal']
 const names = { title: 'title', text: 'text', key: 'key', state: 'state', severity: 'severity', link: 'link' } as const
 
-/** Reads any JSON by paths. A part without a path is read from the member of its name. */
+/** Reads any JSON by paths. A part without a path is read from the field with its name. */
 export function readGeneric(body: unknown, paths: GenericPaths): Reading {
   const at = (name: keyof typeof names) => valueAt(body, paths[name] ?? names[name])
   const state = line(at('state'), 100).toLowerCase()
