@@ -4,9 +4,9 @@ import { DELETE_BATCH } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 
 /**
- * Empties a batch of payloads of payment events that are older than `days`, and deletes the provider’s events that concern nothing
- * we sell. The financial record of the other events remains: amount, currency, outcome and the provider’s ids. Events that nobody
- * has assigned yet keep their payload, which shows what was paid for. Returns whether there may be more.
+ * Empties a batch of payloads of payment events that are older than `days`, and deletes events that are unrelated to what we sell.
+ * The financial record of the other events remains: amount, currency, outcome and the provider’s ids. Unassigned events keep their
+ * payload, which shows what was paid for. Returns whether there may be more.
  */
 export async function deleteOldPayloads(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -13,7 +13,7 @@ test.each([
   ['before', 'FREE', 0],
   ['after', 'PRO', 1],
 ])(
-  'a service killed %s the commit and before its answer: delivered again, the event takes effect once',
+  'a service killed %s the commit and before its response: a redelivered event takes effect once',
   async (stop, tier, changes) => {
     const { dataDir, settings: own, remove } = await testData()
     const settings = { ...stripeSettings, ...own, DATA_DIR: dataDir }

@@ -171,7 +171,7 @@ export function failed(given: Parameters<typeof invoice>[0]) {
 const paymentOf = (invoice: string) => `pi_${invoice}`
 const chargeOf = (invoice: string) => `ch_${invoice}`
 
-/** Which payment paid an invoice; in the current API version no other event contains it. */
+/** The payment that paid an invoice. In the current API version no other event contains it. */
 export function invoicePayment(given: Given & { readonly invoice: string }) {
   const payment = { type: 'payment_intent', payment_intent: paymentOf(given.invoice) }
   const object = {

@@ -9,7 +9,7 @@ import { testDatabase } from '../support/database.ts'
 const { prisma } = await testDatabase()
 const operator = testContext(prisma, { actor: { kind: 'operator' } })
 
-test('empties old payloads, but not of unassigned payments, and deletes events of things that we do not sell', async () => {
+test('empties old payloads, except those of unassigned payments, and deletes events unrelated to what we sell', async () => {
   const add = (id: string, outcome: 'APPLIED' | 'UNMATCHED' | 'IGNORED', days: number) => {
     const at = new Date(noon.getTime() - days * DAY)
     const about = { type: 'checkout.session.completed', payload: '{}', email: 'a@b.example', amount: 9900 }

@@ -28,8 +28,8 @@ export function isPermanent({
 }
 
 /**
- * Returns what an invoice's status changes about the plan; null: nothing, or it is already applied. The operator of
- * the payment server can mark a settled invoice as invalid.
+ * Returns the effect of an invoice's status on the plan; null: none, or it is already applied. The operator of the
+ * payment server can mark a settled invoice as invalid.
  */
 export function planEffectOf(isGranted: boolean, status: CheckPlanInvoice['status']): 'grant' | 'withdraw' | null {
   if (status === 'SETTLED' && !isGranted) return 'grant'
@@ -107,7 +107,7 @@ const btcpayEventSchema = z.looseObject({
 
 /**
  * Handles a webhook request of the payment server with a verified signature. The event is only a hint that an invoice
- * has changed: records it, then reads the invoice from the server at once, or with the next poll if that fails.
+ * has changed: records it, then reads the invoice from the server immediately, or with the next poll if that fails.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not an event of the payment server.
  */
 export async function receiveBtcpayEvent(ctx: BillingContext, body: string): Promise<void> {

@@ -45,7 +45,7 @@ const CREATION_TIMEOUT_MS = 15 * SECOND
 const CREATION_POLL_MS = SECOND / 10
 
 /**
- * Creates an invoice for thirty days of the PRO check plan: for the caller's organization, or else for a new
+ * Creates an invoice for thirty days of the PRO check plan: for the caller's organization, or otherwise for a new
  * organization, which is created when the invoice is settled, even if sign-up is closed.
  * @throws Invalid when the email address is missing or invalid. @throws LimitExceeded when this address has created
  * too many invoices.
@@ -85,7 +85,7 @@ export function purchaseSerializer(
       secret: secret === undefined ? null : ctx.seal.seal(secret, about(id)),
     }),
     async restore(stored) {
-      // Only `write` creates this value.
+      // Only `serialize` creates this value.
       const { id, secret } = stored as { readonly id: string; readonly secret: string | null }
       const invoice = await waitForCreation(ctx, id)
       return invoice && { value: { invoice, secret: secret === null ? null : ctx.seal.open(secret, about(id)) } }
@@ -120,7 +120,7 @@ interface ReservedInvoice {
 }
 
 /**
- * Returns the organization's invoice that is payable or being created, or else inserts a new row. Callers run one at
+ * Returns the organization's invoice that is payable or being created. Otherwise inserts a new row. Callers run one at
  * a time, so that two concurrent requests share one invoice. The transaction only inserts the row; the request to the
  * payment server follows it.
  */
@@ -177,7 +177,7 @@ async function createProviderInvoice(claiming: BillingContext, invoice: CheckPla
     })
     return await recordInvoice(ctx, id, made)
   } catch (error) {
-    ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server created no invoice')
+    ctx.log.warn({ err: error, invoice: id }, 'billing: the payment server did not create an invoice')
     // No caller has seen the invoice. Once it is expired, waiting requests fail and the next request creates another.
     await ctx.db.checkPlanInvoice.updateMany({ where: { id, checkoutUrl: null }, data: { expiresAt: ctx.now() } })
     throw error
@@ -219,7 +219,7 @@ export function purchasePath(invoiceId: string): string {
   return `/billing/check-plan/${invoiceId}`
 }
 
-/** The page for renewing a check plan without a key, to which payers with a key return as well. */
+/** The page for renewing a check plan without a key. Payers with a key return to it too. */
 export const RENEWAL_PATH = '/billing/check-plan/renew'
 
 /** Returns a purchase, given its secret. @throws NotFound when the secret is not that of the invoice. */
@@ -272,13 +272,13 @@ function findOpenInvoice(
 ): Promise<CheckPlanInvoice | null> {
   const at = now().getTime()
   const payable = { checkoutUrl: { not: null }, expiresAt: { gt: new Date(at + 5 * MINUTE) } }
-  const inTheMaking = {
+  const beingCreated = {
     checkoutUrl: null,
     createdAt: { gt: new Date(at - CREATION_TIMEOUT_MS) },
     expiresAt: { gt: new Date(at) },
   }
   return db.checkPlanInvoice.findFirst({
-    where: { organizationId, currency, status: 'NEW', OR: [payable, inTheMaking] },
+    where: { organizationId, currency, status: 'NEW', OR: [payable, beingCreated] },
     orderBy: { createdAt: 'desc' },
   })
 }

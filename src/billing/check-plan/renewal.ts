@@ -24,7 +24,7 @@ export interface Renewal {
   readonly organization: Organization
   /**
    * The state of a payment: `SEEN` while the network confirms one, `ARRIVED` within a day after one, `INVOICED` with
-   * a payable invoice, else null.
+   * a payable invoice, otherwise null.
    */
   readonly payment: 'SEEN' | 'ARRIVED' | 'INVOICED' | null
 }

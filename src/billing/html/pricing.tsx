@@ -82,7 +82,7 @@ function TierCard({ tier, config }: { readonly tier: Tier; readonly config: Conf
       </p>
       <ul>
         <li>{formatNumber(limits.monitors)} monitors</li>
-        <li>probes every {limits.minIntervalSeconds} s</li>
+        <li>Probes every {limits.minIntervalSeconds} s</li>
         <li>{formatNumber(limits.services)} services</li>
         <li>{formatNumber(limits.subscribers)} subscribers</li>
         <li>{formatNumber(limits.historyDays)} days of history</li>

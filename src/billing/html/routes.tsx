@@ -34,7 +34,7 @@ const MAX_FORM_BYTES = 8 * 1024
 const PURCHASE_COOKIE = 'allclear_purchase'
 /** The cookie with a renewal token, which lets a payer's browser see the state of the payment. */
 const RENEWAL_COOKIE = 'allclear_renewal'
-/** Longer than the payment server watches any invoice. */
+/** The lifetime of both cookies: longer than the payment server watches any invoice. */
 const COOKIE_LIFETIME_MS = 30 * DAY
 
 /** The dependencies of the pages. */
@@ -188,7 +188,7 @@ function addPurchase(app: Hono, options: Options): void {
       apiKey: null,
     })),
   )
-  // Uses POST, because the key is shown only once and a prefetch must not use that up.
+  // Uses POST, because the key is shown only once, and a prefetch must not consume it.
   app.post('/billing/check-plan/:id', (c) => respondWithPurchase(c, options, claimCheckPlan))
 }
 

@@ -41,14 +41,14 @@ export interface BillingRouteOptions {
 const PAYER_COOKIE = 'allclear_payer'
 
 /** Creates the routes of contract §3 for callers and payers; `webhook.ts` serves payment providers. */
-export function billingRoutes(door: BillingRouteOptions): Hono {
-  const { site, eventLog, closing } = door
+export function billingRoutes(options: BillingRouteOptions): Hono {
+  const { site, eventLog, closing } = options
   const app = new Hono()
 
   get('/checkout/:tier', async (c) => {
     const tier = parsePaidTier(c.req.param('tier') ?? '')
     const token = c.req.query('token')
-    const ctx = token === undefined ? await door.contextOf(c) : door.visitorOf(c)
+    const ctx = token === undefined ? await options.contextOf(c) : options.visitorOf(c)
     const organizationId = token === undefined ? requireScope(ctx, 'READ') : organizationOfToken(ctx, token)
     const link = await paymentLink(ctx, organizationId, tier, { own: c.req.query('own') === 'true' })
     await recordCheckout(ctx, organizationId, tier)
@@ -64,7 +64,7 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
   })
 
   get('/status', async (c) => {
-    const ctx = await door.contextOf(c)
+    const ctx = await options.contextOf(c)
     const id = requireScope(ctx, 'READ')
     const organization = await readOrganization(ctx, id)
     const usage = await usageOf(ctx, organization)
@@ -75,12 +75,12 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
 
   get('/success', async (c) => {
     if (wantsJson(c)) return c.json({ status: 'success' })
-    const ctx = door.visitorOf(c)
+    const ctx = options.visitorOf(c)
     return successPage(c, site, await findCheckoutOutcome(ctx, getCookie(c, PAYER_COOKIE) ?? ''))
   })
 
   get('/success/live', async (c) => {
-    const outcome = await findCheckoutOutcome(door.visitorOf(c), getCookie(c, PAYER_COOKIE) ?? '')
+    const outcome = await findCheckoutOutcome(options.visitorOf(c), getCookie(c, PAYER_COOKIE) ?? '')
     if (outcome === null) throw new NotFound('This browser has no known checkout.')
     const changes = await eventLog.follow(
       outcome.organization.id,
@@ -94,7 +94,7 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
   get('/cancel', async (c) => (wantsJson(c) ? c.json({ status: 'cancelled' }) : cancelledPage(c, site)))
 
   app.all('*', (c) => {
-    const { log, now } = door.visitorOf(c)
+    const { log, now } = options.visitorOf(c)
     return errorResponse(c, new NotFound('No route matches this path.'), now(), log)
   })
 
@@ -107,7 +107,7 @@ export function billingRoutes(door: BillingRouteOptions): Hono {
         requireReadMethod(c)
         return await work(c)
       } catch (error) {
-        const { log, now } = door.visitorOf(c)
+        const { log, now } = options.visitorOf(c)
         if (isBrowser(c) && error instanceof DomainError) return checkoutErrorPage(c, site, error)
         return errorResponse(c, error, now(), log)
       }

@@ -34,7 +34,7 @@ export function parsePaidTier(name: string): PaidTier {
 /**
  * Starts the upgrade of the caller's organization to the named tier. Returns our URL that redirects to the payment link. Requires a
  * key with scope READ; people must be owners.
- * @throws NotFound `UNKNOWN_TIER`. @throws the errors of `paymentLink`, so that no URL leads nowhere.
+ * @throws NotFound `UNKNOWN_TIER`. @throws the errors of `paymentLink`, so that it never returns a URL that would fail.
  */
 export async function startUpgrade(
   ctx: BillingContext,
@@ -130,8 +130,8 @@ export async function hasRecentCheckout({ db }: Context, organizationId: string,
 }
 
 /**
- * Deletes a batch of records of checkouts that no payment can complete any more, not even with a late event. Returns whether there
- * may be more.
+ * Deletes a batch of records of checkouts that a payment can no longer complete, even with a late event. Returns whether there may
+ * be more.
  */
 export async function deleteOldCheckouts(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -16,7 +16,7 @@ import { reconcileTier } from './tier.ts'
 
 /**
  * Handles a Stripe webhook request with a verified signature. Stores the event and applies it in one transaction;
- * ignores an event that is already stored. Once this returns, Stripe need not send the event again.
+ * ignores an event that is already stored. Once this returns, Stripe does not have to send the event again.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
  */
 export async function receiveStripeEvent(ctx: Context, body: string): Promise<void> {
@@ -90,14 +90,14 @@ function asSystem(ctx: Context): Context {
 }
 
 /**
- * Takes a lock until the transaction ends, so that two related events that arrive at once do not miss each other.
- * Events are rare enough to run one at a time.
+ * Takes a lock until the transaction ends, so that two related events that arrive at the same time do not miss each
+ * other. Events are rare enough to run one at a time.
  */
 async function lockPaymentEvents({ db }: Context): Promise<void> {
   await db.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('payment events'))`
 }
 
-/** Returns whether an event is stored. This saves most redeliveries a transaction. */
+/** Returns whether an event is stored. This avoids a transaction for most redeliveries. */
 async function isStored({ db }: Context, id: string): Promise<boolean> {
   return (await db.paymentEvent.findUnique({ where: { id }, select: { id: true } })) !== null
 }
@@ -125,8 +125,8 @@ async function insertEvent({ db, now }: Context, event: StripeEvent, payload: st
 async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent> {
   const { fact, references } = event
   const named = await findOrganizationId(tx, fact.organizationId)
-  await learn(tx, references)
-  const { subscriptionId, invoiceId } = await traced(tx, event)
+  await storeReferences(tx, references)
+  const { subscriptionId, invoiceId } = await traceSubscription(tx, event)
   const known = {
     ...fact,
     invoiceId,
@@ -147,7 +147,7 @@ async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent
 }
 
 /** Stores the references between payment objects. */
-async function learn({ db }: Context, references: readonly Reference[]): Promise<void> {
+async function storeReferences({ db }: Context, references: readonly Reference[]): Promise<void> {
   for (const { id, ...data } of references) {
     if (data.parentId === null && data.subscriptionId === null) continue
     await db.paymentReference.upsert({ where: { id }, create: { id, ...data }, update: data })
@@ -155,7 +155,7 @@ async function learn({ db }: Context, references: readonly Reference[]): Promise
 }
 
 /** Returns the subscription and invoice of an event. Follows the stored references when it names no subscription. */
-async function traced(
+async function traceSubscription(
   { db }: Context,
   { subscriptionId, fact, references }: StripeEvent,
 ): Promise<{ subscriptionId: string | null; invoiceId: string | null }> {
@@ -192,7 +192,7 @@ async function applyWaiting(tx: Context, references: readonly Reference[]): Prom
   })
   for (const { payload } of waiting) {
     const event = readStripeEvent(payload, tx.config)
-    if (event === null || (await traced(tx, event)).subscriptionId === null) continue
+    if (event === null || (await traceSubscription(tx, event)).subscriptionId === null) continue
     await applyEvent(tx, event)
   }
 }
@@ -202,7 +202,7 @@ type MatchResult = Pick<PaymentEvent, 'outcome' | 'reason'>
 const unmatched = (reason: UnmatchedReason): MatchResult => ({ outcome: 'UNMATCHED', reason })
 const ignored: MatchResult = { outcome: 'IGNORED', reason: null }
 
-/** Returns the outcome of an event, given its subscription. An event without a subscription is for nothing we sell. */
+/** Returns the outcome of an event, given its subscription. An event without one is usually unrelated to what we sell. */
 function matchEvent(event: StripeEvent, subscription: PaidSubscription | null): MatchResult {
   if (subscription === null) return matchWithoutSubscription(event)
   const { hasReference, price, fact } = event

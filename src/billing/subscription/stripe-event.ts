@@ -35,7 +35,7 @@ export interface StripeEvent {
 export interface Reference {
   readonly id: string
   readonly parentId: string | null
-  /** The subscription of an invoice; else null. */
+  /** The subscription of an invoice; otherwise null. */
   readonly subscriptionId: string | null
 }
 
@@ -242,7 +242,7 @@ const EMPTY_FACT = {
   claimId: null,
 } as const
 
-/** The fields of an event; the event does not contain an omitted one. */
+/** The fields of an event. A field that is not in the event is omitted. */
 type EventFields = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
   Pick<StripeEvent, 'subscriptionId' | 'email'> & {
     readonly prices: readonly Price[]
@@ -330,7 +330,7 @@ function readInvoice(invoice: z.infer<typeof invoiceSchema>, type: HandledType):
   }
 }
 
-/** Reads which payment paid which invoice. Since 2025-03-31, charges do not contain that. */
+/** Reads which payment paid which invoice. Since 2025-03-31, charges do not contain this. */
 function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePaymentSchema>): EventFields {
   const references = paymentReferences(payment, invoice)
   return { subscriptionId: null, prices: [], email: null, reference: null, references }
@@ -421,7 +421,7 @@ function recurringPrice(
   )
 }
 
-/** Returns the unit price of an invoice line. Its interval is that of the price, or else that of the period. */
+/** Returns the unit price of an invoice line. Its interval is that of the price, or otherwise that of the period. */
 function linePrice({ amount, quantity, period, price, plan }: Line, currency: string | null | undefined): Price[] {
   const { interval, interval_count } = price?.recurring ?? plan ?? {}
   const count = quantity != null && quantity > 1 && amount != null && amount % quantity === 0 ? quantity : 1
@@ -470,7 +470,7 @@ function boundedTotal(prices: readonly Price[]): Money | null {
   return total === null ? null : money(total.amount, total.currency)
 }
 
-/** Parses a status; null for a status that Stripe has added since. */
+/** Parses a status; null for a status that Stripe added later. */
 function parseStatus(name: string): SubscriptionStatus | null {
   return Object.values(SubscriptionStatus).find((status) => status.toLowerCase() === name) ?? null
 }

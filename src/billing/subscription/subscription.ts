@@ -59,7 +59,7 @@ interface PeriodPayment {
   readonly invoiceId: string
 }
 
-/** A refund or dispute; `value` says whether the payment is reversed. */
+/** A refund or dispute; `value` is whether the payment is reversed. */
 interface Claim extends Register<boolean> {
   readonly id: string
   readonly invoiceId: string
@@ -106,7 +106,7 @@ export const unknownSubscription: SubscriptionState = {
   isOwn: false,
 }
 
-/** Final statuses never change again. They win over any other status, whatever its time. */
+/** Final statuses never change again. They win over any other status, regardless of its time. */
 const FINAL_STATUSES: ReadonlySet<SubscriptionStatus> = new Set(['CANCELED', 'INCOMPLETE_EXPIRED'])
 
 /**
@@ -172,7 +172,7 @@ function addClaim(claims: readonly Claim[], { kind, claimId: id, invoiceId }: Su
   return [...claims.filter((each) => each !== before), claim].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** Returns the later status; a final status wins whatever its time. */
+/** Returns the later status; a final status wins regardless of its time. */
 function laterStatus(
   one: Register<SubscriptionStatus> | null,
   other: Register<SubscriptionStatus> | null,

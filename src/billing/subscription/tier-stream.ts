@@ -25,7 +25,7 @@ export function streamTierChanges(changes: Follower, closing: AbortSignal): Read
         setInterval(() => controller.enqueue(encoder.encode(':\n\n')), KEEPALIVE_INTERVAL_MS).unref(),
         setTimeout(unsubscribe, MAX_STREAM_DURATION_MS).unref(),
       )
-      // Not awaited, so that the first bytes are sent at once.
+      // Not awaited, so that the first bytes are sent immediately.
       void changes
         .next()
         .then(({ done }) => {

@@ -191,7 +191,7 @@ describe('buying', () => {
   })
 
   test.each(['silent', 'nonsense', 'error', 'other-amount'] as const)(
-    'fails when the server does: %s',
+    'fails when the server fails: %s',
     async (fault) => {
       at = noon
       const { id, ctx } = await tenant()
@@ -300,7 +300,7 @@ describe('a payment', () => {
     expect(await buy()).toEqual(later(130 * DAY))
   })
 
-  test('does not shorten a plan that has no end any more', async () => {
+  test('does not shorten a plan that no longer has an end', async () => {
     at = noon
     const { id, ctx } = await tenant()
     const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })

@@ -238,7 +238,7 @@ describe('a mail server', () => {
     expect(logged.join('')).not.toContain('ops@acme.example')
   })
 
-  test('that is down for long gets only the reminder that then applies, and eventually none', async () => {
+  test('that is down for a long time gets only the reminder that then applies, and eventually none', async () => {
     const id = await buyer()
     for (at = later(23 * DAY); at < later(29 * DAY); at = new Date(at.getTime() + 12 * HOUR)) await round(unreachable)
     await round()

@@ -29,7 +29,7 @@ const signatureOf = (payload: string, secret = webhookSecret, at = noon) =>
   Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: at.getTime() / 1000 })
 
 describe('a webhook request', () => {
-  test('with a valid signature takes effect at once, and only once', async () => {
+  test('with a valid signature takes effect immediately, and only once', async () => {
     const { id, key } = await newOrganization(url)
     const event = checkout({ reference: id })
     for (let time = 0; time < 3; time++) {
@@ -117,7 +117,7 @@ test('concurrent events of one subscription in any order give the correct state'
 })
 
 test.skipIf(serverUrl === undefined)(
-  '500 deliveries of one event at once, to two services on one PostgreSQL server, have one effect',
+  '500 concurrent deliveries of one event, to two services on one PostgreSQL server, have one effect',
   async () => {
     const { url: databaseUrl, remove } = await serverDatabase(serverUrl ?? '', inject('databaseTemplate'))
     const directory = await temporaryDirectory()

@@ -170,7 +170,7 @@ describe.each([
     expect(await changesOf(id)).toHaveLength(5)
   })
 
-  test('an upgrade and a downgrade within a period take effect at once, whatever the proration', async () => {
+  test('an upgrade and a downgrade within a period take effect immediately, regardless of the proration', async () => {
     const id = await tenant()
     const sub = { subscription: newSubscriptionId(), old }
     await deliver(checkout({ ...sub, reference: id }))
@@ -487,7 +487,7 @@ describe('assigning a payment', () => {
     expect([await tierOf(wrong), await tierOf(right)]).toEqual(['FREE', 'PRO'])
   })
 
-  test('can set what an amount buys', async () => {
+  test('can set the tier that an amount buys', async () => {
     const id = await tenant()
     const event = checkout({ reference: id, amount: 25_000 })
     await deliver(event)

@@ -86,7 +86,7 @@ describe('the paid tier of a subscription', () => {
     ['a price of no tier changes nothing', [paid(1, 'TEAM'), paid(2, null)], 'TEAM'],
     ['up, and down again', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM'), stated('ACTIVE', 3, 'PRO')], 'PRO'],
     [
-      'what failed to be paid was to be bought nevertheless',
+      'a failed payment also sets the tier that it was for',
       [paid(1, 'PRO'), fact('failed', 2, { tier: 'TEAM' })],
       'TEAM',
     ],
@@ -112,7 +112,7 @@ describe('the paid tier after a reversal or a pause', () => {
     ['also if the provider reports it as active', [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)], null],
     ['the next period that is paid gives it again', [period(1, 30), reversed(2, 30), period(31, 60)], 'PRO'],
     [
-      'a refund of an earlier period takes nothing of this one',
+      'a refund of an earlier period does not affect this one',
       [period(1, 30), period(31, 60), reversed(40, 30)],
       'PRO',
     ],
