@@ -8,7 +8,7 @@ import { askForName, fileOf, type Installation, looksLikeAnother, NAME_RULE, rea
 import { withPrivateCopy } from '../import/private-copy.ts'
 import { type RecordsPart, recordsOf, sendRecords } from '../import/record-parts.ts'
 import type { RecordResult } from '../import/records.ts'
-import { planWithoutRefused, Unplannable } from '../import/rounds.ts'
+import { planWithoutRefused, Unplannable } from '../import/plan-without-refused.ts'
 import { changesAmong, type Row, rowsOf } from '../import/rows.ts'
 import { isDatabase, isSource, type Source, sourceNames, sources } from '../import/source-names.ts'
 import { type Note, type Objects, type Translation, Unreadable } from '../import/translation.ts'

@@ -2,7 +2,7 @@ import { cachetTable, type Tables, translateCachetTables } from './cachet-tables
 import { type OpenDatabase, readSqlite } from './sqlite.ts'
 import type { Drafted } from './translation.ts'
 
-/** The most rows to read of a table. */
+/** The maximum number of rows to read from a table. */
 const MAX_ROWS = 50_000
 
 /** Translates a SQLite database of Cachet 2 or 3. @param path the path of a private copy. @throws Unreadable. */

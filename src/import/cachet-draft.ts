@@ -133,7 +133,7 @@ function addIncident(draft: Draft, incident: CachetIncident): void {
     const status = incidentStatuses[update.status] ?? 'INVESTIGATING'
     return { at: update.at, status, message: htmlMessageOf(update.message), services: [] }
   })
-  // Cachet's status of an incident is that of its last update, whereas its message was posted first.
+  // Cachet stores the status of the last update as that of the incident, but its message is the first one.
   const first = later.length > 0 && isFixed ? 'INVESTIGATING' : (incidentStatuses[incident.status] ?? 'INVESTIGATING')
   const updates = affecting(
     [{ at, status: first, message: htmlMessageOf(incident.message), services: [] }, ...later],

@@ -23,7 +23,7 @@ export const cachetTables = [
 export function cachetTable(name: string): (typeof cachetTables)[number] | null {
   const exact = cachetTables.find((table) => table === name)
   if (exact !== undefined) return exact
-  // The longest match, because `x_incident_components` also ends with `components`.
+  // Uses the longest match, because `x_incident_components` also ends with `components`.
   const matching = cachetTables.filter((table) => name.endsWith(`_${table}`))
   return matching.toSorted((one, other) => other.length - one.length)[0] ?? null
 }

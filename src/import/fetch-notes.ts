@@ -20,7 +20,7 @@ const times: ReadonlySet<string> = new Set(['incidents', 'maintenance', 'subscri
 export function noteUnread(draft: Draft, file: Fields): void {
   for (const name of new Set(file.list('not_read').map(String))) {
     const section = ownValue(sectionOf, name) ?? 'incidents'
-    draft.skip(section, times.has(section) ? 'Older ones' : 'Further ones', 'Not read, because there are too many.')
+    draft.skip(section, times.has(section) ? 'Older items' : 'Further items', 'Not read, because there are too many.')
   }
   for (const refused of new Set(file.list('refused').map(String))) {
     const [name = '', status = ''] = refused.split(' ')

@@ -15,7 +15,7 @@ const MAX_BYTES = 20_000_000
 /** The first wait after a rate limit. It doubles with each retry. */
 const FIRST_WAIT_MS = 2 * SECOND
 const MAX_TRIES = 5
-/** The longest wait that a source may ask for. */
+/** The maximum wait that a source may ask for. */
 const MAX_WAIT_MS = MINUTE
 
 /** The limits of a fetch. */
@@ -30,7 +30,7 @@ export interface FetchLimits {
 /** The limits for a person who waits for the result. */
 const DEFAULT_LIMITS = { requests: 150, deadlineMs: 2 * MINUTE }
 
-/** The input that fetching from a source needs. */
+/** The input that is required for fetching from a source. */
 interface FetchInput {
   readonly address: boolean
   readonly key: 'REQUIRED' | 'OPTIONAL' | 'NONE'

@@ -47,10 +47,10 @@ interface Paged {
   readonly size: number
 }
 
-/** The most pages of a list: 5,000 items. */
+/** The maximum number of pages of a list: 5,000 items. */
 const MAX_PAGES = 50
 
-/** The most incidents whose updates are read with one request each. */
+/** The maximum number of incidents whose updates are read with one request each. */
 const MAX_DETAILS = 60
 
 /** Reads a list to its end or to the page limit, which it records in the file. */
@@ -101,7 +101,7 @@ async function fetchPublicStatuspage(ask: Ask, { address }: Asked): Promise<Coll
   const read = async (name: string, member: string) => {
     const answer = await get(name).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error
-      // The summary contains the open ones.
+      // The summary contains the open incidents and maintenance.
       file.refuse(member, error)
       return summary
     })
@@ -315,7 +315,7 @@ async function fetchInstatus(ask: Ask, { address, key }: Asked): Promise<Collect
   return file
 }
 
-/** The largest page, per docs.hetrixtools.com/api/v3. */
+/** The maximum page size (docs.hetrixtools.com/api/v3). */
 const HETRIX_TOOLS_SIZE = 1024
 
 async function fetchHetrixTools(ask: Ask, { key }: Asked): Promise<Collected> {

@@ -3,11 +3,11 @@ import { type Installation, withInstallation } from './installation.ts'
 import type { Drafted, Note, RecordText, Translation } from './translation.ts'
 import { Unreadable } from './translation.ts'
 
-/** The most objects of a configuration. */
+/** The maximum number of objects of a configuration. */
 const MAX_OBJECTS = 2000
-/** The most notes. */
+/** The maximum number of notes. */
 const MAX_NOTES = 2000
-/** The most records of each kind. The newest are imported. */
+/** The maximum number of records of each kind. The newest are imported. */
 const MAX_RECORDS = { incidents: 5000, maintenances: 5000, series: 50, subscribers: 50_000 } as const
 
 /**

@@ -69,7 +69,7 @@ function addDomain(
 
 const DOMAIN_CONDITION = /^\[DOMAIN_EXPIRATION\] >=? (\d{1,5})h$/
 
-/** Returns the members of a monitor of the domain’s registration. Null if no condition concerns it. */
+/** Returns the members of a monitor of the domain’s registration. Null if no condition is about the domain. */
 function domainOf(endpoint: Fields): Members | null {
   const [hours] = endpoint.list('conditions').flatMap((each) => DOMAIN_CONDITION.exec(String(each).trim())?.[1] ?? [])
   const host = parseUrl(endpoint.text('url'))?.hostname ?? ''

@@ -30,6 +30,6 @@ function addMonitor(draft: Draft, monitor: Fields): void {
     draft.skip('monitors', name, 'It is a network, but a monitor here watches one address.')
     return
   }
-  // Without a service, because visitors need not know about listings.
+  // Creates no service, because listings do not concern the visitors of pages.
   draft.objects.monitors.set(keyOf(PREFIX, id), { name, blacklist: { target } })
 }

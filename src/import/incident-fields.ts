@@ -3,7 +3,7 @@ import { MINUTE } from '../core/time.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import { type Fields, type KeyedStatus, nameOf, type SourceUpdate } from './translation.ts'
 
-/** The longest title and message of an incident, in characters. */
+/** The maximum lengths of the title and messages of an incident, in characters. */
 const MAX_TITLE = 200
 const MAX_MESSAGE = 10_000
 
@@ -104,7 +104,7 @@ const secondsOrMilliseconds = (value: number) => {
 export const firstTime = (fields: Fields, ...names: readonly string[]): string | null =>
   names.map((name) => timeOf(fields.get(name))).find((at) => at !== null) ?? null
 
-/** Returns a time some minutes later. */
+/** Returns the time a number of minutes later. */
 export const minutesAfter = (at: string, minutes: number): string =>
   new Date(Date.parse(at) + minutes * MINUTE).toISOString()
 

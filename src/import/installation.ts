@@ -15,7 +15,7 @@ export interface Installation {
   readonly name: string
 }
 
-/** The longest name, so that keys have room for it. */
+/** The maximum length of a name. It leaves room in keys. */
 const MAX_NAME_LENGTH = 20
 
 /** Normalizes a typed name of an installation. Null if it is invalid. */
@@ -94,8 +94,8 @@ interface PlannedServices {
   }[]
 }
 
-/** With this many services or fewer, no conclusion is possible. */
-const FEW = 2
+/** The minimum number of renamed services. With fewer, no conclusion is possible. */
+const MIN_RENAMED = 2
 
 /**
  * Returns whether an import seems to come from another installation than the earlier import with this name, because most services
@@ -107,9 +107,9 @@ export function looksLikeAnother({ services, changes }: PlannedServices): boolea
   const renamed = ofServices.filter(
     ({ action, members }) => action === 'UPDATE' && members.some(({ name }) => name === 'name'),
   ).length
-  return renamed >= FEW && renamed > known / 2
+  return renamed >= MIN_RENAMED && renamed > known / 2
 }
 
 /** Returns a message that asks for a name. @param how where to give the name. */
 export const askForName = (source: Source, how: string): string =>
-  `This looks like another ${sourceNames[source]} than the one imported before, because most ids have different names. Give it a name ${how}, or the name ${UNNAMED} if it is the same.`
+  `This looks like another ${sourceNames[source]} installation than the one imported before, because most ids have different names. Name it ${how}, or use the name ${UNNAMED} if it is the same.`

@@ -2,9 +2,9 @@ import { ownValue } from '../core/own-value.ts'
 import { cachetTable, type Tables } from './cachet-tables.ts'
 import { Unreadable } from './translation.ts'
 
-/** The most rows to read of a table. Further rows are skipped. */
+/** The maximum number of rows to read from a table. Further rows are skipped. */
 const MAX_ROWS = 50_000
-/** The longest value. Longer ones count as absent. */
+/** The maximum length of a value. Longer values count as absent. */
 const MAX_VALUE_LENGTH = 200_000
 
 type Row = Record<string, unknown>

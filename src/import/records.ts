@@ -169,7 +169,7 @@ async function importDays(
     const result = byKey.get(key)
     const expected = dryRun ? ('CREATED' as const) : ('SKIPPED' as const)
     const outcome = result?.outcome ?? expected
-    const missing = dryRun ? '' : 'There is no such service.'
+    const missing = dryRun ? '' : 'No service has this key.'
     const reason = (result === undefined ? missing : result.reason) || daysWords(since, up.length)
     return { section: 'history', key, name: services.get(key)?.name ?? key, outcome, reason }
   })

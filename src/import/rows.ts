@@ -67,7 +67,7 @@ export function rowsOf(
   ]
 }
 
-/** The most records of each kind with individual rows. */
+/** The maximum number of records of each kind with individual rows. */
 const MAX_SINGLE: Readonly<Record<RecordSection, number>> = {
   history: Number.POSITIVE_INFINITY,
   incidents: 20,

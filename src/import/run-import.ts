@@ -13,7 +13,7 @@ import type { NamedRecords } from './record-parts.ts'
 import { recordsOf, sendRecords } from './record-parts.ts'
 import type { RecordResult } from './records.ts'
 import { importRecords } from './records.ts'
-import { planWithoutRefused, Unplannable } from './rounds.ts'
+import { planWithoutRefused, Unplannable } from './plan-without-refused.ts'
 import type { Row } from './rows.ts'
 import { changesAmong, rowsOf } from './rows.ts'
 import type { Source } from './source-names.ts'
@@ -129,7 +129,7 @@ function asInvalid(error: unknown): never {
 }
 
 const about = (organizationId: string) => `import ${organizationId}`
-/** The longest field of the form. */
+/** The maximum length of a form field. */
 const MAX_SEALED_LENGTH = 1_500_000
 const MAX_PREPARED_BYTES = 8_000_000
 
@@ -137,7 +137,7 @@ async function seal({ seal: box }: AlertingContext, organizationId: string, prep
   const packed = await promisify(gzip)(JSON.stringify(prepared))
   const sealed = box.seal(packed.toString('base64'), about(organizationId))
   if (sealed.length <= MAX_SEALED_LENGTH) return sealed
-  throw invalid([{ path: ['file'], message: 'is too large to import in one go' }])
+  throw invalid([{ path: ['file'], message: 'is too large for a single import' }])
 }
 
 async function open({ seal: box }: AlertingContext, organizationId: string, sealed: string): Promise<Prepared> {
@@ -148,6 +148,6 @@ async function open({ seal: box }: AlertingContext, organizationId: string, seal
     throw new Conflict('This dry run has expired. Choose the file again.')
   }
   const text = await promisify(gunzip)(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_PREPARED_BYTES })
-  // Only this service can seal such a text.
+  // Only this service can seal a text for this purpose.
   return JSON.parse(text.toString()) as Prepared
 }

@@ -3,7 +3,7 @@ import { Unreadable } from './translation.ts'
 
 /** The default row limit, more than an organization can have. */
 const MAX_ROWS = 5000
-/** The longest value. Longer ones count as absent. */
+/** The maximum length of a value. Longer values count as absent. */
 const MAX_VALUE_BYTES = 200_000
 
 /** A row of a statement. */

@@ -21,8 +21,8 @@ const PREFIX = 'statuspage'
 const MAX_SUBSCRIBERS = 100_000
 
 /**
- * Translates data of Atlassian Statuspage: `/api/v2/summary.json`, an object that combines several such answers, answers of the API
- * with a key, or the CSV file of subscribers. @throws Unreadable.
+ * Translates data of Atlassian Statuspage: `/api/v2/summary.json`, an object that combines several of these answers, answers of the
+ * API with a key, or the CSV file of subscribers. @throws Unreadable.
  */
 export function translateStatuspage(text: string): Drafted {
   if (!/^\s*[{[]/.test(text.replace(/^\uFEFF/, ''))) return translateSubscribers(text)

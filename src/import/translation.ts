@@ -221,7 +221,7 @@ export class Fields {
   }
 }
 
-/** The most open brackets: more than any real source has, and still fast to parse. */
+/** The maximum number of open brackets: more than any real source has, and still fast to parse. */
 const MAX_OPEN = 10_000
 
 /** Returns whether brackets are nested so deeply that parsing takes seconds and a gigabyte. Also counts brackets within strings. */

@@ -3,11 +3,11 @@ import type { Query, Row } from './sqlite.ts'
 import { type DayCounts, type Draft, keyOf, within } from './translation.ts'
 import { PREFIX } from './uptime-kuma.ts'
 
-/** The most days of a history, the same as version 2 keeps. */
+/** The maximum number of days of a history, the same as version 2 keeps. */
 const MAX_DAYS = 365
-/** The most rows to read, enough for 500 monitors over a year. */
+/** The maximum number of rows to read, enough for 500 monitors over a year. */
 const MAX_ROWS = 200_000
-/** The most checks per day. */
+/** The maximum number of checks per day. */
 const MAX_CHECKS = 1_000_000
 
 /**

@@ -81,7 +81,7 @@ function refusalOf(maintenance: Fields, { services }: Of): string | null {
   return maintenance.text('strategy') === 'manual' ? 'It is started and ended manually. Schedule it here.' : null
 }
 
-/** Adds a repeating maintenance. Returns the reason if it cannot be imported, else null. */
+/** Adds a repeating maintenance. Returns the reason if it cannot be imported, otherwise null. */
 function addSeries(draft: Draft, maintenance: Fields, { zone, services }: Of): string | null {
   const title = titleOf(maintenance.text('title'), 'Maintenance')
   const planned = plannedOf(maintenance)
@@ -102,7 +102,7 @@ function addSeries(draft: Draft, maintenance: Fields, { zone, services }: Of): s
 /** The first day if none is given: a Sunday, so that intervals of weeks start there. */
 const FIRST_DAY = '2024-01-07'
 
-/** Adds a single maintenance. Returns the reason if it cannot be imported, else null. */
+/** Adds a single maintenance. Returns the reason if it cannot be imported, otherwise null. */
 function addSingle(draft: Draft, maintenance: Fields, { zone, services }: Of): string | null {
   const title = titleOf(maintenance.text('title'), 'Maintenance')
   const [startsAt, endsAt] = [

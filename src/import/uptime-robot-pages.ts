@@ -71,7 +71,7 @@ interface Window {
   readonly minutes: number
 }
 
-/** Adds a single window. Returns the reason if it cannot be imported, else null. */
+/** Adds a single window. Returns the reason if it cannot be imported, otherwise null. */
 function addOnce(draft: Draft, window: Fields, { id, title, services, minutes }: Window): string | null {
   const startsAt = onceAt(window)
   if (startsAt === null) return 'Its start cannot be read.'
@@ -80,7 +80,7 @@ function addOnce(draft: Draft, window: Fields, { id, title, services, minutes }:
   return null
 }
 
-/** Adds a repeating window. Returns the reason if it cannot be imported, else null. */
+/** Adds a repeating window. Returns the reason if it cannot be imported, otherwise null. */
 function addSeries(draft: Draft, window: Fields, { kind, ...of }: Window & { readonly kind: string }): string | null {
   const rule = ruleOf(kind, window)
   const [, time] = /^(\d\d:\d\d)/.exec(window.text('time') || window.text('start_time')) ?? []

@@ -1,7 +1,7 @@
 import { readYaml } from '../configuration/yaml-text.ts'
 import { Fields, Unreadable } from './translation.ts'
 
-/** The longest YAML. It takes a hundred times as long to parse as JSON, and hand-written files are shorter. */
+/** The maximum length of YAML. It takes a hundred times as long to parse as JSON, and hand-written files are shorter. */
 const MAX_YAML_LENGTH = 1_000_000
 
 /** Parses a YAML object. @throws Unreadable. */

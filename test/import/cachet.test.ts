@@ -11,7 +11,7 @@ const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as type
 const home = await temporaryDirectory()
 afterAll(home.remove)
 
-/** Expects the same translation for each way to read the same Cachet. */
+/** Expects the same translation, regardless of how the data is read. */
 function expectSame({ objects, records, notes }: Drafted) {
   expect(Object.fromEntries(objects.services)).toEqual({
     'cachet-1': { name: 'API', group: 'cachet-2', description: 'It’s for apps; (all)' },
@@ -288,7 +288,7 @@ describe('Cachet', () => {
     expect(() => translateCachet(text)).toThrow(Unreadable)
   })
 
-  test('takes time in proportion to a dump, whatever is in it', () => {
+  test('takes time in proportion to the size of a dump, regardless of its content', () => {
     const quotes = `INSERT INTO components VALUES ${"('\\'".repeat(500_000)}`
     for (const text of [
       quotes,

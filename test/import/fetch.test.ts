@@ -8,7 +8,7 @@ import { createSend } from '../../src/network/send.ts'
 import { noon } from '../support/context.ts'
 import { plainOf } from './setup.ts'
 
-/** An answer that asks for a pause. */
+/** A response that asks for a pause. */
 class Limited {
   readonly status: number
   readonly retryAfter: string
@@ -218,7 +218,7 @@ describe('a source is fetched', () => {
     ['a date in the past', 'Mon, 01 Jan 2001 00:00:00 GMT', [2000]],
     ['nonsense', 'soon', [2000]],
     ['a negative number', '-5', [2000]],
-  ])('again at the time that it names: %s', async (_, retryAfter, waited) => {
+  ])('again at the time that the source names: %s', async (_, retryAfter, waited) => {
     let left = 1
     const busy = answering(() =>
       left-- > 0 ? new Limited(retryAfter) : { monitors: [{ id: 'a', target: 'a.example' }] },
@@ -302,7 +302,7 @@ describe('a source is fetched', () => {
     ['betterstack', /^monitors$/, {}, 'pages status pages'],
     ['uptimerobot', /^getMonitors$/, {}, 'channels alert contacts'],
   ] as const)(
-    'from %s without what the key may not read, which the table says',
+    'from %s without the lists that the key may not read, as the table says',
     async (source, allowed, given, note) => {
       const list = [
         { id: 'p', name: 'A', attributes: { name: 'A', url: 'https://a.example', pronounceable_name: 'A' } },

@@ -114,7 +114,7 @@ external-endpoints:
     ['[BODY] == pat(*a*b*)', { expectedStatus: any, keyword: { text: '(?s)^.*a.*b.*$', isRegex: true } }],
     ['[RESPONSE_TIME] < 500', { expectedStatus: any, downAboveMs: 500 }],
     ['[CERTIFICATE_EXPIRATION] > 48h', { expectedStatus: any, certificateDays: 2 }],
-  ])('%s means the same here', (condition, known) => {
+  ])('the condition %s keeps its meaning', (condition, known) => {
     expect(conditionsOf('http', [condition])).toEqual({ known, dropped: [] })
   })
 

@@ -57,7 +57,7 @@ describe('monitors of OpenStatus', () => {
     expect(Object.values(translated(given).monitors ?? {})[0]).toMatchObject(expected)
   })
 
-  test('private monitors become no service', () => {
+  test('private monitors do not become services', () => {
     expect(translated({ public: false }).services).toBeUndefined()
   })
 

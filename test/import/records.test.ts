@@ -51,7 +51,7 @@ const incident = {
 }
 
 describe('incidents of another tool', () => {
-  test('are written once, with timeline, services and postmortem, and notify nobody', async () => {
+  test('are written once, with timeline, services and post-mortem, and send no notifications', async () => {
     const { tenant, id, give, where } = await owner()
     const events = async () => (await tenant.news()).slice(1)
     expect(await give({ incidents: [incident] }, { dryRun: true })).toEqual([`CREATED ${ago(3 * DAY).slice(0, 10)}`])
@@ -172,7 +172,7 @@ describe('maintenance of another tool', () => {
   })
 
   test.each([
-    // Past maintenance is completed at once, so that no worker ends it and notifies subscribers.
+    // Past maintenance is completed immediately, so that no worker ends it and notifies subscribers.
     [{}, 'COMPLETED', -2 * DAY, -2 * DAY + HOUR],
     [{ status: 'SCHEDULED' }, 'COMPLETED', -2 * DAY, -2 * DAY + HOUR],
     [{ status: 'IN_PROGRESS', endsAt: ago(-HOUR) }, 'IN_PROGRESS', -2 * DAY, null],
@@ -225,7 +225,7 @@ describe('maintenance of another tool', () => {
 })
 
 describe('subscribers of another tool', () => {
-  test('are subscribed to what they follow there, without a message', async () => {
+  test('are subscribed to the services that they follow there, without a message', async () => {
     const { tenant, id, give, where } = await owner()
     const subscribers = [
       { address: 'eve@a.example' },

@@ -124,7 +124,7 @@ describe('the summary of a Statuspage', () => {
   })
 
   test.each([
-    // No update names services: the first one affects those of the incident, with a status that follows from its impact.
+    // No update names services, so the first one affects those of the incident, with a status derived from its impact.
     [
       { incident_updates: incident.incident_updates.map(({ affected_components: _, ...update }) => update) },
       'PARTIAL_OUTAGE',
@@ -159,7 +159,7 @@ describe('the summary of a Statuspage', () => {
       'subscribers sms',
       'subscribers ops@a.example',
       'subscribers x@a.example',
-      'incidents Older ones',
+      'incidents Older items',
     ])
   })
 

@@ -189,7 +189,7 @@ describe('the database of Uptime Kuma', () => {
     expect(await readFile(path)).toEqual(used)
   })
 
-  test('is refused when it is no database, or is too expensive to read', async () => {
+  test('is refused when it is not a database, or is too expensive to read', async () => {
     const wrong = join(home.path, 'wrong.db')
     await writeFile(wrong, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]))
     const cut = join(home.path, 'cut.db')

@@ -50,7 +50,7 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
-  test('has groups that follow all imported monitors in them', () => {
+  test('has groups that include all imported monitors in them', () => {
     const all = [
       { id: 3, name: 'All', type: 'group', active: true },
       { id: 4, name: 'Inner', type: 'group', active: true, parent: 3 },
@@ -264,7 +264,7 @@ describe('a backup of Uptime Kuma', () => {
     ],
     [{ type: 'push', upsideDown: true }, 'It is inverted (“upside down”), which heartbeats do not support.'],
     [{ authMethod: 'ntlm' }, 'Signing in by ntlm is not supported.'],
-  ])('leaves out %j, and notes why', (own, reason) => {
+  ])('leaves out %j, and notes the reason', (own, reason) => {
     expect(translated([{ ...monitor, ...own }])).toMatchObject({
       services: {},
       monitors: {},

@@ -1,4 +1,4 @@
-// The GraphQL types and operations of the feature.
+// The GraphQL types and operations of imports.
 import { Invalid } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { costs } from '../../graphql/document/cost.ts'
@@ -36,7 +36,7 @@ const RecordRef = builder.objectRef<RecordResult>('ImportedRecord').implement({
   }),
 })
 
-/** The most records of one request. */
+/** The maximum number of records in one request. */
 const MAX_RECORDS = Math.max(MAX_HISTORIES, MAX_IMPORTED_SUBSCRIBERS)
 
 const ImportRecordsPayload = builder.objectRef<readonly RecordResult[]>('ImportRecordsPayload').implement({
@@ -58,10 +58,10 @@ const HistoryInput = builder.inputType('ImportHistoryInput', {
     key: t.string({ description: 'The key of the service in the configuration file or import that created it.' }),
     since: t.string({ description: 'The first day in UTC, such as 2026-11-20.' }),
     up: t.intList({
-      description: `The number of successful checks of each day from then on, for at most ${MAX_IMPORTED_DAYS} days.`,
+      description: `The number of successful checks on each day from `since` on, for at most ${MAX_IMPORTED_DAYS} days.`,
     }),
-    down: t.intList({ description: 'The number of failed checks of each day.' }),
-    maintenance: t.intList({ description: 'The number of checks during maintenance of each day.' }),
+    down: t.intList({ description: 'The number of failed checks on each day.' }),
+    maintenance: t.intList({ description: 'The number of checks during maintenance on each day.' }),
   }),
 })
 
@@ -80,7 +80,7 @@ const UpdateInput = builder.inputType('ImportIncidentUpdateInput', {
   description: 'An update of an incident of another tool.',
   fields: (t) => ({
     at: t.field({ type: 'DateTime', description: 'When it was posted.' }),
-    status: t.field({ type: IncidentStatus, description: 'The status from then on.' }),
+    status: t.field({ type: IncidentStatus, description: 'The status from this update on.' }),
     message: t.string({ description: 'Markdown.' }),
     services: t.field({ type: [ServiceInput], required: false, description: 'The affected services.' }),
   }),
@@ -115,7 +115,7 @@ const MaintenanceUpdateInput = builder.inputType('ImportMaintenanceUpdateInput',
   description: 'An update of a maintenance of another tool.',
   fields: (t) => ({
     at: t.field({ type: 'DateTime', description: 'When it was posted.' }),
-    status: t.field({ type: MaintenanceStatus, description: 'The status from then on.' }),
+    status: t.field({ type: MaintenanceStatus, description: 'The status from this update on.' }),
     message: t.string({ description: 'Markdown.' }),
   }),
 })
@@ -143,7 +143,7 @@ const SeriesInput = builder.inputType('ImportMaintenanceSeriesInput', {
     title: t.string({ description: 'Its title.' }),
     message: t.string({ description: 'The first update of each date, in markdown.' }),
     startsAt: t.field({ type: 'DateTime', description: 'The first start.' }),
-    durationMinutes: t.int({ description: 'How long each date lasts.' }),
+    durationMinutes: t.int({ description: 'The duration of each date, in minutes.' }),
     rule: t.string({ description: 'The recurrence rule (RFC 5545).' }),
     timeZone: t.string({ required: false, description: 'The time zone of the rule. Default: the organization’s.' }),
     services: servicesOf(t),
@@ -167,7 +167,7 @@ const ImportRecordsInput = builder.inputType('ImportRecordsInput', {
     source: t.string({ description: 'The name of the tool to show with the records, such as Uptime Kuma.' }),
     name: t.string({
       required: false,
-      description: 'The name of the installation, if there are several of the tool whose ids may collide.',
+      description: 'The name of the installation, if the tool has several installations whose ids may collide.',
     }),
     dryRun: t.boolean({
       required: false,

@@ -1,8 +1,8 @@
 import type { Note, Objects } from './translation.ts'
-import type { Refusal } from './without.ts'
-import { without } from './without.ts'
+import type { Refusal } from './without-refused.ts'
+import { withoutRefused } from './without-refused.ts'
 
-/** The most planning rounds. Each finds up to 100 refusals. */
+/** The maximum number of planning rounds. Each finds up to 100 refusals. */
 const MAX_ROUNDS = 30
 
 /** The result of planning: refusals, or the caller's plan. */
@@ -24,7 +24,7 @@ export async function planWithoutRefused<P>(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const answer = await attempt(left)
     if ('planned' in answer) return { planned: answer.planned, refused }
-    const rest = without(left, answer.refusals)
+    const rest = withoutRefused(left, answer.refusals)
     if (rest === null)
       throw new Unplannable(answer.refusals.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'))
     left = rest.objects

@@ -14,7 +14,7 @@ export interface Refusal {
  * that lose their last reference, because an empty list would mean all. A refused interval falls back to the default. Null if a
  * refusal concerns no object.
  */
-export function without(
+export function withoutRefused(
   objects: Objects,
   refusals: readonly Refusal[],
 ): { readonly objects: Objects; readonly notes: readonly Note[] } | null {

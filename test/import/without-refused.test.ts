@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateUptimeKuma } from '../../src/import/uptime-kuma.ts'
-import { without } from '../../src/import/without.ts'
+import { withoutRefused } from '../../src/import/without-refused.ts'
 
 const { objects } = translateUptimeKuma(
   JSON.stringify({
@@ -16,8 +16,8 @@ const { objects } = translateUptimeKuma(
 )
 
 describe('leaving out refused objects', () => {
-  test('a refused monitor takes its service and its channel with it', () => {
-    const left = without(objects, [{ path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' }])
+  test('a refused monitor is removed with its service and its channel', () => {
+    const left = withoutRefused(objects, [{ path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' }])
     expect(Object.values(left?.objects ?? {}).map((all) => [...all.keys()])).toEqual([
       [],
       ['uptime-kuma-2'],
@@ -35,14 +35,14 @@ describe('leaving out refused objects', () => {
   })
 
   test('a refused interval becomes the default', () => {
-    const left = without(objects, [
+    const left = withoutRefused(objects, [
       { path: ['monitors', 'uptime-kuma-1', 'intervalSeconds'], message: 'must be at least 60' },
     ])
     expect(left?.objects.monitors.get('uptime-kuma-1')).not.toHaveProperty('intervalSeconds')
     expect(left?.notes).toMatchObject([{ outcome: 'PARTLY', name: 'M1' }])
   })
 
-  test('a refusal that names no object cannot be solved', () => {
-    expect(without(objects, [{ path: ['yaml'], message: 'is too long' }])).toBeNull()
+  test('a refusal that names no object cannot be resolved', () => {
+    expect(withoutRefused(objects, [{ path: ['yaml'], message: 'is too long' }])).toBeNull()
   })
 })
