@@ -93,9 +93,9 @@ async function* summed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * Reads the lines of a file and verifies it on the way. Do not use any line before the iteration ends, which confirms that the file
- * is complete and unchanged.
- * @throws StartError if it is no backup, damaged, of a later format, or the passphrase is wrong or missing.
+ * Reads the lines of a file and verifies it at the same time. Do not use any line before the iteration ends, which confirms that
+ * the file is complete and unchanged.
+ * @throws StartError if it is not a backup, is damaged, has a later format, or the passphrase is wrong or missing.
  */
 export async function* readArchive(file: string, passphrase: string | null): AsyncGenerator<string> {
   const opened = await open(file).catch((cause: Error) => {
@@ -117,7 +117,7 @@ export async function* readArchive(file: string, passphrase: string | null): Asy
   await reading
 }
 
-/** Reads a whole file to verify it. @throws StartError as `readArchive` does. */
+/** Reads a whole file to verify it. @throws StartError like `readArchive`. */
 export async function verifyArchive(file: string, passphrase: string | null): Promise<void> {
   for await (const _ of readArchive(file, passphrase));
 }

@@ -12,7 +12,7 @@ import { openEmbedded } from '../database/embedded/embedded.ts'
 import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
 import { readArchive, writeArchive } from './archive.ts'
 import { type DumpHead, dump, load } from './dump.ts'
-import { fillServer, readKey, requireRoomForKey, writeKey } from './place.ts'
+import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
 import { copyDatabase } from './snapshot.ts'
 
 export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'>
@@ -25,8 +25,8 @@ export interface Restored {
 }
 
 /**
- * Writes a backup of the database to a new file while services may be running, with the secret key unless that is a setting. It
- * contains everything that was committed before the call.
+ * Writes a backup of the database to a new file while services may be running, with the secret key unless `SECRET_KEY` sets it. The
+ * backup contains everything that was committed before the call.
  * @param passphrase encrypts the file; null: not encrypted.
  * @throws StartError if the file exists, or the database cannot be read.
  */
@@ -39,7 +39,7 @@ export async function backUp(
   const secretKey = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
   const write = (connection: pg.ClientBase) => writeArchive(file, dump(connection, secretKey), options)
   if (settings.DATABASE_URL !== undefined) return onServer(settings.DATABASE_URL, write)
-  // Next to the backup, whose disk needs the space anyway.
+  // The snapshot is written next to the backup, because that disk needs the space anyway.
   const copy = `${file}.snapshot`
   if (existsSync(copy)) throw new StartError(`${copy} already exists: another backup is running or was interrupted.`)
   try {
@@ -51,9 +51,9 @@ export async function backUp(
 }
 
 /**
- * Restores a backup into an empty place: a data directory without a database, or an empty database of a server. Restores everything
- * or nothing; an interrupted run can be repeated.
- * @throws StartError if the place isn't empty, the backup is damaged or of a newer version, or the passphrase is wrong.
+ * Restores a backup into an empty destination: a data directory without a database, or an empty database of a server. Restores
+ * everything or nothing. An interrupted run can be repeated.
+ * @throws StartError if the destination isn't empty, the backup is damaged or of a newer version, or the passphrase is wrong.
  */
 export async function restore(file: string, settings: BackupSettings, passphrase: string | null): Promise<Restored> {
   const { DATA_DIR, DATABASE_URL, SECRET_KEY } = settings
@@ -62,13 +62,15 @@ export async function restore(file: string, settings: BackupSettings, passphrase
   const key = SECRET_KEY === undefined ? secretKey : null
   const known = await readMigrations(migrationsDirectory)
   const read = async (to: pg.ClientBase) => (await load(to, readArchive(file, passphrase), known)).rows
-  const place = { dataDir: DATA_DIR, key, read }
+  const destination = { dataDir: DATA_DIR, key, read }
   const rows =
-    DATABASE_URL === undefined ? await restoreEmbedded(place) : await restoreServer({ ...place, url: DATABASE_URL })
+    DATABASE_URL === undefined
+      ? await restoreEmbedded(destination)
+      : await restoreServer({ ...destination, url: DATABASE_URL })
   return { rows, hasKey: key !== null }
 }
 
-/** Returns the head of a backup. @throws StartError if any of the file is damaged. */
+/** Returns the head of a backup. @throws StartError if any part of the file is damaged. */
 async function readWhole(file: string, passphrase: string | null): Promise<DumpHead> {
   let head: DumpHead | null = null
   for await (const line of readArchive(file, passphrase)) head ??= JSON.parse(line)
@@ -76,7 +78,7 @@ async function readWhole(file: string, passphrase: string | null): Promise<DumpH
   return head
 }
 
-interface Place {
+interface Destination {
   readonly dataDir: string
   /** The secret key to write; null: none. */
   readonly key: string | null
@@ -84,7 +86,7 @@ interface Place {
   read(to: pg.ClientBase): Promise<number>
 }
 
-async function restoreEmbedded({ dataDir, key, read }: Place): Promise<number> {
+async function restoreEmbedded({ dataDir, key, read }: Destination): Promise<number> {
   const directory = databaseDirectory(dataDir)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockDirectory(dataDir)
@@ -97,7 +99,7 @@ async function restoreEmbedded({ dataDir, key, read }: Place): Promise<number> {
     }
     await requireRoomForKey(dataDir, key)
     await rm(unfinished, { recursive: true, force: true })
-    // Not from the template, which may have later migrations than the backup.
+    // Does not use the template, which may have later migrations than the backup.
     const rows = await onEmbedded(unfinished, read, async () => null)
     if (key !== null) await writeKey(dataDir, key)
     await rename(unfinished, directory)
@@ -108,7 +110,7 @@ async function restoreEmbedded({ dataDir, key, read }: Place): Promise<number> {
   }
 }
 
-async function restoreServer({ dataDir, key, read, url }: Place & { readonly url: string }): Promise<number> {
+async function restoreServer({ dataDir, key, read, url }: Destination & { readonly url: string }): Promise<number> {
   if (key !== null) {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     await requireRoomForKey(dataDir, key)

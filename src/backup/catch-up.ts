@@ -5,35 +5,35 @@ import { type Batch, type ChangedRows, keysOf, same } from './change-log.ts'
 import { dropForeignKeys, quoted, sequencesOf, setSequences, tablesOf } from './dump.ts'
 
 /*
- * Brings a copy up to date with its source. Changed rows are staged in temporary tables first: while the source goes on changing,
- * batches of them fit together only once all changes are read.
+ * Brings a copy up to date with its source. Changed rows are staged in temporary tables first, because batches that are read while
+ * the source changes are consistent with each other only once all changes are read.
  */
 
-/** How many rows each table has. */
+/** The number of rows of each table. */
 export type Counts = ReadonlyMap<string, number>
 
 /** A copy of a database that follows its source. */
 export interface Copy {
-  /** Keeps changes for the next `apply`. */
+  /** Stages changes for the next `apply`. */
   stage(batch: Batch): Promise<void>
-  /** Makes all staged changes. Nothing else may have changed when they were read. @returns how many rows were changed. */
+  /** Applies all staged changes, which must be all changes up to one moment. @returns the number of changed rows. */
   apply(): Promise<number>
   /**
-   * Ends the copy of a source that nobody changes any more, and counts all tables of both.
-   * @throws StartError if they differ.
+   * Finishes the copy of a source that no longer changes, and counts the rows of all tables on both sides.
+   * @throws StartError if the counts differ.
    */
   finish(from: pg.ClientBase): Promise<Counts>
 }
 
-/** What a unique index reports. */
+/** PostgreSQL's error code of a unique violation. */
 const UNIQUE_VIOLATION = '23505'
 
-/** Lets a loaded copy follow its source. The connection is the caller's. */
+/** Prepares a loaded copy to follow its source. The caller owns the connection. */
 export async function followSource(to: pg.ClientBase): Promise<Copy> {
   const tables = await tablesOf(to)
   const keys = await keysOf(to)
   const restoreChecks = await deferChecks(to)
-  // Statistics for the service that starts here, and quick counts at the end.
+  // Collects statistics for the service that starts here, and makes the final counts fast.
   await to.query(`VACUUM (ANALYZE) ${[...tables.keys()].map(quoted).join(', ')}`)
   const staged = new Map<string, Staged>()
 
@@ -76,7 +76,7 @@ export async function followSource(to: pg.ClientBase): Promise<Copy> {
 /** The changed rows of a table, in a temporary table: the columns of the key, and `row`, which is null if the row is deleted. */
 interface Staged {
   readonly name: string
-  /** The table, as SQL writes it. */
+  /** The quoted name of the table. */
   readonly table: string
   readonly columns: readonly string[]
   readonly key: readonly string[]
@@ -110,7 +110,7 @@ async function inTransaction<T>(connection: pg.ClientBase, run: () => Promise<T>
   }
 }
 
-/** Deletes what is gone, and writes what is there. What cascades is changed on the source too. */
+/** Deletes the rows that are gone, and inserts or updates the others. The log of the source contains cascaded changes too. */
 async function merge(to: pg.ClientBase, changed: readonly Staged[]): Promise<number> {
   let count = 0
   for (const { name, table, key } of changed) {
@@ -132,12 +132,12 @@ async function merge(to: pg.ClientBase, changed: readonly Staged[]): Promise<num
   return count
 }
 
-/** A row is there unless all of its columns are null. */
+/** Selects the staged rows that exist. The columns of a deleted row are all null. */
 const rowsOf = (staged: string) => `SELECT (s."row").* FROM ${staged} s WHERE NOT (s."row" IS NULL)`
 
 /**
- * Does the same where rows took over unique values from each other. No order of updates allows that, so that they are deleted
- * first; without foreign keys, whose actions nothing defers. Bringing those back reads all tables.
+ * Does the same if rows took over unique values from each other. No order of updates allows that, so all changed rows are deleted
+ * first, without foreign keys, whose actions cannot be deferred. Restoring foreign keys reads all tables.
  */
 async function replace(to: pg.ClientBase, changed: readonly Staged[]): Promise<number> {
   const restoreKeys = await dropForeignKeys(to)
@@ -152,7 +152,10 @@ async function replace(to: pg.ClientBase, changed: readonly Staged[]): Promise<n
   return count
 }
 
-/** Leaves out triggers, whose work is among the rows, and has foreign keys checked at the end. @returns what brings both back. */
+/**
+ * Disables triggers, because the rows contain their effects already, and defers checks of foreign keys to the end of a transaction.
+ * @returns a function that restores both.
+ */
 async function deferChecks(to: pg.ClientBase): Promise<() => Promise<void>> {
   const { rows: keys } = await to.query<{ table: string; name: string }>(
     `SELECT conrelid::regclass::text AS table, quote_ident(conname) AS name FROM pg_constraint
@@ -185,7 +188,7 @@ function requireEqual(counts: Counts, expected: Counts): void {
   for (const [table, count] of counts) {
     if (expected.get(table) === count) continue
     throw new StartError(
-      `The copy has ${count} rows of ${table}, and the source ${expected.get(table)}. Nothing was switched; move again.`,
+      `The copy has ${count} rows in ${table}, but the source has ${expected.get(table)}. Nothing was switched. Move again.`,
     )
   }
 }

@@ -7,18 +7,18 @@ import { linesOf } from './lines.ts'
 import { connectToService, serveSocket } from './local-socket.ts'
 
 /*
- * The changes of the embedded database while a service uses it: that logs them for as long as a move is connected, and answers
- * each line with the next of them. When the service ends, the log stays for the move, which then opens the database itself.
+ * The changes of the embedded database while a service uses it. The service logs changes while a move is connected, and answers
+ * each line with the next batch. When the service stops, the log stays for the move, which then opens the database itself.
  */
 const SOCKET = 'move.sock'
 
-/** Serves the changes of the embedded database in a data directory. @returns what ends it. */
+/** Serves the changes of the embedded database in a data directory. @returns a function that stops it. */
 export async function serveChanges(
   dataDir: string,
   pool: Pick<pg.Pool, 'query' | 'connect'>,
   log: Logger,
 ): Promise<() => Promise<void>> {
-  // A move that was killed, or has read the rest, left it.
+  // Drops the log that an earlier move left: one that was killed, or that had read the rest.
   await dropLog(pool)
   return serveSocket(dataDir, SOCKET, { handle: (socket, isEnding) => serveOne(socket, isEnding, pool, log) }, log)
 }
@@ -46,7 +46,7 @@ async function serveOne(
     if (!isEnding() && !socket.destroyed) log.error({ err: error }, 'move: failed')
   } finally {
     if (!isEnding()) {
-      await dropLog(pool).catch((error) => log.error({ err: error }, 'move: could not delete the log of changes'))
+      await dropLog(pool).catch((error) => log.error({ err: error }, 'move: could not drop the change log'))
       log.info('move: stopped logging changes')
     }
   }
@@ -56,17 +56,17 @@ async function serveOne(
 export interface ChangeFeed {
   /** The id of its log. */
   readonly id: string
-  /** Takes the next changes; null: the service has ended. */
+  /** Reads the next changes; null: the service has stopped. */
   take(): Promise<Batch | null>
   close(): void
 }
 
-/** Has the service of a data directory log its changes; null: none runs. @throws StartError if it cannot. */
+/** Asks the service of a data directory to log its changes; null: no service is running. @throws StartError if it cannot. */
 export async function openChangeFeed(dataDir: string): Promise<ChangeFeed | null> {
   const socket = await connectToService(dataDir, SOCKET)
   if (socket === null) return null
   const lines = linesOf(socket)
-  // A service that ends may reset the connection.
+  // A service that stops may reset the connection.
   const next = () => lines.next().catch(() => ({ value: undefined, done: true as const }))
   const first = await next()
   if (first.done || first.value === 'busy') {
@@ -86,7 +86,7 @@ export async function openChangeFeed(dataDir: string): Promise<ChangeFeed | null
   }
 }
 
-/** Returns whether a service could be asked for its changes. */
+/** Returns whether a service that can log its changes is running. */
 export async function hasService(dataDir: string): Promise<boolean> {
   const socket = await connectToService(dataDir, SOCKET)
   socket?.destroy()

@@ -7,8 +7,8 @@ import { SECOND } from '../core/time.ts'
 import { CHANGE_LOG, nextSize, quoted, tablesOf } from './dump.ts'
 
 /*
- * While a move copies a database, triggers log the key of every row that is written or deleted, in the transaction that does it.
- * What the copy lacks is then known exactly, and how long that takes depends on the changes, not on the size of the tables.
+ * While a move copies a database, triggers log the key of every row that is written or deleted, in the same transaction. The log
+ * then names exactly the rows that the copy lacks, and catching up takes time for the changes, not for the size of the tables.
  */
 
 type Queries = Pick<pg.ClientBase, 'query'>
@@ -17,13 +17,13 @@ type Queries = Pick<pg.ClientBase, 'query'>
 const FIRST_BATCH = 50
 const MAX_BATCH = 1000
 
-/** How often a lock of a table is tried. */
+/** The maximum number of attempts to lock a table. */
 const ATTEMPTS = 60
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** The key of the advisory lock of a move from a server. It ends with the connection. */
 const LOG_LOCK = 7_234_117_004
-/** Triggers that a killed move left on a server log nothing. On the embedded database the service drops them. */
+/** Stops triggers that a killed move left on a server from logging. On the embedded database, the service drops them. */
 const ONLY_WHILE_LOCKED = `IF pg_try_advisory_xact_lock_shared(${LOG_LOCK}) THEN RETURN NULL; END IF;`
 
 const log = quoted(CHANGE_LOG)
@@ -36,20 +36,20 @@ const EVENTS = {
 /** The rows of a table that were changed. */
 export interface ChangedRows {
   readonly table: string
-  /** Their keys, each a JSON object. */
+  /** The keys of the rows, each a JSON object. */
   readonly keys: readonly string[]
-  /** Each row as PostgreSQL writes it; null: it is deleted. */
+  /** The rows in PostgreSQL's text form; null: the row was deleted. */
   readonly rows: readonly (string | null)[]
 }
 
-/** Some of the changes, with the rows as they all were at one moment. */
+/** A batch of changes, with all rows as of one moment. */
 export interface Batch {
   readonly changed: readonly ChangedRows[]
-  /** Whether there was no other change at that moment. */
+  /** Whether the log had no other changes at that moment. */
   readonly isLast: boolean
 }
 
-/** Has a server log changes for as long as this connection is open. @throws StartError if another move does. */
+/** Makes a server log changes while this connection is open. @throws StartError if another move is running. */
 export async function beginLogOnServer(connection: pg.ClientBase): Promise<void> {
   const { rows } = await connection.query<{ isOnly: boolean }>('SELECT pg_try_advisory_lock($1) AS "isOnly"', [
     LOG_LOCK,
@@ -58,7 +58,7 @@ export async function beginLogOnServer(connection: pg.ClientBase): Promise<void>
   await begin(connection, ONLY_WHILE_LOCKED)
 }
 
-/** Has the embedded database log changes until that is dropped. @returns the id of the log. */
+/** Makes the embedded database log changes until the log is dropped. @returns the id of the log. */
 export function beginLog(connection: Queries): Promise<string> {
   return begin(connection, '')
 }
@@ -95,7 +95,7 @@ function createTriggers(table: string, key: readonly string[]): string {
 const triggerOf = (event: string) => quoted(`${CHANGE_LOG}_${event}`)
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** Ends a log, or removes what a killed move left of one. */
+/** Drops a log, or the remains of one that a killed move left. */
 export async function dropLog(connection: Queries): Promise<void> {
   const { rows } = await connection.query<{ table: string }>(
     `SELECT DISTINCT tgrelid::regclass::text AS table FROM pg_trigger WHERE tgfoid = to_regproc($1)`,
@@ -108,7 +108,7 @@ export async function dropLog(connection: Queries): Promise<void> {
   await connection.query(`DROP FUNCTION IF EXISTS ${log}(); DROP TABLE IF EXISTS ${log}`)
 }
 
-/** Checks that this log was not dropped since. @throws StartError if it was. */
+/** Requires that the log with this id still exists. @throws StartError if it does not. */
 export async function requireLog(connection: Queries, id: string): Promise<void> {
   const { rows } = await connection.query<{ id: string | null }>(
     `SELECT obj_description(to_regclass($1), 'pg_class') AS id`,
@@ -117,15 +117,15 @@ export async function requireLog(connection: Queries, id: string): Promise<void>
   if (rows[0]?.id !== id) throw notLogged()
 }
 
-/** Says that the service no longer logs its changes. */
+/** Creates the error for a service that no longer logs its changes. */
 export const notLogged = () =>
   new StartError(
-    'The service was started again during the move, or could not log its changes; see its log. Nothing was switched. Move again.',
+    'The service restarted during the move, or could not log its changes; see its log. Nothing was switched. Move again.',
   )
 
 /**
- * Changes the schema of a table that running services use. They wait for the lock too, so it is given up after a second and
- * tried again.
+ * Changes the schema of a table that running services use. Their statements queue behind the lock, so an attempt gives up after a
+ * second and is repeated.
  */
 async function whenFree(connection: Queries, statements: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -158,15 +158,15 @@ export async function keysOf(connection: Queries): Promise<ReadonlyMap<string, r
 }
 
 /**
- * Creates what takes changes from a log. They stay in the log until more are taken: an answer that was lost, because the service
- * stopped, is read again.
+ * Creates a function that reads the next changes from a log. They stay in the log until the next call, so that an answer that was
+ * lost because the service stopped is read again.
  */
 export async function createChangeReader(queries: Queries): Promise<(connection: pg.ClientBase) => Promise<Batch>> {
   const keys = await keysOf(queries)
   let size = FIRST_BATCH
   let taken: readonly string[] = []
   return async (connection) => {
-    // One snapshot, so that rows and log fit together.
+    // Uses one snapshot, so that rows and log are consistent.
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
     try {
       await connection.query(`DELETE FROM ${log} WHERE ctid = ANY ($1::tid[])`, [taken])

@@ -4,15 +4,15 @@ import type { Migration } from '../database/migration/migrate.ts'
 import { applyOn, checksumOf, MOVE_MARK } from '../database/migration/migrate.ts'
 
 /*
- * The lines of a backup, each JSON: a head; for each table its name and columns, then its rows in batches, as PostgreSQL writes
- * whole rows as text; the sequences; and an end with the number of rows. The text of a row is the same on every kind of database.
+ * The lines of a backup, each JSON: a head; for each table its name and columns, then batches of its rows in PostgreSQL's text
+ * form; the sequences; and an end with the number of rows. The text of a row is the same on every kind of database.
  */
 
 /** The first line. */
 export interface DumpHead {
   /** The checksums of the migrations that the database has, by name, in order. */
   readonly migrations: Readonly<Record<string, string>>
-  /** What the file of the secret key holds; null: the key is a setting. */
+  /** The content of the secret key's file; null: the key is a setting. */
   readonly secretKey: string | null
 }
 
@@ -28,18 +28,18 @@ interface Sequence {
   readonly isCalled: boolean
 }
 
-/** The table in which a move has its source log changes, and what belongs to it. */
+/** The name of the table in which a move logs the changes of its source, and of its function; its triggers begin with it. */
 export const CHANGE_LOG = '_allclear_changes'
 
-/** How many rows are read and written at once: at first, and at most when they are small. */
+/** How many rows are read and written at once: at first, and at most if they are small. */
 const FIRST_BATCH = 50
 const MAX_BATCH = 5000
-/** About how long the text of a batch is. */
+/** The approximate length of the text of a batch. */
 const BATCH_CHARACTERS = 512 * 1024
 
 /**
- * Reads a database as of one moment. The connection is the caller's; nothing else may use it meanwhile.
- * @param onBegin is called at that moment.
+ * Reads a database as of one moment. The caller owns the connection, and must not use it in the meantime.
+ * @param onBegin runs at that moment.
  */
 export async function* dump(
   connection: pg.ClientBase,
@@ -73,14 +73,14 @@ export async function* dump(
   yield line({ rows: count })
 }
 
-/** Returns how many rows to read next, by how long those before were: one may be a picture, or ten bytes. */
+/** Returns how many rows to read next, from the mean length of the previous ones: a row may be an image, or ten bytes. */
 export function nextSize(size: number, meanLength: number, most = MAX_BATCH): number {
   return Math.max(1, Math.min(Math.floor(BATCH_CHARACTERS / meanLength), size * 4, most))
 }
 
 const line = (content: Line | DumpHead) => JSON.stringify(content)
 
-/** Writes a name as SQL has it. */
+/** Quotes a name for SQL. */
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Returns the tables with their columns. */
@@ -95,7 +95,7 @@ export async function tablesOf(connection: Pick<pg.ClientBase, 'query'>): Promis
   return new Map(rows.map(({ table, columns }) => [table, columns]))
 }
 
-/** Returns where the sequences are. */
+/** Returns the sequences with their positions. */
 export async function sequencesOf(connection: pg.ClientBase): Promise<Sequence[]> {
   const { rows } = await connection.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class
@@ -112,10 +112,10 @@ export async function sequencesOf(connection: pg.ClientBase): Promise<Sequence[]
 }
 
 /**
- * Loads the lines of a dump into an empty database, all rows or none. The connection is the caller's.
+ * Loads the lines of a dump into an empty database, all rows or none. The caller owns the connection.
  * @param known the migrations of this version.
  * @returns the number of rows, and the secret key of the dump.
- * @throws StartError when the dump is of another version, or not whole.
+ * @throws StartError when the dump is of another version, or incomplete.
  */
 export async function load(
   connection: pg.ClientBase,
@@ -123,9 +123,9 @@ export async function load(
   known: readonly Migration[],
 ): Promise<{ readonly rows: number; readonly secretKey: string | null }> {
   const { value, done } = await lines.next()
-  if (done) throw notWhole()
+  if (done) throw incomplete()
   const head: DumpHead = JSON.parse(value)
-  // Each in a transaction of its own: PostgreSQL uses no new value of an enumeration in the one that adds it.
+  // Runs each migration in its own transaction, because PostgreSQL cannot use a new enum value in the one that adds it.
   await applyOn(connection, migrationsOf(head, known))
   await connection.query('BEGIN')
   try {
@@ -138,14 +138,14 @@ export async function load(
   }
 }
 
-const notWhole = () => new StartError('The backup is incomplete. Nothing was restored.')
+const incomplete = () => new StartError('The backup is incomplete. Nothing was restored.')
 
 async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>): Promise<number> {
   const tables = await tablesOf(connection)
   const restoreChecks = await withoutChecks(connection, [...tables.keys()])
   let table = ''
   let count = 0
-  let isWhole = false
+  let isComplete = false
   for await (const text of lines) {
     const content: Line = JSON.parse(text)
     if (isRows(content)) {
@@ -155,9 +155,9 @@ async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>)
       table = content.table
       requireColumns(table, content.columns, tables.get(table))
     } else if ('sequences' in content) await setSequences(connection, content.sequences)
-    else isWhole = content.rows === count
+    else isComplete = content.rows === count
   }
-  if (!isWhole) throw notWhole()
+  if (!isComplete) throw incomplete()
   await restoreChecks()
   return count
 }
@@ -185,16 +185,16 @@ function requireColumns(table: string, columns: readonly string[], found: readon
   throw new StartError(`Table ${table} in the backup doesn’t match this version. Nothing was restored.`)
 }
 
-/** Each text is read once: `(row::table).*` would read it for each column. */
+/** Inserts rows. Parses the text of each row once: `(row::table).*` would parse it for each column. */
 async function insert(connection: pg.ClientBase, table: string, rows: readonly string[]): Promise<void> {
   const name = quoted(table)
   await connection.query(`INSERT INTO ${name} SELECT * FROM unnest($1::text[]::${name}[])`, [rows])
 }
 
 /**
- * Empties the tables, which migrations may have filled, and leaves out foreign keys and triggers: rows come in any order, and
- * what triggers add is among them.
- * @returns what brings them back; then foreign keys are checked.
+ * Empties the tables, which migrations may have filled, drops foreign keys and disables triggers, because rows come in any order
+ * and contain the effects of triggers already.
+ * @returns a function that restores both, and checks foreign keys.
  */
 async function withoutChecks(connection: pg.ClientBase, tables: readonly string[]): Promise<() => Promise<void>> {
   const restoreKeys = await dropForeignKeys(connection)
@@ -206,7 +206,7 @@ async function withoutChecks(connection: pg.ClientBase, tables: readonly string[
   }
 }
 
-/** Drops all foreign keys. @returns what brings them back, and checks them. */
+/** Drops all foreign keys. @returns a function that restores and checks them. */
 export async function dropForeignKeys(connection: pg.ClientBase): Promise<() => Promise<void>> {
   const { rows: keys } = await connection.query<{ table: string; name: string; definition: string }>(
     `SELECT conrelid::regclass::text AS table, conname::text AS name, pg_get_constraintdef(oid) AS definition

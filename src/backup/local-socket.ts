@@ -6,17 +6,17 @@ import type { Logger } from 'pino'
 import { atShortPath } from '../database/embedded/directory-lock.ts'
 
 /*
- * The sockets in a data directory over which a command speaks to the service that has the embedded database. Only the owner of the
- * directory may enter it.
+ * The sockets in a data directory over which a command communicates with the service that uses the embedded database. Only the
+ * owner of the directory may enter it.
  */
 
-/** What the service does for a connection. */
+/** Handles the connections of a socket. */
 export interface SocketHandler {
-  /** Closes the connection afterwards. Never rejects. @param isEnding says whether the service ends. */
+  /** Handles a connection, which is closed afterwards. Never rejects. @param isEnding whether the service is stopping. */
   handle(socket: Socket, isEnding: () => boolean): Promise<void>
 }
 
-/** Serves one connection at a time; others read `busy`. @returns what ends it. */
+/** Serves one connection at a time; others get `busy`. @returns a function that stops it. */
 export async function serveSocket(
   dataDir: string,
   name: string,
@@ -37,7 +37,7 @@ export async function serveSocket(
     })
   })
   const path = join(dataDir, name)
-  // This process alone has the directory: a socket there is a dead process's.
+  // Only this process uses the directory, so an existing socket is that of a dead process.
   await rm(path, { force: true })
   try {
     await atShortPath(path, (short) => once(server.listen(short), 'listening'))
@@ -55,7 +55,7 @@ export async function serveSocket(
   }
 }
 
-/** Connects to a service; null: none runs. */
+/** Connects to a service; null: no service is running. */
 export async function connectToService(dataDir: string, name: string): Promise<Socket | null> {
   return atShortPath(join(dataDir, name), async (short) => {
     const socket = createConnection(short)

@@ -11,13 +11,13 @@ import { type ChangeFeed, hasService, openChangeFeed } from './change-feed.ts'
 import { type Batch, beginLogOnServer, createChangeReader, dropLog, notLogged, requireLog } from './change-log.ts'
 import { copyDatabase, requireDatabase } from './snapshot.ts'
 
-/** A database that is moved. Its changes are logged. */
+/** A database that is being moved. Its changes are logged. */
 export interface Source {
-  /** Reads it as of one moment. All later changes are logged. */
+  /** Reads the database as of one moment. All later changes are logged. */
   copy<T>(read: (from: pg.ClientBase) => Promise<T>): Promise<T>
-  /** Takes the next changes; null: no service uses the database any more. */
+  /** Reads the next changes; null: no service uses the database anymore. */
   take(): Promise<Batch | null>
-  /** Reads it once no service uses it any more. @param take takes what is left in the log. */
+  /** Reads the database once no service uses it anymore. @param take reads the changes that are left in the log. */
   onceStopped<T>(read: (from: pg.ClientBase, take: () => Promise<Batch>) => Promise<T>): Promise<T>
 }
 
@@ -45,7 +45,7 @@ async function openServer<T>(url: string, from: pg.ClientBase, use: (source: Sou
       take: async () => ((await isAlone(from)) ? null : read(from)),
       async onceStopped(finish) {
         const result = await finish(from, () => read(from))
-        // A service that had lost its connections for a moment may have written meanwhile.
+        // A service that had lost its connections for a moment may have written in the meantime.
         if (await isAlone(from)) return result
         throw new StartError(
           'Another program connected to the database during the move. Nothing was switched. Stop every instance and move again.',
@@ -53,12 +53,12 @@ async function openServer<T>(url: string, from: pg.ClientBase, use: (source: Sou
       },
     })
   } finally {
-    // What is left logs nothing, and the next move removes it.
+    // If this fails, the remaining triggers log nothing, and the next move drops them.
     await dropLog(from).catch(() => {})
   }
 }
 
-/** Returns whether no other program is connected to a database. A service always is, to listen. */
+/** Returns whether no other program is connected to a database. A running service always is, because it listens. */
 async function isAlone(from: pg.ClientBase): Promise<boolean> {
   const { rows } = await from.query<{ others: number }>(
     `SELECT count(*)::int AS others FROM pg_stat_activity
@@ -67,7 +67,7 @@ async function isAlone(from: pg.ClientBase): Promise<boolean> {
   return rows[0]?.others === 0
 }
 
-/** The embedded database, while a service uses it. */
+/** Creates the source for an embedded database that a service uses. */
 function runningSource(dataDir: string, feed: ChangeFeed): Source {
   return {
     async copy(read) {
@@ -98,7 +98,7 @@ function runningSource(dataDir: string, feed: ChangeFeed): Source {
   }
 }
 
-/** Waits until a service that ends has left its directory. */
+/** Waits until a stopping service has released its directory, and locks the directory. */
 async function lockStopped(dataDir: string): ReturnType<typeof lockDirectory> {
   for (;;) {
     try {
@@ -111,7 +111,7 @@ async function lockStopped(dataDir: string): ReturnType<typeof lockDirectory> {
   }
 }
 
-/** The embedded database that no service uses, and none can until it is moved. */
+/** Opens an embedded database that no service uses, and locks it until it is moved. */
 async function openIdle<T>(dataDir: string, use: (source: Source) => Promise<T>): Promise<T> {
   await requireDatabase(dataDir)
   const lock = await lockDirectory(dataDir)

@@ -13,13 +13,13 @@ import { type Copy, type Counts, followSource } from './catch-up.ts'
 import type { Batch } from './change-log.ts'
 import { dump, load } from './dump.ts'
 import { openSource, type Source } from './move-source.ts'
-import { fillServer, readKey, requireRoomForKey, writeKey } from './place.ts'
+import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
 
-/** What was moved. */
+/** The result of a move. */
 export interface Moved {
-  /** The rows that were copied while the service ran. */
+  /** The number of rows that were copied while the service ran. */
   readonly copied: number
-  /** The rows that were written or deleted since. */
+  /** The number of rows that were written or deleted since. */
   readonly caughtUp: number
   /** The number of rows of each table, the same on both sides. */
   readonly counts: Counts
@@ -27,27 +27,28 @@ export interface Moved {
   readonly stoppedMs: number
 }
 
-/** Says how far a move is. */
+/** Receives the progress of a move. */
 export interface MoveWatcher {
-  /** All rows of a moment are copied. */
+  /** Called when all rows of one moment are copied. */
   copied(rows: number): void
-  /** The service still runs, and has to be stopped now. Called once. */
+  /** Called once, if the service still runs when the copy is up to date, and must be stopped. */
   waiting(): void
 }
 
 /**
- * Moves the database of these settings into an empty place: a server's (an address) or a data directory. Copies it while the
- * service runs, waits until that is stopped, and catches up. The source stays as it is. What was interrupted can be repeated.
- * @throws StartError when the place is not empty, or a database cannot be read or written.
+ * Moves the database of these settings into an empty database of a server, given its URL, or into an empty data directory. Copies
+ * it while the service runs, waits until the service has stopped, and catches up. The source stays unchanged. An interrupted move
+ * can be repeated.
+ * @throws StartError when the destination is not empty, or a database cannot be read or written.
  */
-export async function move(settings: BackupSettings, place: string, watcher: MoveWatcher): Promise<Moved> {
-  const isServer = /^postgres(ql)?:\/\//.test(place)
+export async function move(settings: BackupSettings, destination: string, watcher: MoveWatcher): Promise<Moved> {
+  const isServer = /^postgres(ql)?:\/\//.test(destination)
   if (settings.DATABASE_URL === undefined && !isServer) {
     throw new StartError(
       'To move a data directory, stop the service and copy it. To move to a server, give postgresql://…',
     )
   }
-  return isServer ? moveToServer(settings, place, watcher) : moveToDirectory(settings, place, watcher)
+  return isServer ? moveToServer(settings, destination, watcher) : moveToDirectory(settings, destination, watcher)
 }
 
 async function moveToServer(settings: BackupSettings, url: string, watcher: MoveWatcher): Promise<Moved> {
@@ -95,7 +96,7 @@ async function copyAndCatchUp(settings: BackupSettings, to: pg.ClientBase, watch
   })
 }
 
-/** Makes the changes of a source until its service has stopped. @returns how many rows were changed. */
+/** Applies the changes of a source until its service has stopped. @returns the number of changed rows. */
 async function followUntilStopped(source: Source, copy: Copy, watcher: MoveWatcher): Promise<number> {
   let count = 0
   let isWaiting = false

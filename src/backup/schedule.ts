@@ -35,7 +35,7 @@ type Settings = BackupSettings &
 /** Matches our files; others in the directory stay untouched. Files of interrupted runs have an additional suffix. */
 const OWN = /^allclear-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.backup(\.(?:unfinished|snapshot))?$/
 
-/** Schedules backups; null if the settings have no directory. File names hold the times of backups. */
+/** Schedules backups; null if the settings have no directory. File names contain the times of backups. */
 export function scheduleBackups(settings: Settings, clock: Clock): ScheduledBackups | null {
   return settings.BACKUP_DIR === undefined ? null : schedule(settings.BACKUP_DIR, settings, clock)
 }

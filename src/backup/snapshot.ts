@@ -11,14 +11,14 @@ import { connectToService, serveSocket } from './local-socket.ts'
 
 /*
  * A snapshot of the embedded database while a service uses it: PostgreSQL's own base backup (manual, "Making a Base Backup Using
- * the Low Level API"). The service tells PostgreSQL where the backup begins and ends. The command copies the files meanwhile,
- * while they change, and PostgreSQL repairs the copy from its log when it is opened.
+ * the Low Level API"). The service starts and ends the backup in PostgreSQL. In between, the command copies the files while they
+ * change. PostgreSQL repairs the copy from its log when the copy is opened.
  */
 const SOCKET = 'backup.sock'
-/** Keeps the log of the database until it is copied; the database drops it when it ends. */
+/** The replication slot that keeps the log of the database until it is copied. It is temporary: it ends with the database. */
 const SLOT = 'allclear_backup'
 
-/** Serves snapshots of the embedded database in a data directory. @returns what ends it. */
+/** Serves snapshots of the embedded database in a data directory. @returns a function that stops it. */
 export function serveSnapshots(
   dataDir: string,
   pool: Pick<pg.Pool, 'query'>,
@@ -27,7 +27,7 @@ export function serveSnapshots(
   return serveSocket(dataDir, SOCKET, { handle: (socket) => serveOne(socket, pool, log) }, log)
 }
 
-/** Begins a backup for a connection, ends it on a line of it, and cleans up when the connection closes. */
+/** Starts a backup for a connection, ends it when the connection sends a line, and cleans up when it closes. */
 async function serveOne(socket: Socket, pool: Pick<pg.Pool, 'query'>, log: Logger): Promise<void> {
   let isRunning = false
   let isDone = false
@@ -73,7 +73,7 @@ export async function copyDatabase(dataDir: string, to: string): Promise<void> {
   }
 }
 
-/** Checks that a data directory holds a database. @throws StartError if it does not. */
+/** Requires that a data directory contains a database. @throws StartError if it does not. */
 export async function requireDatabase(dataDir: string): Promise<void> {
   if ((await stat(databaseDirectory(dataDir)).catch(() => null)) !== null) return
   throw new StartError(`There is no database in ${dataDir}. Set DATA_DIR to the directory of the service’s data.`)
@@ -84,7 +84,7 @@ async function copyRunning(socket: Socket, from: string, to: string): Promise<vo
   const next = async () => {
     const { value, done } = await lines.next()
     if (done || value === 'busy') {
-      throw new StartError(done ? 'The service could not begin the backup; see its log.' : 'Another backup is running.')
+      throw new StartError(done ? 'The service could not start the backup; see its log.' : 'Another backup is running.')
     }
     return value
   }
@@ -118,7 +118,7 @@ async function copyFiles(from: string, to: string, isWanted: (path: string) => b
 async function copyOne(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   await copyFile(from, to).catch((error: NodeJS.ErrnoException) => {
-    // A table was dropped meanwhile; the log knows that.
+    // A table was dropped in the meantime. The log contains that.
     if (error.code !== 'ENOENT') throw error
   })
 }

@@ -62,7 +62,7 @@ describe('a backup of the embedded database', () => {
     const writing = (async () => {
       for (let index = 0; isWriting; index++) {
         acknowledged.push((await add(database, `during-${index}`)).slug)
-        // A checkpoint, as in the service: the log that the backup needs must stay.
+        // A checkpoint, as in the service. The log that the backup needs must stay.
         if (index % 10 === 0) await database.pool.query('CHECKPOINT')
       }
     })()
@@ -94,7 +94,7 @@ describe('a backup of the embedded database', () => {
     await add(restored, 'after')
   })
 
-  test('of a stopped service has the same rows, and is restored only into an empty place', async () => {
+  test('of a stopped service has the same rows, and is restored only into an empty destination', async () => {
     const dataDir = await scratch()
     const database = await open(dataDir)
     await add(database, 'acme')

@@ -49,7 +49,7 @@ const add = ({ prisma }: DatabaseHandle, slug: string) =>
     },
   })
 
-/** Inserts results that fill some batches, deletes and changes some of them and of earlier ones, and changes keys. */
+/** Inserts results that fill several batches, deletes and changes some of these and of earlier results, and changes keys. */
 async function changeResults({ pool }: DatabaseHandle): Promise<void> {
   await pool.query(insertResults(2000, 5000))
   await pool.query(`DELETE FROM "ProbeResult" WHERE "latencyMs" % 7 = 0`)
@@ -65,7 +65,7 @@ const insertResults = (first: number, last: number) =>
    SELECT 'mon_1', '2026-11-23T12:00:00Z'::timestamptz + n * interval '1 second', 'local', 'UP', n, 'HTTP "200"'
    FROM generate_series(${first}, ${last}) n`
 
-/** Swaps a unique value of two organizations. */
+/** Swaps the values of a unique column between two organizations. */
 async function swapSlugs({ prisma }: DatabaseHandle, one: string, other: string): Promise<void> {
   const rename = (slug: string, to: string) => prisma.organization.update({ where: { slug }, data: { slug: to } })
   await rename(one, 'between')
@@ -87,7 +87,7 @@ const settings = (dataDir: string, databaseUrl?: string) => ({
   ...{ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRET_KEY: undefined },
 })
 
-/** Stops a service that inserted, changed and deleted after the copy. */
+/** Stops a service that inserted, changed and deleted rows after the copy. */
 function service(database: DatabaseHandle, gone: string, stop: () => Promise<unknown>) {
   const told: string[] = []
   let content: Record<string, string[]> = {}
@@ -129,7 +129,7 @@ test('a data directory is not moved to another', async () => {
   ).rejects.toThrow('stop the service and copy it')
 })
 
-test('a service logs changes for as long as a move is connected', async () => {
+test('a service logs changes while a move is connected', async () => {
   const dataDir = await scratch()
   const database = await open({ dataDir })
   const end = await serveChanges(dataDir, database.pool, silent)
@@ -139,7 +139,7 @@ test('a service logs changes for as long as a move is connected', async () => {
   const batch = await feed?.take()
   expect(batch?.isLast).toBe(true)
   expect(batch?.changed.map(({ table }) => table).sort()).toEqual(['Organization', 'Page'])
-  // They stay until the next batch is taken.
+  // Changes stay in the log until the next batch is read.
   expect(await logsOf(database)).not.toEqual([])
   feed?.close()
   await vi.waitFor(async () => expect(await logsOf(database)).toEqual([]))
@@ -155,7 +155,7 @@ test('a service logs changes for as long as a move is connected', async () => {
 })
 
 describe.skipIf(serverUrl === undefined)('a move', () => {
-  test('to a server and back has all that was written until the service stopped', async () => {
+  test('to a server and back contains everything that was written until the service stopped', async () => {
     const [dataDir, url] = [await scratch(), await emptyServer()]
     const database = await open({ dataDir })
     await writeFile(join(dataDir, 'secret.key'), SECRET)
@@ -201,7 +201,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     expect(await logsOf(await open({ databaseUrl: url }))).toEqual([])
   })
 
-  test('that was killed leaves nothing that harms in the database of a server', async () => {
+  test('that was killed leaves nothing harmful in the database of a server', async () => {
     const url = await emptyServer()
     const server = await open({ databaseUrl: url })
     await add(server, 'acme')
@@ -228,7 +228,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
     expect(await logsOf(await open({ databaseUrl: url }))).toEqual([])
   })
 
-  test('is refused into a place with data, and can be repeated when it was interrupted', async () => {
+  test('is refused into a destination with data, and can be repeated after an interruption', async () => {
     const [dataDir, url] = [await scratch(), await emptyServer()]
     const database = await open({ dataDir })
     for (let index = 0; index < 4; index++) await add(database, `acme-${index}`)

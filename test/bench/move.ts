@@ -119,7 +119,7 @@ async function moveOnce(dns: DnsServer, from: Place, to: string, place: Place): 
   let stopping: Promise<unknown> = Promise.resolve()
   const printed = await runAllclear(['move', '--to', to, '--json'], { ...from }, (text) => {
     line(`  ${((performance.now() - begun) / 1000).toFixed(1)} s: ${text}`)
-    if (!text.startsWith('Stop the service now')) return
+    if (!text.startsWith('Stop all instances')) return
     stoppedAt = performance.now()
     stopping = writer.stop().then(() => service.stop())
   })

@@ -6,9 +6,9 @@ import { KEY_FILE } from '../core/process/private-directory.ts'
 import { MOVE_MARK } from '../database/migration/migrate.ts'
 
 /*
- * Where a restore or a move puts its data. Either can be killed at any moment: until its last step the place does not start as a
- * service, and the same command run again starts over. The last step is renaming a directory, or dropping the table `MOVE_MARK`
- * of a server's database; the secret key is written right before it.
+ * The destination of a restore or a move. Either can be killed at any moment: before its last step, no service starts on the
+ * destination, and running the command again starts over. The last step renames a directory, or drops the table `MOVE_MARK` of a
+ * server's database. The secret key is written right before it.
  */
 
 /** Reads the secret key in a data directory. Returns null if there is no file. */
@@ -20,7 +20,7 @@ export async function readKey(dataDir: string): Promise<string | null> {
 }
 
 /**
- * Checks that a key can be written to a data directory. The same key may be there: an interrupted run wrote it.
+ * Requires that a key can be written to a data directory. The same key may exist already, from an interrupted run.
  * @throws StartError if the directory holds another key.
  */
 export async function requireRoomForKey(dataDir: string, key: string | null): Promise<void> {
@@ -31,7 +31,7 @@ export async function requireRoomForKey(dataDir: string, key: string | null): Pr
   )
 }
 
-/** Writes the secret key to a data directory. @throws StartError as `requireRoomForKey` does. */
+/** Writes the secret key to a data directory. @throws StartError like `requireRoomForKey`. */
 export async function writeKey(dataDir: string, key: string): Promise<void> {
   await requireRoomForKey(dataDir, key)
   await writeFile(join(dataDir, KEY_FILE), key, { mode: 0o600, flush: true })
