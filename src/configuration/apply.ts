@@ -16,7 +16,7 @@ import type { Plan } from './plan.ts'
 import { run } from './run.ts'
 import { readYamlText } from './yaml-thread.ts'
 
-/** The most monitors that may start paused. */
+/** The maximum number of monitors that may start paused. */
 const MAX_PAUSED = 500
 
 const planInput = z.object({
@@ -39,7 +39,7 @@ const applyInput = planInput.extend({
 const TIMEOUT_MS = 60 * SECOND
 
 /**
- * Returns what applying a file would change. Applies the file and rolls back, so the plan accounts for every limit and check.
+ * Returns the changes that applying a file would make. Applies the file and rolls back, so the plan accounts for every limit.
  * Requires a key with scope ADMIN.
  * @throws Invalid with the line of each problem.
  */
@@ -133,7 +133,7 @@ async function removeRows(
       AND (NOT ${keepsAbsent}::bool OR section || '.' || key = ANY (${written}::text[]))`
 }
 
-/** Runs a change without savepoints, which cost two statements per object, and repeats it with them if it needs one. */
+/** Runs a change without savepoints, which cost two statements per object, and repeats it with them if it requires one. */
 async function attempt<T>(run: (hasSavepoints: boolean) => Promise<T>): Promise<T> {
   try {
     return await run(false)

@@ -1,10 +1,10 @@
 import type { Existing } from './current.ts'
 import type { ObjectChange } from './plan.ts'
 
-/** The most objects that a file may delete without explicit permission. */
+/** The maximum number of objects that a file may delete without explicit permission. */
 const MAX_DELETIONS = 10
 
-/** The largest share of its managed objects that a file may delete without explicit permission. */
+/** The maximum share of its managed objects that a file may delete without explicit permission. */
 const MAX_SHARE = 0.2
 
 interface Deleting {
@@ -21,7 +21,7 @@ export const deletionsAmong = (changes: readonly ObjectChange[]): number =>
 
 /**
  * Returns why a plan needs permission to delete: it deletes more than 10 objects, more than a fifth of the file's managed objects,
- * or the last monitor of the organization or of a service that stays. Null: it needs none.
+ * or the last monitor of the organization or of a remaining service. Null: it needs none.
  */
 export function brakeOn({ changes, before, after, managed }: Deleting): string | null {
   const deletions = deletionsAmong(changes)

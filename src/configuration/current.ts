@@ -39,8 +39,8 @@ export function createDigest(seal: SecretBox, organizationId: string): Digest {
 const inheritable = ['description', 'accentColor', 'links', 'uptimeSource'] as const
 
 /**
- * Reads all objects of an organization that a file can manage, each section in its display order. Reads in parts, so that others
- * get their turns; leaves out objects that are deleted in the meantime.
+ * Reads all objects of an organization that a file can manage, each section in its display order. Reads in parts, so that other
+ * work gets its turn, and leaves out objects that are deleted in the meantime.
  */
 export async function readExisting(
   { db, seal }: { readonly db: Database; readonly seal: SecretBox },
@@ -200,7 +200,7 @@ function templateMembers({ kind, title, message, translations, status, impact, s
   }
 }
 
-/** An objective has the name of its service. */
+/** Returns an objective as an object with the name of its service. */
 function objectiveObject({
   id,
   serviceId,

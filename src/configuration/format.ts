@@ -20,23 +20,23 @@ import { literalSecrets } from './literal-secrets.ts'
 import { type Move, type Section, sections } from './sections.ts'
 import { pathKey, type YamlText } from './yaml-text.ts'
 
-/** The longest file, in characters. It exceeds the size limit of GraphQL requests. */
+/** The maximum length of a file, in characters. It exceeds the size limit of GraphQL requests. */
 export const MAX_FILE_LENGTH = 1_000_000
-/** The most objects of a file. */
+/** The maximum number of objects of a file. */
 const MAX_OBJECTS = 2000
-/** The most objects that are validated in one go, between two time slices. */
+/** The maximum number of objects that are validated in one time slice. */
 const PART = 50
-/** The longest key of an object. */
+/** The maximum length of a key. */
 export const MAX_KEY_LENGTH = 63
-/** The most values for `${NAME}`. */
+/** The maximum number of values for `${NAME}`. */
 const MAX_VARIABLES = 200
-/** The name of a file that is given without one. */
+/** The default name of a file. */
 export const DEFAULT_FILE = 'allclear.yaml'
 
 const key = z
   .string()
   .max(MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`)
-  .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, 'must be lowercase letters and digits, in parts joined by single - or _')
+  .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, 'must be lowercase letters and digits, separated by single - or _')
 
 /** The format checks only the shape of members. The operations that take them validate the values. */
 const text = z.string()
@@ -185,7 +185,7 @@ export async function readConfiguration(
   }
 }
 
-/** Splits a file into files: one without objects, and the rest with a part of the objects each. What is no file stays whole. */
+/** Splits a file into smaller files: one without objects, and others with some objects each. Does not split other values. */
 function partsOf(file: unknown): unknown[] {
   if (!isJsonObject(file)) return [file]
   const head = { ...file }
@@ -251,7 +251,7 @@ function withValues(
   if (Array.isArray(value))
     return value.map((item, index) => withValues(item, values, [...path, String(index)], issues))
   if (typeof value !== 'object' || value === null) return value
-  // The schemas of records ignore it.
+  // The schemas of records would ignore this key.
   if (Object.hasOwn(value, '__proto__'))
     issues.push({ path: [...path, '__proto__'], message: 'is not allowed as a key' })
   return Object.fromEntries(

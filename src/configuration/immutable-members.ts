@@ -22,7 +22,7 @@ export function createFileTemplate(ctx: Context, input: unknown) {
 export async function updateFileTemplate(ctx: Context, input: unknown) {
   const { kind, ...given } = templateInput(input as FileTemplate & { readonly id: string })
   const before = await findTemplate(ctx, requireOrganization(ctx), given.id)
-  if (kind !== before.kind) throw kept('kind', before.kind)
+  if (kind !== before.kind) throw immutable('kind', before.kind)
   const named = new Set(given.translations?.map(({ language }) => language))
   const others = bothIn(before.translations).filter(({ language }) => !named.has(language))
   const removed = others.map(({ language }) => ({ language, title: null, message: null }))
@@ -34,7 +34,7 @@ export async function updateFileTemplate(ctx: Context, input: unknown) {
 export async function updateFileObjective(ctx: Context, input: unknown) {
   const { serviceId, ...given } = input as { readonly id: string; readonly serviceId: string }
   const before = await ownObjective(ctx, requireOrganization(ctx), given.id)
-  if (serviceId !== before.serviceId) throw kept('service', before.service.name)
+  if (serviceId !== before.serviceId) throw immutable('service', before.service.name)
   return updateObjective(ctx, given)
 }
 
@@ -54,5 +54,5 @@ function requireOrganization({ open }: Context): string {
   return open.organizationId
 }
 
-const kept = (member: string, value: string) =>
+const immutable = (member: string, value: string) =>
   invalid([{ path: [member], message: `must stay ${value}. Use another key for another object` }])

@@ -27,7 +27,7 @@ type FileContext = Omit<AlertingContext, 'actor'>
 
 /** How often the file is read. Comparing contents detects every kind of replacement: links, mounts, network file systems. */
 const READ_INTERVAL = 5 * SECOND
-/** How often refused content is retried, as the cause may go away. */
+/** How often refused content is retried, because the cause may be temporary. */
 const RETRY_INTERVAL = MINUTE
 /** Retries conflicts with concurrent changes, such as by another instance with the same file. */
 const MAX_ATTEMPTS = 3
@@ -81,7 +81,7 @@ function createMountedFile(ctx: FileContext, source: Source): MountedFile {
         const message = messageOf(error)
         if (state.failure?.message !== message) {
           const unexpected = error instanceof DomainError || isFileError(error) ? {} : { err: error }
-          log.error(unexpected, `configuration: did not apply ${source.path}, the previous state stays: ${message}`)
+          log.error(unexpected, `configuration: could not apply ${source.path}; the previous state stays: ${message}`)
         }
         state = { ...state, failure: { at: now(), message } }
       }
@@ -116,7 +116,7 @@ async function organizationOf({ db }: FileContext, slug: string | undefined): Pr
   return only.id
 }
 
-/** The most problems that a message lists. */
+/** The maximum number of problems that a message lists. */
 const MAX_PROBLEMS = 5
 
 function messageOf(error: unknown): string {

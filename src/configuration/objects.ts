@@ -21,7 +21,7 @@ import { deleteTemplate } from '../status/template/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
 import type { Configuration, Members } from './format.ts'
-import { createFileTemplate, updateFileObjective, updateFileTemplate } from './kept-members.ts'
+import { createFileTemplate, updateFileObjective, updateFileTemplate } from './immutable-members.ts'
 import type { Keys } from './keys.ts'
 import { asInput, lateMembers, memberPath, membersOfGroup, withReferences, withSecrets } from './members.ts'
 import type { Section } from './sections.ts'
@@ -91,7 +91,7 @@ export interface Run extends Request {
   readonly operations: { count: number }
 }
 
-/** An object that may differ from the file: members to set at once, and those of `lateMembers`. */
+/** An object that may differ from the file: the members to set first, and those of `lateMembers`. */
 interface Work {
   readonly key: string
   readonly early: Members
@@ -237,7 +237,7 @@ function inputOf(current: Run, section: Section, key: string, members: Members):
   const resolved = withReferences(members, (to, reference, path) => {
     const id = idOfReference(current, to, reference)
     if (id !== undefined) return id
-    // Reports a refused object only once. Leaving out references to it lets other problems surface.
+    // Reports a refused object only once. Leaving out references to it reveals other problems.
     if (current.configuration.objects[to].has(reference)) refused.add(path[0] ?? '')
     else issues.push({ path: [section, key, ...path], message: `must be a key of ${to}; there is no ${reference}` })
     return ''

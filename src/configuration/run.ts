@@ -72,7 +72,7 @@ function movesOf(rows: readonly ManagedObject[], { configuration: { moved }, fil
 const isNamed = ({ configuration }: Pick<Request, 'configuration'>, { section, key }: ManagedObject) =>
   configuration.objects[section as Section].has(key)
 
-/** Deletes the objects that the file no longer names, if the request says so. Returns those objects. */
+/** Returns the objects that the file no longer names, and deletes them if the request asks for it. */
 async function applyRemovals(current: Run, rows: readonly ManagedObject[]): Promise<Applied[]> {
   const { ctx, file, deletes, keepsAbsent, before, issues } = current
   if (keepsAbsent) return []

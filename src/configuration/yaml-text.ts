@@ -8,14 +8,14 @@ export interface YamlText {
   readonly lines: ReadonlyMap<string, number>
 }
 
-/** The most alias expansions, which bounds the growth of nested aliases. */
+/** The maximum number of alias expansions, which bounds the growth of nested aliases. */
 const MAX_ALIASES = 100
-/** The most values, with aliases expanded: enough for a file with 2,000 objects. */
+/** The maximum number of values, with aliases expanded: enough for a file with 2,000 objects. */
 const MAX_NODES = 100_000
 const MAX_DEPTH = 20
-/** The most open brackets: more than any real file has, and safe for the stack. */
+/** The maximum number of open brackets: more than any real file has, and safe for the stack. */
 const MAX_OPEN = 500
-/** The most problems reported, as one mistake often causes others. */
+/** The maximum number of reported problems, because one mistake often causes others. */
 const MAX_PROBLEMS = 5
 
 /** Joins a path to a map key. */

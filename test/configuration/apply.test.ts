@@ -314,7 +314,7 @@ monitors:
     expect((await configured.plan(tenant, both, file)).changes).toEqual([])
     expect((await configured.apply(tenant, both, file)).drift).toEqual([])
     expect(await services()).toEqual(before)
-    // Deleting an object that the file does not name is no drift.
+    // Deleting an object that the file does not name is not drift.
     await prisma.service.deleteMany({ where: { organizationId: tenant.id, name: 'B' } })
     expect((await configured.plan(tenant, one, file)).drift).toEqual([])
     await expect(configured.plan(tenant, one, { ...file, delete: true })).rejects.toThrow('keepAbsent')
@@ -333,7 +333,7 @@ monitors:
     expect(short(plan)).toEqual(['UPDATE services.v2 name'])
     expect(plan.moved).toEqual([{ section: 'services', from: 'api', to: 'v2' }])
     expect(await prisma.service.findMany({ where: { organizationId: tenant.id } })).toMatchObject([{ id, name: 'V2' }])
-    // Once done, the plan is empty.
+    // After the move, the plan is empty.
     expect(await configured.plan(tenant, moved, { file: 'a.yaml' })).toMatchObject({ changes: [], moved: [] })
     // Moves to taken keys, or of objects of another file, have no effect.
     const taken = 'allclear: 1\nservices: { v2: { name: V2 } }\nmoved: [{ from: services.v1, to: services.v2 }]'

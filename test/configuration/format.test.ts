@@ -64,7 +64,7 @@ describe('a configuration file', () => {
     expect(await problems(text)).toEqual(expected)
   })
 
-  test('of many objects is read whole, and every error in it is reported', async () => {
+  test('of many objects is read completely, and every error in it is reported', async () => {
     const services = Array.from({ length: 250 }, (_, number) => `  s${number}: { name: S${number} }`)
     const { objects } = await configurationOf(['allclear: 1', 'services:', ...services].join('\n'))
     expect([...objects.services.keys()]).toEqual(services.map((_, number) => `s${number}`))

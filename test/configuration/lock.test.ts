@@ -221,7 +221,7 @@ describe('a managed object', () => {
     const apply = configured.apply(tenant, yaml, { variables }).then(() => 'applied', nameOf)
     const edits = await Promise.all([edit('One'), edit('Two'), edit('Three')])
     expect(edits.filter((each) => !['saved', 'ManagedByFile'].includes(each))).toEqual([])
-    // The apply is refused if an edit came after its plan.
+    // The apply is refused if an edit followed its plan.
     if ((await apply) === 'Conflict') await configured.apply(tenant, yaml, { variables })
     expect(await edit('Four')).toBe('ManagedByFile')
     expect(await prisma.service.findUniqueOrThrow({ where: { id: api } })).toMatchObject({ name: 'API' })

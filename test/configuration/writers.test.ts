@@ -66,7 +66,7 @@ test('concurrent applies and edits: each apply matches its plan or is refused co
     await createService(ctx, { name: `Own Free ${round}` })
     await unlockManagedObject(ctx, idOf('s0'))
     await updateService(ctx, { id: idOf('s0'), name: `Edited ${round}` }).catch((error: unknown) =>
-      // An apply came in between.
+      // Another apply happened in between.
       expect(error).toBeInstanceOf(ManagedByFile),
     )
   }

@@ -1,4 +1,4 @@
-// The GraphQL types and operations of this feature.
+// The GraphQL types and operations of configuration files.
 import {
   isLocked,
   lockManagedObject,
@@ -152,7 +152,7 @@ const PlanRef = builder.objectRef<Plan>('ConfigurationPlan').implement({
       nullable: true,
       extensions: text(400),
       description:
-        'Why its deletions need `maxDeletions`: they are more than 10 objects or a fifth of what the file manages, or include the last monitor of the organization or of a service. Null: they need no permission.',
+        'Why its deletions require `maxDeletions`: they exceed 10 objects or a fifth of the objects that the file manages, or include the last monitor of the organization or of a service. Null: they require no permission.',
     }),
     planHash: t.exposeString('hash', { description: 'Identifies the changes. Pass it to `applyConfiguration`.' }),
   }),
@@ -208,7 +208,7 @@ builder.mutationField('planConfiguration', (t) =>
   t.field({
     type: PlanRef,
     description:
-      'Returns what applying a configuration file would change, or everything that would be refused. Changes nothing. Requires a key with scope ADMIN.',
+      'Returns the changes that applying a configuration file would make, or every refusal. Changes nothing. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: PlanInput }) },
     errors: { types: [Invalid] },
     resolve: (_root, { input }, ctx) => planConfiguration(ctx, input),
@@ -220,11 +220,11 @@ const ApplyInput = builder.inputType('ApplyConfigurationInput', {
   fields: (t) => ({
     ...fileInputs(t),
     planHash: t.string({
-      description: 'The hash of its plan. Fails with a conflict if the file would now change something else.',
+      description: 'The hash of its plan. The mutation fails with a conflict if the changes would differ from the plan.',
     }),
     maxDeletions: t.int({
       required: false,
-      description: 'The most objects to delete, whatever they are. Default: as many as cause no `brake` in the plan.',
+      description: 'The maximum number of objects to delete. If omitted, the plan must have no `brake`.',
     }),
     lock: t.boolean({
       required: false,
@@ -248,7 +248,7 @@ builder.mutationField('applyConfiguration', (t) =>
   }),
 )
 
-/** High, because exporting the largest organization takes a while. */
+/** The cost of an export, which is high, because exporting the largest organization takes a while. */
 const EXPORT_COST = 5000
 
 builder.prismaObjectField('Organization', 'configuration', (t) =>
