@@ -52,33 +52,33 @@ export const restore: Command = {
   },
 }
 
-/** Moves the database to another place. */
+/** Moves the database to another server or directory. */
 export const move: Command = {
   usage: '--to URL|DIR',
   summary: 'Move the embedded database to a PostgreSQL server, or back, with the service stopped for seconds',
   details: `${SETTINGS}
-It copies while the service runs, catches up, says when to stop it, and takes the last changes once it has stopped. The place has to be empty; the source stays.`,
+Copies the data while the service runs, catches up, tells you when to stop the service, and applies the last changes once it has stopped. The destination must be empty. The source stays unchanged.`,
   examples: [
     'allclear move --to postgresql://allclear@db.example.com/allclear',
     'DATABASE_URL=postgresql://allclear@db.example.com/allclear allclear move --to /var/lib/allclear',
   ],
-  exitCodes: { 0: 'it is moved, and every row is counted on both sides' },
+  exitCodes: { 0: 'moved, with the same number of rows on both sides' },
   options: { to: { type: 'string' } },
   describe: { to: 'an empty database, postgresql://…, or an empty directory' },
   async run(input, terminal) {
-    const place = textOf(input, 'to')
-    if (place === undefined || input.words.length > 0)
-      throw new Failure('Give the target: allclear move --to postgresql://…')
+    const destination = textOf(input, 'to')
+    if (destination === undefined || input.words.length > 0)
+      throw new Failure('Give the destination: allclear move --to postgresql://…')
     const watcher = {
       copied: (rows: number) => terminal.say(`Copied ${rows} rows.`),
       waiting: () =>
-        terminal.say('Stop the service now, all instances of it. The rest follows as soon as it has stopped.'),
+        terminal.say('Stop all instances of the service now. The move finishes as soon as they have stopped.'),
     }
     const { move: run } = await loadProgram()
-    const moved = await run(place, { env: terminal.env, watcher })
+    const moved = await run(destination, { env: terminal.env, watcher })
     if (typeof moved === 'string') throw new Failure(moved)
     const rows = [...moved.counts.values()].reduce((sum, count) => sum + count, 0)
-    const setting = /^postgres/.test(place)
+    const setting = /^postgres/.test(destination)
       ? 'DATABASE_URL to this address'
       : 'DATA_DIR to this directory and unset DATABASE_URL'
     terminal.say(

@@ -83,7 +83,7 @@ export const PLAN = `mutation Plan($input: PlanConfigurationInput!) { done: plan
 export const APPLY = `mutation Apply($input: ApplyConfigurationInput!) { done: applyConfiguration(input: $input) { ${FIELDS} } }`
 
 const DETAILS = `\${NAME} in a file is replaced by the environment variable. A file manages its objects under its base name, or under
---name. It can refer to objects of another file once that is applied.`
+--name. It can refer to objects of another file once that file is applied.`
 
 const options = { delete: { type: 'boolean' }, name: { type: 'string' } } as const
 const describe = {
@@ -125,7 +125,7 @@ export const apply: Command = {
     ...describe,
     yes: 'skip the confirmation',
     unlocked: 'leave the members that the file sets editable in the console and for other keys',
-    'max-deletions': 'the most objects that a file may delete, without the usual limits',
+    'max-deletions': 'the maximum number of objects that a file may delete, instead of the usual limits',
   },
   async run(input, terminal, service) {
     const maxDeletions = maxDeletionsOf(input)

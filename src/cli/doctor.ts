@@ -64,7 +64,7 @@ async function examine(url: string, client: Service['client'], terminal: Termina
   const own = await ownFindings(client)
   if (own !== null) return [...outside, ...without(own, outside)]
   const [settings, parts, lists] = await Promise.all([local(), readiness(url), listsOf(client)])
-  // Problems that the service reports count, whatever the settings here are.
+  // Problems that the service reports count, regardless of the settings here.
   const others = [...lists, ...without(parts, lists)]
   return [...outside, ...settings, ...without(others, settings, ({ severity }) => severity === 'ok')]
 }

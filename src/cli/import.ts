@@ -31,10 +31,10 @@ export const importCommand: Command = {
   usage: 'FILE | --fetch [ADDRESS]',
   summary: 'Import from Uptime Kuma, Statuspage, Gatus and others',
   details: `Lists what would be imported and what would not, without changing anything. --apply imports it.
---fetch reads from the source’s API, from this machine. Statuspage and Cachet need the address of the page, Instatus its id, other
-sources a key, which is read from the terminal or standard input and not stored. With a key too (--with-key), Statuspage and Cachet
-provide complete histories and subscribers.
-Nobody is notified. Run the import again after changes: it updates what it imported before.`,
+--fetch reads from the source’s API, from this machine. Statuspage and Cachet require the address of the page, Instatus its id and
+a key, other sources a key. The key is read from the terminal or standard input, and is not stored. With a key (--with-key),
+Statuspage and Cachet also provide complete histories and subscribers.
+Sends no notifications. Run the import again after changes: it updates the objects that it imported before.`,
   examples: [
     'allclear import --from uptime-kuma kuma.db',
     'allclear import --from uptime-kuma kuma.db --apply',

@@ -2,7 +2,7 @@ import { SECOND } from '../core/time.ts'
 import type { Finding } from './finding.ts'
 import { found } from './finding.ts'
 
-/** The largest clock difference, in milliseconds, at which expiring links and authenticator codes still work reliably. */
+/** The maximum clock difference, in milliseconds, at which expiring links and authenticator codes work reliably. */
 const MAX_SKEW_MS = 2 * SECOND
 
 /** Readings of two clocks at about the same time. */

@@ -4,7 +4,7 @@ import { found } from './finding.ts'
 
 const GIB = 1024 ** 3
 
-/** The least free space, in bytes. A backup or a vacuum needs about the size of the database. */
+/** The minimum free space, in bytes. A backup or a vacuum needs about the size of the database. */
 const MIN_FREE_BYTES = GIB
 
 /** Measures the free space of a directory’s file system. Null if the directory does not exist. */

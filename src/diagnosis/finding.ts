@@ -1,4 +1,4 @@
-/** The severity of a finding: `error` breaks something for visitors or members, `warning` may. */
+/** The severity of a finding: an `error` breaks something for visitors or members, and a `warning` may. */
 const severities = ['ok', 'warning', 'error'] as const
 export type Severity = (typeof severities)[number]
 
@@ -117,7 +117,7 @@ const kinds = {
   ADDRESS_DIFFERENT: problem<{ readonly known: string; readonly used: string }>(
     'warning',
     'address',
-    ({ known, used }) => `Links in pages and mails lead to ${known}, not to ${used}.`,
+    ({ known, used }) => `Links in pages and emails lead to ${known}, not to ${used}.`,
     ({ used }) => `BASE_URL=${used}`,
   ),
   WEBSOCKET_OK: fine('websocket', 'Websockets work, so pages update live.'),
@@ -199,7 +199,7 @@ const kinds = {
     ({ host, reason }) => `The resolver ${host} does not answer: ${reason}.`,
     `Check DNS_SERVERS, or run your own recursive resolver: ${OWN_RESOLVER}`,
   ),
-  MAIL_OK: fine<Server & { readonly how: string }>('mail', ({ host, how }) => `${host} accepts mail, ${how}.`),
+  MAIL_OK: fine<Server & { readonly how: string }>('mail', ({ host, how }) => `${host} accepts email, ${how}.`),
   MAIL_NOT_SET_UP: problem(
     'warning',
     'mail',
@@ -227,14 +227,14 @@ const kinds = {
   MAIL_NOT_ENCRYPTED: problem<Server>(
     'warning',
     'mail',
-    ({ host }) => `Mail to ${host} is not encrypted, because the server does not offer STARTTLS.`,
+    ({ host }) => `Email to ${host} is not encrypted, because the server does not offer STARTTLS.`,
     'Use a server with STARTTLS on port 587, or with TLS: SMTP_URL=smtps://user:password@host:465',
   ),
   MAIL_FAILING: problem(
     'error',
     'mail',
-    'The last mail could not be sent.',
-    'Find the reason at /console/operator/settings, and send a test mail there.',
+    'The last email could not be sent.',
+    'Find the reason at /console/operator/settings, and send a test email there.',
   ),
   DATABASE_OK: fine<{ readonly version: string; readonly milliseconds: number }>(
     'database',

@@ -1,4 +1,4 @@
-// The GraphQL types and operations of this feature.
+// The GraphQL types and operations of the diagnosis.
 import { requireOperator } from '../../core/access.ts'
 import type { RequestRoute } from '../../core/request-route.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
@@ -42,7 +42,7 @@ const FindingRef = builder.objectRef<Finding>('Finding').implement({
   }),
 })
 
-/** The most findings, for the cost. */
+/** The maximum number of findings that the field’s cost assumes. */
 const MAX_FINDINGS = 30
 
 builder.queryField('diagnosis', (t) =>
