@@ -11,8 +11,8 @@ import { lockDirectory } from '../database/embedded/directory-lock.ts'
 import { openEmbedded } from '../database/embedded/embedded.ts'
 import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
 import { readArchive, writeArchive } from './archive.ts'
-import { type DumpHead, dump, load } from './dump.ts'
 import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
+import { type DumpHead, dump, load } from './dump.ts'
 import { copyDatabase } from './snapshot.ts'
 
 export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'>

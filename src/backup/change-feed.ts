@@ -18,7 +18,7 @@ export async function serveChanges(
   pool: Pick<pg.Pool, 'query' | 'connect'>,
   log: Logger,
 ): Promise<() => Promise<void>> {
-  // Drops the log that an earlier move left: one that was killed, or that had read the rest.
+  // Drops the log of an earlier move that was killed, or that has read the rest of it.
   await dropLog(pool)
   return serveSocket(dataDir, SOCKET, { handle: (socket, isEnding) => serveOne(socket, isEnding, pool, log) }, log)
 }

@@ -8,7 +8,8 @@ import { CHANGE_LOG, nextSize, quoted, tablesOf } from './dump.ts'
 
 /*
  * While a move copies a database, triggers log the key of every row that is written or deleted, in the same transaction. The log
- * then names exactly the rows that the copy lacks, and catching up takes time for the changes, not for the size of the tables.
+ * then contains exactly the rows that the copy lacks, and the time to catch up depends on the changes, not on the size of the
+ * tables.
  */
 
 type Queries = Pick<pg.ClientBase, 'query'>

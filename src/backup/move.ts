@@ -11,9 +11,9 @@ import { migrationsDirectory, readMigrations } from '../database/migration/migra
 import { type BackupSettings, onEmbedded, onServer } from './backup.ts'
 import { type Copy, type Counts, followSource } from './catch-up.ts'
 import type { Batch } from './change-log.ts'
+import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
 import { dump, load } from './dump.ts'
 import { openSource, type Source } from './move-source.ts'
-import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
 
 /** The result of a move. */
 export interface Moved {

@@ -87,7 +87,7 @@ export const greaterImpact = (one: IncidentImpact, other: IncidentImpact): Incid
 const worseStatus = (one: RuleStatus, other: RuleStatus): RuleStatus =>
   statusOrder.indexOf(one) >= statusOrder.indexOf(other) ? one : other
 
-/** Returns whether a rule's status is worse than a service's status in an incident; undefined if the incident lacks the service. */
+/** Returns whether a rule's status is worse than a service's status in an incident. @param than undefined: no status yet. */
 export const isWorse = (status: RuleStatus, than: string | undefined): boolean =>
   statusOrder.indexOf(status) > statusOrder.indexOf(than)
 

@@ -210,7 +210,7 @@ describe('the page of an acknowledgement link', async () => {
       [{}, ...prefetches].map((headers) => [Object.entries(headers).join() || 'plainly', method, headers, ''] as const),
     ),
     ['with a query', 'GET', {}, '?_method=POST&acknowledge=true'],
-    ['by another spelling', 'GET', {}, '?'],
+    ['with an empty query', 'GET', {}, '?'],
     ['with the query of a form', 'HEAD', {}, '?acknowledge='],
     [
       'before a request of another site',
@@ -220,7 +220,7 @@ describe('the page of an acknowledgement link', async () => {
     ],
   ]
 
-  test('changes nothing for a mail scanner, whatever it sends except the form', async () => {
+  test('changes nothing for a mail scanner, regardless of what it sends, except the form', async () => {
     const { tenant, team, path, messages } = await alerting()
     const before = await stateOf(tenant)
     for (const [name, method, headers, suffix] of scans) {

@@ -154,32 +154,35 @@ describe('a channel to browsers', () => {
     ])
   })
 
-  test.skipIf(serverUrl === undefined)('does not fail if another browser accepts the message in the meantime', async () => {
-    const tenant = await alerted.tenant()
-    await member(tenant)
-    await alerted.channel(tenant, { push: {} })
-    service.answer = () => ({ status: 413 })
-    await alerted.setState(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
-    await alerted.run(tenant, 1)
-    const { id } = await lastMessage(tenant)
-    const accepted = JSON.stringify([{ at: now(), delivered: true, status: 201, message: '', durationMs: 0 }])
-    const other = await pool.connect()
-    try {
-      await other.query('BEGIN')
-      const record = 'UPDATE "AlertDelivery" SET attempts = attempts || $2::jsonb WHERE id = $1'
-      await other.query(record, [id, accepted])
-      await browsers.poll()
-      const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+  test.skipIf(serverUrl === undefined)(
+    'does not fail if another browser accepts the message in the meantime',
+    async () => {
+      const tenant = await alerted.tenant()
+      await member(tenant)
+      await alerted.channel(tenant, { push: {} })
+      service.answer = () => ({ status: 413 })
+      await alerted.setState(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
+      await alerted.run(tenant, 1)
+      const { id } = await lastMessage(tenant)
+      const accepted = JSON.stringify([{ at: now(), delivered: true, status: 201, message: '', durationMs: 0 }])
+      const other = await pool.connect()
+      try {
+        await other.query('BEGIN')
+        const record = 'UPDATE "AlertDelivery" SET attempts = attempts || $2::jsonb WHERE id = $1'
+        await other.query(record, [id, accepted])
+        await browsers.poll()
+        const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await expect.poll(async () => (await pool.query(waiting)).rows).toEqual([{ count: 1 }])
-      await other.query('COMMIT')
-    } finally {
-      other.release()
-    }
-    await browsers.idle()
-    const { status, attempts } = await lastMessage(tenant)
-    expect([status, readAttempts(attempts).map((each) => each.status)]).toEqual(['DELIVERED', [null, 201, 413]])
-  })
+        await expect.poll(async () => (await pool.query(waiting)).rows).toEqual([{ count: 1 }])
+        await other.query('COMMIT')
+      } finally {
+        other.release()
+      }
+      await browsers.idle()
+      const { status, attempts } = await lastMessage(tenant)
+      expect([status, readAttempts(attempts).map((each) => each.status)]).toEqual(['DELIVERED', [null, 201, 413]])
+    },
+  )
 
   test('escalates and reminds like other channels', async () => {
     const tenant = await alerted.tenant()

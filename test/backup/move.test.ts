@@ -89,7 +89,7 @@ const settings = (dataDir: string, databaseUrl?: string) => ({
 
 /** Stops a service that inserted, changed and deleted rows after the copy. */
 function service(database: DatabaseHandle, gone: string, stop: () => Promise<unknown>) {
-  const told: string[] = []
+  const progress: string[] = []
   let content: Record<string, string[]> = {}
   let changing: Promise<void> = Promise.resolve()
   let ended: Promise<void> = Promise.resolve()
@@ -112,15 +112,15 @@ function service(database: DatabaseHandle, gone: string, stop: () => Promise<unk
   }
   const watcher = {
     copied: () => {
-      told.push('copied')
+      progress.push('copied')
       changing = change()
     },
     waiting: () => {
-      told.push('waiting')
+      progress.push('waiting')
       ended = end()
     },
   }
-  return { watcher, told, content: () => ended.then(() => content) }
+  return { watcher, progress, content: () => ended.then(() => content) }
 }
 
 test('a data directory is not moved to another', async () => {
@@ -150,7 +150,7 @@ test('a service logs changes while a move is connected', async () => {
   await end()
   const endAgain = await serveChanges(dataDir, database.pool, silent)
   expect(await logsOf(database)).toEqual([])
-  await expect(requireLog(database.pool, left)).rejects.toThrow('started again during the move')
+  await expect(requireLog(database.pool, left)).rejects.toThrow('restarted during the move')
   await endAgain()
 })
 
@@ -170,7 +170,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
       await database.close()
     })
     const moved = await move(settings(dataDir), url, embedded.watcher)
-    expect(embedded.told).toEqual(['copied', 'waiting'])
+    expect(embedded.progress).toEqual(['copied', 'waiting'])
     const server = await open({ databaseUrl: url })
     const content = await embedded.content()
     expect(await contentOf(server)).toEqual(content)
@@ -195,7 +195,7 @@ describe.skipIf(serverUrl === undefined)('a move', () => {
       await server.close()
     })
     await move(settings(dataDir, url), place, onServer.watcher)
-    expect(onServer.told).toEqual(['copied', 'waiting'])
+    expect(onServer.progress).toEqual(['copied', 'waiting'])
     expect(await contentOf(await open({ dataDir: place }))).toEqual(await onServer.content())
     expect(await readFile(join(place, 'secret.key'), 'utf8')).toBe(SECRET)
     expect(await logsOf(await open({ databaseUrl: url }))).toEqual([])

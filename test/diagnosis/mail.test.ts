@@ -43,8 +43,8 @@ test.each([
   ['a wrong password', `smtp://ana:wrong@${starttls}${UNCHECKED}`, 'MAIL_LOGIN_REFUSED', 'Wrong password'],
   ['a self-signed certificate', `smtp://ana:x@${starttls}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
   ['the same with TLS', `smtps://ana:x@${tls}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
-  ['TLS where the server speaks none', `smtps://${plain}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
-  ['a login where none is offered', `smtp://ana:x@${plain}`, 'MAIL_LOGIN_REFUSED', plain],
+  ['TLS with a server that does not support it', `smtps://${plain}`, 'MAIL_CERTIFICATE_REFUSED', 'cannot be encrypted'],
+  ['a login at a server that offers none', `smtp://ana:x@${plain}`, 'MAIL_LOGIN_REFUSED', plain],
   ['a closed port', 'smtp://127.0.0.1:9', 'MAIL_UNREACHABLE', 'ECONNREFUSED'],
 ])('%s', async (_, url, code, words) => {
   const finding = await examineMail(url)

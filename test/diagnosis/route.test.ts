@@ -36,7 +36,7 @@ describe('the route of a request', () => {
       'PROXY_NONE',
       null,
     ],
-    ['somebody beside the trusted proxy', local, '127.0.0.1', null, { host: 'allclear.lan' }, 'PROXY_NONE', null],
+    ['a visitor beside the trusted proxy', local, '127.0.0.1', null, { host: 'allclear.lan' }, 'PROXY_NONE', null],
     [
       'a trusted proxy on the internet that passes on a local name',
       ['198.51.100.7'],
@@ -67,8 +67,16 @@ describe('the route of a request', () => {
     ['a mapped peer', null, '::ffff:127.0.0.1', '198.51.100.7', {}, 'PROXY_NOT_TRUSTED', 'TRUST_PROXY=127.0.0.1'],
     ['a trusted proxy', local, '127.0.0.1', '198.51.100.7', {}, 'PROXY_OK', null],
     ['a trusted proxy before a visitor on the LAN', local, '127.0.0.1', '192.168.1.7', {}, 'PROXY_OK', null],
-    ['a trusted proxy that passes on a claim', local, '127.0.0.1', '10.0.0.9, 198.51.100.7', {}, 'PROXY_OK', null],
-    ['somebody on the machine of a trusted proxy', local, '127.0.0.1', '127.0.0.1', {}, 'PROXY_OK', null],
+    [
+      'a trusted proxy that passes on a forged header',
+      local,
+      '127.0.0.1',
+      '10.0.0.9, 198.51.100.7',
+      {},
+      'PROXY_OK',
+      null,
+    ],
+    ['a visitor on the machine of a trusted proxy', local, '127.0.0.1', '127.0.0.1', {}, 'PROXY_OK', null],
     ['a trusted proxy that writes ports', local, '127.0.0.1', '127.0.0.1:5000', {}, 'PROXY_OK', null],
     ['a trusted proxy without the header', local, '127.0.0.1', null, {}, 'PROXY_ADDRESS_UNKNOWN', 'X-Forwarded-For'],
     [

@@ -213,7 +213,7 @@ describe('a source is fetched', () => {
 
   test.each([
     ['seconds', '30', [30_000]],
-    ['less than we wait anyway', '0', [2000]],
+    ['less than our own delay', '0', [2000]],
     ['a date', new Date(noon.getTime() + 10_000).toUTCString(), [10_000]],
     ['a date in the past', 'Mon, 01 Jan 2001 00:00:00 GMT', [2000]],
     ['nonsense', 'soon', [2000]],

@@ -17,7 +17,9 @@ const { objects } = translateUptimeKuma(
 
 describe('leaving out refused objects', () => {
   test('a refused monitor is removed with its service and its channel', () => {
-    const left = withoutRefused(objects, [{ path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' }])
+    const left = withoutRefused(objects, [
+      { path: ['monitors', 'uptime-kuma-1', 'http', 'url'], message: 'must be public' },
+    ])
     expect(Object.values(left?.objects ?? {}).map((all) => [...all.keys()])).toEqual([
       [],
       ['uptime-kuma-2'],

@@ -221,8 +221,7 @@ builder.queryField('organization', (t) =>
   t.prismaField({
     extensions: costs({ itself: STATEMENT_COST, about: () => 'own' }),
     type: Organization,
-    description:
-      'The organization of the caller’s key or membership, or the one that the operator names or acts for.',
+    description: 'The organization of the caller’s key or membership, or the one that the operator names or acts for.',
     args: {
       id: t.arg.id({
         required: false,
@@ -433,7 +432,11 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   fields: (t) => ({
     name: t.string({ description: 'What the key is for.' }),
     scope: t.field({ type: Scope, description: 'What the key may do.' }),
-    expiresAt: t.field({ type: 'DateTime', required: false, description: 'When it stops working. If omitted, it does not expire.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'When it stops working. If omitted, it does not expire.',
+    }),
     organizationId: t.id({
       required: false,
       description:

@@ -29,7 +29,10 @@ export const Alert = builder.prismaNode('Alert', {
     monitorName: t.exposeString('monitorName', {
       description: 'The name of the monitor, or of the objective with its target, when the alert began.',
     }),
-    change: t.expose('change', { type: AlertChange, description: 'The current problem, or the last one if the alert has ended.' }),
+    change: t.expose('change', {
+      type: AlertChange,
+      description: 'The current problem, or the last one if the alert has ended.',
+    }),
     state: t.expose('state', { type: MonitorState, description: 'The last reported state of the monitor.' }),
     since: t.expose('since', { type: 'DateTime', description: 'When this problem began.' }),
     message: t.exposeString('message', { extensions: text(400), description: 'The reason, from the probe’s message.' }),

@@ -143,12 +143,20 @@ const addressInputs = (t: InputFields) => ({
 })
 
 const settingInputs = (t: InputFields) => ({
-  when: t.field({ type: [AlertChange], required: false, description: 'The changes that the channel is notified of. Default: all.' }),
+  when: t.field({
+    type: [AlertChange],
+    required: false,
+    description: 'The changes that the channel is notified of. Default: all.',
+  }),
   monitorIds: t.idList({
     required: false,
-    description: 'Only these monitors and those of `serviceIds`. If both are empty or omitted: all monitors, with or without a service.',
+    description:
+      'Only these monitors and those of `serviceIds`. If both are empty or omitted: all monitors, with or without a service.',
   }),
-  serviceIds: t.idList({ required: false, description: 'Only the monitors of these services and those in `monitorIds`.' }),
+  serviceIds: t.idList({
+    required: false,
+    description: 'Only the monitors of these services and those in `monitorIds`.',
+  }),
   remindAfterMinutes: t.int({
     required: false,
     description: 'The minutes between reminders of an unacknowledged alert, 5 to 1440. Null: no reminders.',

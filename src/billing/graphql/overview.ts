@@ -119,7 +119,8 @@ const Billing = builder.objectRef<OrganizationRow>('Billing').implement({
     subscription: t.field({
       type: BillingSubscription,
       nullable: true,
-      description: 'The most relevant subscription: the organization’s own before gifts, then by tier, then the newest.',
+      description:
+        'The most relevant subscription: the organization’s own before gifts, then by tier, then the newest.',
       resolve: ({ id }, _args, ctx) => primarySubscription(ctx, id),
     }),
     subscriptions: t.field({

@@ -220,7 +220,8 @@ const ApplyInput = builder.inputType('ApplyConfigurationInput', {
   fields: (t) => ({
     ...fileInputs(t),
     planHash: t.string({
-      description: 'The hash of its plan. The mutation fails with a conflict if the changes would differ from the plan.',
+      description:
+        'The hash of its plan. The mutation fails with a conflict if the changes would differ from the plan.',
     }),
     maxDeletions: t.int({
       required: false,

@@ -58,7 +58,7 @@ const HistoryInput = builder.inputType('ImportHistoryInput', {
     key: t.string({ description: 'The key of the service in the configuration file or import that created it.' }),
     since: t.string({ description: 'The first day in UTC, such as 2026-11-20.' }),
     up: t.intList({
-      description: `The number of successful checks on each day from `since` on, for at most ${MAX_IMPORTED_DAYS} days.`,
+      description: `The number of successful checks on each day from \`since\` on, for at most ${MAX_IMPORTED_DAYS} days.`,
     }),
     down: t.intList({ description: 'The number of failed checks on each day.' }),
     maintenance: t.intList({ description: 'The number of checks during maintenance on each day.' }),

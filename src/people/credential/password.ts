@@ -20,7 +20,7 @@ const MAX_RUNNING = 2
 /** The maximum number of waiting hashes. Further callers are refused, so that sign-ins cannot overload the service. */
 const MAX_WAITING = 8
 
-const inTurn = createLimiter({
+const limitHashes = createLimiter({
   atOnce: MAX_RUNNING,
   maxWaiting: MAX_WAITING,
   refusal: () => new Unavailable('Too many people are signing in at the moment. Try again in a few seconds.'),
@@ -53,7 +53,7 @@ function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buf
   const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
   // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2).
   const text = password.normalize('NFKC')
-  return inTurn(
+  return limitHashes(
     () =>
       new Promise((resolve, reject) => {
         scrypt(text, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)))

@@ -202,8 +202,7 @@ const SetRoleInput = builder.inputType('SetRoleInput', {
     previousRole: t.field({
       type: Role,
       required: false,
-      description:
-        'The role that you last read. If it has changed since, nothing is saved and you get CONFLICT.',
+      description: 'The role that you last read. If it has changed since, nothing is saved and you get CONFLICT.',
     }),
   }),
 })

@@ -16,7 +16,7 @@ const PATH = '/sign-in/openid'
 const COOKIE = 'allclear_openid'
 
 /** Adds the pages for signing in with OpenID Connect. */
-export function addOpenIdPages({ app, form, answer, page, site, finishSignIn, goOn }: Pages): void {
+export function addOpenIdPages({ app, form, answer, page, site, finishSignIn, continueTo }: Pages): void {
   app.get(PATH, (c) =>
     answer(c, async (ctx) => {
       requireProvider(ctx)
@@ -34,7 +34,7 @@ export function addOpenIdPages({ app, form, answer, page, site, finishSignIn, go
       const result = await finishOpenId(ctx, { callback, token }, agentOf(c))
       if (result.kind === 'link') return page(c, 'Link your account', emptyForm, linkForm(ctx, emptyForm, result))
       const next = { to: ownPath(result.to), held: null }
-      return result.kind === 'connected' ? goOn(c, ctx, next) : finishSignIn(c, ctx, result.signIn, next)
+      return result.kind === 'connected' ? continueTo(c, ctx, next) : finishSignIn(c, ctx, result.signIn, next)
     }),
   )
 
@@ -64,7 +64,7 @@ interface OwnSite {
 /**
  * Starts a sign-in at the provider and returns the address of its page. A cookie binds the sign-in to the browser.
  * @param next `connect`: adds the person's account at the provider to the signed-in account here. Only for forms of our own pages;
- * otherwise a link on another site could connect whatever account is signed in at the provider. @throws like `startOpenId`.
+ * otherwise a link on another site could connect the account that is signed in at the provider. @throws like `startOpenId`.
  */
 export async function beginOpenId(
   c: HttpContext,

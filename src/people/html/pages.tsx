@@ -64,7 +64,7 @@ export interface Pages {
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
   /** Redirects to where the person came from, or sends the page that submits the form held in the page or for the browser. */
-  goOn(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
+  continueTo(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
 }
 
 /** Creates the functions that add pages. */
@@ -101,7 +101,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
   const page: Pages['page'] = (c, title, { problem }, content) =>
     respondWithFormPage(c, site, title, content, problem === null ? 200 : formStatus(problem))
 
-  async function goOn(c: HttpContext, ctx: PeopleContext, { to, held }: Continuation): Promise<Response> {
+  async function continueTo(c: HttpContext, ctx: PeopleContext, { to, held }: Continuation): Promise<Response> {
     const kept = await takeKeptForm(c, ctx)
     const form = held ?? kept
     if (form === null) return c.redirect(to, 303)
@@ -114,7 +114,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
     answer,
     page,
     changeSession,
-    goOn,
+    continueTo,
     form(path, show, submit) {
       app.get(path, (c) => answer(c, (ctx) => show(c, ctx, emptyForm)))
       app.post(path, (c) =>
@@ -134,7 +134,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
         return page(c, 'Enter your code', emptyForm, <CodeForm state={emptyForm} token={signIn.token} next={next} />)
       }
       await changeSession(c, ctx, signIn.sessionToken)
-      return goOn(c, ctx, next)
+      return continueTo(c, ctx, next)
     },
   }
 }

@@ -83,7 +83,7 @@ function addSignIn({ form, page, finishSignIn }: Pages): void {
   )
 }
 
-function addCode({ form, page, changeSession, goOn }: Pages): void {
+function addCode({ form, page, changeSession, continueTo }: Pages): void {
   form(
     '/sign-in/code',
     async (c, _ctx, state) => {
@@ -97,12 +97,12 @@ function addCode({ form, page, changeSession, goOn }: Pages): void {
       const session = await signInBySecondFactor(ctx, token, code, agentOf(c))
       if (session === null) throw new Unauthenticated('WRONG_CREDENTIALS', 'This code is wrong or was already used.')
       await changeSession(c, ctx, session)
-      return goOn(c, ctx, continuationIn(fields))
+      return continueTo(c, ctx, continuationIn(fields))
     },
   )
 }
 
-function addConfirm({ form, page, goOn }: Pages): void {
+function addConfirm({ form, page, continueTo }: Pages): void {
   form(
     '/confirm',
     async (c, ctx, state) => {
@@ -113,7 +113,7 @@ function addConfirm({ form, page, goOn }: Pages): void {
     },
     async (c, ctx, { fields }) => {
       if (!(await confirmByPassword(ctx, fields.get('password') ?? ''))) throw wrongPassword()
-      return goOn(c, ctx, continuationIn(fields))
+      return continueTo(c, ctx, continuationIn(fields))
     },
   )
 }

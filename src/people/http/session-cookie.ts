@@ -10,7 +10,7 @@ interface Site {
   readonly baseUrl: string
 }
 
-/** `__Host-` binds the cookie to this host and to https (RFC 6265bis §4.1.3.2); plain http has no such cookies. */
+/** `__Host-` binds the cookie to this host and to https (RFC 6265bis §4.1.3.2). Plain http does not support the prefix. */
 const nameFor = ({ baseUrl }: Site) => (isSecure({ baseUrl }) ? '__Host-allclear' : 'allclear_session')
 /** Returns whether cookies may be sent over https only. */
 export const isSecure = ({ baseUrl }: Site) => baseUrl.startsWith('https:')

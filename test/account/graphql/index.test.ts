@@ -266,7 +266,7 @@ describe('credentials over a websocket', () => {
     ['apiKey', { apiKey: 'ac_wrong' }],
     ['authorization', { authorization: 'Bearer ac_wrong' }],
     ['an empty apiKey', { apiKey: '' }],
-    ['an apiKey that is no text', { apiKey: 7 }],
+    ['an apiKey that is not a string', { apiKey: 7 }],
   ])('that are invalid, from %s, close the connection with 4403', async (_, params) => {
     await expect(organization(params)).rejects.toMatchObject({ code: 4403 })
   })

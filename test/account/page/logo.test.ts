@@ -26,7 +26,7 @@ describe('an uploaded logo', () => {
     ['JPEG without a size', jpeg(1, 1).slice(0, 20)],
     ['GIF', textFile('GIF89a\u0001\0\u0001\0')],
     ['page', textFile('<!DOCTYPE html><html><script>alert(1)</script>')],
-    ['page with a picture behind it', join(textFile('<html>'), png(1, 1))],
+    ['page followed by an image', join(textFile('<html>'), png(1, 1))],
     ['SVG with entities', textFile(`<!DOCTYPE svg [<!ENTITY a "aaaa">]>${new TextDecoder().decode(svg('&a;'))}`)],
     ['SVG without its namespace', textFile('<svg></svg>')],
     ['text that is not UTF-8', new Uint8Array([0x3c, 0x73, 0x76, 0x67, 0x20, 0xff])],

@@ -197,7 +197,7 @@ describe('a plan set by the operator', () => {
     ['no end', { plan: 'PRO' }, null],
     ['no plan', { plan: 'FREE' }, null],
     ['a later end', { plan: 'PRO', until: later(60 * DAY) }, 53 * DAY],
-    ['an end long ago', { plan: 'PRO', until: noon }, null],
+    ['an end in the past', { plan: 'PRO', until: noon }, null],
   ])('overrides a payment: %s', async (_, fields, next) => {
     const id = await buyer()
     await setCheckPlan(operator, { organizationId: id, ...fields })

@@ -70,7 +70,7 @@ describe('a webhook request', () => {
 
   test.each([
     ['no JSON', 'hello'],
-    ['nothing of an event', '{}'],
+    ['an empty object', '{}'],
     ['a thin event', JSON.stringify({ ...checkout(), object: 'v2.core.event' })],
   ])('with %s is rejected despite its signature', async (_, body) => {
     expect(await statusAndCode(await sendSigned(url, body, signatureOf(body)))).toEqual([400, 'INVALID_PAYLOAD'])

@@ -75,7 +75,7 @@ describe('a payment', () => {
 
   test.each([
     ['a coupon', { amount: 2900, total: 2320 }],
-    ['a coupon for all of it', { amount: 2900, total: 0, paid: 'no_payment_required' }],
+    ['a coupon for the full amount', { amount: 2900, total: 0, paid: 'no_payment_required' }],
     ['tax on top', { amount: 2900, total: 3451 }],
   ])('counts with its price before %s', async (_, amounts) => {
     const id = await tenant()
@@ -528,7 +528,7 @@ test.each([
   ['no event', '{}'],
   ['no id', JSON.stringify({ ...checkout(), id: undefined })],
   ['an odd id', JSON.stringify({ ...checkout(), id: 'evt\u0000' })],
-  ['no object in it', JSON.stringify({ ...checkout(), data: {} })],
+  ['an event without an object', JSON.stringify({ ...checkout(), data: {} })],
   ['a thin event', JSON.stringify({ ...checkout(), object: 'v2.core.event' })],
   ['a subscription without an id', JSON.stringify({ ...subscription({ subscription: 'x' }), data: { object: {} } })],
 ])('%s is an invalid payload', async (_, body) => {

@@ -43,25 +43,25 @@ const known = (...facts: SubscriptionFact[]) => facts.reduce(applyFact, unknownS
 
 describe('the status of a subscription', () => {
   test.each<[string, SubscriptionFact[], SubscriptionStatus | null]>([
-    ['nothing', [], null],
+    ['without facts', [], null],
     ['pending, not paid', [fact('pending', 1)], null],
     ['pending, then paid', [fact('pending', 1), paid(2)], 'ACTIVE'],
     ['the first payment failed', [fact('pending', 1), fact('failed', 2)], 'INCOMPLETE'],
-    ['and then it did not', [fact('failed', 2), paid(3)], 'ACTIVE'],
+    ['the first payment failed, then succeeded', [fact('failed', 2), paid(3)], 'ACTIVE'],
     ['a payment failed', [paid(1), fact('failed', 2)], 'PAST_DUE'],
-    ['a trial, whose payment failed', [stated('TRIALING', 1), fact('failed', 2)], 'PAST_DUE'],
-    ['a payment failed, and was then made', [paid(1), fact('failed', 2), paid(3)], 'ACTIVE'],
-    ['what the provider states', [paid(1), stated('UNPAID', 2)], 'UNPAID'],
-    ['a payment that fails does not bring access back', [stated('UNPAID', 2), fact('failed', 3)], 'UNPAID'],
+    ['a payment failed in a trial', [stated('TRIALING', 1), fact('failed', 2)], 'PAST_DUE'],
+    ['a payment failed, then succeeded', [paid(1), fact('failed', 2), paid(3)], 'ACTIVE'],
+    ['a later status of the provider wins', [paid(1), stated('UNPAID', 2)], 'UNPAID'],
+    ['a failed payment does not restore access', [stated('UNPAID', 2), fact('failed', 3)], 'UNPAID'],
     ['paid again', [stated('UNPAID', 2), paid(3)], 'ACTIVE'],
-    ['paid again, and failed again', [stated('UNPAID', 2), paid(3), fact('failed', 4)], 'PAST_DUE'],
-    ['an older payment is old news', [stated('UNPAID', 2), paid(1)], 'UNPAID'],
-    ['nothing comes back from its end', [stated('CANCELED', 2), stated('ACTIVE', 3), paid(4)], 'CANCELED'],
-    ['not from having never begun', [stated('INCOMPLETE_EXPIRED', 2), paid(4)], 'INCOMPLETE_EXPIRED'],
-    ['in one second: a payment outweighs what waited for it', [stated('INCOMPLETE', 1), paid(1)], 'ACTIVE'],
+    ['paid again, then failed again', [stated('UNPAID', 2), paid(3), fact('failed', 4)], 'PAST_DUE'],
+    ['an older payment changes nothing', [stated('UNPAID', 2), paid(1)], 'UNPAID'],
+    ['canceled is final', [stated('CANCELED', 2), stated('ACTIVE', 3), paid(4)], 'CANCELED'],
+    ['incomplete and expired is final', [stated('INCOMPLETE_EXPIRED', 2), paid(4)], 'INCOMPLETE_EXPIRED'],
+    ['in one second: a payment outweighs the state that waits for it', [stated('INCOMPLETE', 1), paid(1)], 'ACTIVE'],
     ['in one second: a failure outweighs a payment', [paid(1), fact('failed', 1)], 'PAST_DUE'],
     ['in one second: the end of access outweighs a payment', [stated('UNPAID', 1), paid(1)], 'UNPAID'],
-    ['in one second: and a failure', [stated('UNPAID', 1), fact('failed', 1)], 'UNPAID'],
+    ['in one second: the end of access outweighs a failure', [stated('UNPAID', 1), fact('failed', 1)], 'UNPAID'],
     ['in one second: active is later than incomplete', [stated('ACTIVE', 1), stated('INCOMPLETE', 1)], 'ACTIVE'],
     ['in one second: unpaid is later than past due', [stated('UNPAID', 1), stated('PAST_DUE', 1)], 'UNPAID'],
   ])('%s', (_, facts, expected) => {
@@ -81,10 +81,10 @@ describe('the paid tier of a subscription', () => {
   })
 
   test.each<[string, SubscriptionFact[], PaidTier | null]>([
-    ['a price that buys nothing', [paid(1, null)], null],
-    ['the last price that buys something', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM')], 'TEAM'],
+    ['a price that buys no tier', [paid(1, null)], null],
+    ['the last price that buys a tier', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM')], 'TEAM'],
     ['a price of no tier changes nothing', [paid(1, 'TEAM'), paid(2, null)], 'TEAM'],
-    ['up, and down again', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM'), stated('ACTIVE', 3, 'PRO')], 'PRO'],
+    ['an upgrade, then a downgrade', [paid(1, 'PRO'), stated('ACTIVE', 2, 'TEAM'), stated('ACTIVE', 3, 'PRO')], 'PRO'],
     [
       'a failed payment also sets the tier that it was for',
       [paid(1, 'PRO'), fact('failed', 2, { tier: 'TEAM' })],
@@ -108,9 +108,13 @@ const resting = (at: number, periodEnd: number, isResting = true) =>
 
 describe('the paid tier after a reversal or a pause', () => {
   test.each<[string, SubscriptionFact[], PaidTier | null]>([
-    ['a refund in full ends what it paid', [period(1, 30), reversed(2, 30)], null],
-    ['also if the provider reports it as active', [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)], null],
-    ['the next period that is paid gives it again', [period(1, 30), reversed(2, 30), period(31, 60)], 'PRO'],
+    ['a full refund ends the tier', [period(1, 30), reversed(2, 30)], null],
+    [
+      'a full refund ends the tier, even if the provider reports the subscription as active',
+      [period(1, 30), reversed(2, 30), stated('ACTIVE', 3)],
+      null,
+    ],
+    ['the next paid period restores the tier', [period(1, 30), reversed(2, 30), period(31, 60)], 'PRO'],
     [
       'a refund of an earlier period does not affect this one',
       [period(1, 30), period(31, 60), reversed(40, 30)],
@@ -123,17 +127,21 @@ describe('the paid tier after a reversal or a pause', () => {
     ],
     ['a dispute', [period(1, 30), reversed(9, 30, 'dp_1')], null],
     ['a dispute that was won', [period(1, 30), reversed(9, 30, 'dp_1'), retained(12, 30)], 'PRO'],
-    ['a dispute that was won in its first second', [period(1, 30), reversed(9, 30, 'dp_1'), retained(9, 30)], 'PRO'],
+    [
+      'a dispute that was won in the second in which it began',
+      [period(1, 30), reversed(9, 30, 'dp_1'), retained(9, 30)],
+      'PRO',
+    ],
     [
       'a won dispute about a refunded payment',
       [period(1, 30), reversed(9, 30), reversed(9, 30, 'dp_1'), retained(12, 30)],
       null,
     ],
     ['a dispute that was lost', [period(1, 30), reversed(9, 30, 'dp_1'), reversed(12, 30, 'dp_1')], null],
-    ['rest begins when what is paid has passed', [period(1, 30), resting(5, 30)], 'PRO'],
-    ['and then gives nothing', [period(1, 30), resting(5, 30), resting(31, 60)], null],
-    ['until it ends', [period(1, 30), resting(5, 30), resting(31, 60), resting(33, 60, false)], 'PRO'],
-    ['rest of what was never paid', [stated('ACTIVE', 1, 'PRO'), resting(5, 30)], null],
+    ['a pause takes effect after the paid period', [period(1, 30), resting(5, 30)], 'PRO'],
+    ['a pause ends the tier after the paid period', [period(1, 30), resting(5, 30), resting(31, 60)], null],
+    ['the end of a pause', [period(1, 30), resting(5, 30), resting(31, 60), resting(33, 60, false)], 'PRO'],
+    ['a pause without a paid period', [stated('ACTIVE', 1, 'PRO'), resting(5, 30)], null],
   ])('%s', (_, facts, expected) => {
     expect(paidTier(known(...facts))).toBe(expected)
     expect(paidTier(known(...facts.toReversed()))).toBe(expected)
