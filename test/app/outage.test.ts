@@ -116,7 +116,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
     expect(reported).toMatchObject([
       {
         level: 50,
-        msg: 'database: unreachable; trying again every second',
+        msg: 'database: unreachable; retrying every second',
         reason: expect.stringContaining('ECONNREFUSED'),
       },
       { level: 40 },
@@ -165,7 +165,8 @@ describe.skipIf(serverUrl === undefined)('while a table is locked', async () => 
       await locker.query('BEGIN')
       await locker.query('LOCK TABLE "PaymentEvent" IN ACCESS EXCLUSIVE MODE')
       await locker.query(`UPDATE "Region" SET "lastSeenAt" = "lastSeenAt"`)
-      // The loop's own statement waits for that row longer than a turn that counts as busy, which does not indicate a lock.
+      // The loop's own statement waits for that row longer than a turn that counts as busy, which does not indicate a
+      // lock.
       const waits = async () => {
         const { rows } = await writer.query(`SELECT 1 FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query_start < now() - interval '0.6 seconds'`)
