@@ -29,7 +29,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
  * connection: it holds Prisma's own advisory lock, so that this and any other start or deploy wait for each other. The
  * lock ends with the connection.
  * @returns how many migrations it applied.
- * @throws StartError when the database and the folder do not fit together, or a migration fails.
+ * @throws StartError when the database and the folder do not match, or a migration fails.
  */
 export async function migrate(pool: pg.Pool, directory = migrationsDirectory): Promise<number> {
   return migrateTo(pool, await readMigrations(directory))

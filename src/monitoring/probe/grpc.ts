@@ -72,7 +72,7 @@ async function ask(
   { socket, leftMs, end }: ClientConnection,
   { origin, service }: { readonly origin: string; readonly service: string },
 ): Promise<Http2Answer> {
-  const tooMuch = () => end('The server sends more than 256 KiB')
+  const onExcess = () => end('The server sent more than 256 KiB')
   const answer = await callHttp2(socket, origin, {
     headers: {
       ':method': 'POST',
@@ -84,7 +84,7 @@ async function ask(
     },
     body: requestOf(service),
     maxBodyBytes: MAX_BODY_BYTES,
-    tooMuch,
+    onExcess,
   })
   if (answer === 'closed') throw new Trouble('The server closed the connection')
   if (answer === 'protocol') throw new Trouble('The server does not speak HTTP/2')

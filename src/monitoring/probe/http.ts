@@ -1,6 +1,6 @@
 import { Unavailable } from '../../core/errors.ts'
 import type { Answer, Failure } from '../../network/outbound/outbound.ts'
-import { proxyPlace } from '../../network/outbound/proxy.ts'
+import { proxyAddress } from '../../network/outbound/proxy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import {
@@ -35,7 +35,7 @@ export const http: Probe<typeof httpOptions> = {
     const { hostname, port, protocol } = new URL(url)
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   },
-  relays: ({ proxy }) => (proxy ? [proxyPlace(proxy)] : []),
+  relays: ({ proxy }) => (proxy ? [proxyAddress(proxy)] : []),
   secrets: [
     ['headers', '*', 'value'],
     ['body'],

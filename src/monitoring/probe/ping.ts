@@ -63,7 +63,7 @@ async function pingHost(
   const [first = host] = resolved.addresses
   const asked = performance.now()
   if (!(await awaitConnectionSlot(first, { waitMs: run.waitMs ?? 0, signal })))
-    return probeResult('UNKNOWN', problems.spared)
+    return probeResult('UNKNOWN', problems.rateLimited)
   ends += performance.now() - asked
   const waitMs = ends - performance.now() - Math.min(MIN_PING_MS, run.timeoutMs / 2)
   const result = await limiter.run(program, { waitMs, signal }, () =>
@@ -89,7 +89,7 @@ async function pingAddresses(
   // IPv4 and IPv6 alternate; the machine may have a route to one of them only. The first address is already admitted.
   for (const [index, address] of addresses.slice(0, 2).entries()) {
     if (index > 0 && !(await awaitConnectionSlot(address, { waitMs: 0, signal })))
-      return probeResult('UNKNOWN', problems.spared)
+      return probeResult('UNKNOWN', problems.rateLimited)
     const limits = { limitMs: ends - performance.now(), signal }
     const reading = await pingAddress(program, address, given, limits)
     if (reading.kind === 'counted') return judgePing(given, reading, address)
@@ -117,7 +117,7 @@ const problems = {
   forbidden: 'Not pinged: our machine does not permit ping to send packets',
   network: 'Not pinged: our machine has no route to this address',
   busy: 'Not pinged: our machine has too many other hosts to ping',
-  spared: 'Not pinged: too many probes of this address were due at once',
+  rateLimited: 'Not pinged: too many probes of this address were due at once',
   other: 'Not pinged: the ping program failed',
 } as const
 

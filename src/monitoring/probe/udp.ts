@@ -84,8 +84,8 @@ export const udp: DescribedProbe<typeof options> = {
 async function ask(given: Options, address: string, timeoutMs: number, run: ProbeRun): Promise<ProbeResult> {
   const { port, send, expect } = given
   const expected = expect === undefined ? null : bytesOf(expect)
-  const isMet = (answer: Buffer) => expected === null || answer.includes(expected)
-  const outcome = await exchangeUdp({ address, port }, bytesOf(send), isMet, { timeoutMs, signal: run.signal })
+  const isExpected = (answer: Buffer) => expected === null || answer.includes(expected)
+  const outcome = await exchangeUdp({ address, port }, bytesOf(send), isExpected, { timeoutMs, signal: run.signal })
   return judgeUdp(given, outcome, address, run)
 }
 
@@ -93,14 +93,14 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
   const { host, port, degradedAboveMs } = given
   const detail = { address }
   switch (outcome.kind) {
-    case 'met': {
+    case 'expected': {
       const { bytes, latencyMs } = outcome
       const message = `Answered ${bytes} ${bytes === 1 ? 'byte' : 'bytes'} in ${Math.round(latencyMs)} ms`
       if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
         return probeResult('UP', message, { detail, latencyMs })
       return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, { detail, latencyMs })
     }
-    case 'unmet':
+    case 'unexpected':
       return probeResult('DOWN', 'Answered, but not as expected', { detail })
     case 'silent':
       return probeResult('DOWN', `No answer within ${timeoutMs / SECOND} s`, { detail, suspect: host })

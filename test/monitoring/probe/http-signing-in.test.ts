@@ -180,7 +180,7 @@ describe('a proxy', () => {
     const failing = await startHttpProxy({ status: 502 })
     expect(await probe({ url: 'https://www.example.com', proxy: { url: failing.url } })).toMatchObject({
       outcome: 'DOWN',
-      message: 'The proxy cannot connect to the host (HTTP 502)',
+      message: 'The proxy could not connect to the host (HTTP 502)',
     })
   })
 

@@ -315,7 +315,7 @@ describe('an HTTP monitor', () => {
     const { port } = await startScript(reply('', '302 Found', 'Location: http://169.254.169.254/\r\n'))
     expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
       outcome: 'UNKNOWN',
-      message: '169.254.169.254 is an address that is not reached',
+      message: '169.254.169.254 is an address that is blocked',
       suspect: null,
     })
   })
@@ -325,7 +325,7 @@ describe('an HTTP monitor', () => {
     const given = options({ url: 'http://a.example.com/' })
     expect(await http.run(given, runWith(tools, {}))).toMatchObject({
       outcome: 'UNKNOWN',
-      message: 'Our DNS resolvers refuse to look up a.example.com',
+      message: 'Our DNS resolvers refused to look up a.example.com',
       suspect: null,
     })
   })

@@ -289,7 +289,7 @@ describe('a real gRPC server', () => {
     expect(await run('GRPC', { port })).toMatchObject({
       outcome: 'DOWN',
       message: expect.stringMatching(
-        /^The server (?:sends more than 256 KiB|does not speak HTTP\/2|closed the connection)$/,
+        /^The server (?:sent more than 256 KiB|does not speak HTTP\/2|closed the connection)$/,
       ),
     })
   })
@@ -670,7 +670,7 @@ describe('real servers, if Debian’s packages are installed', () => {
     })
     expect(await run('POSTGRESQL', { ...given, query: "SELECT repeat('x', 1000000)" })).toMatchObject({
       outcome: 'DOWN',
-      message: 'The server sends more than 256 KiB',
+      message: 'The server sent more than 256 KiB',
     })
     expect(await run('POSTGRESQL', { ...given, query: 'SELECT pg_sleep(9)' }, 500)).toMatchObject({
       outcome: 'DOWN',
