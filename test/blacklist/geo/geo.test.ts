@@ -20,10 +20,10 @@ import { type MmdbValue, mmdb } from '../../support/mmdb.ts'
 const require = createRequire(import.meta.url)
 
 let directory: string
-/** The directory of the data from npm. The lookup that does not wait compiles it, once for this file. */
+/** The data from npm. `impatient`, which does not wait for it, compiles it once for this file. */
 let geo: GeoLookup
 let impatient: GeoLookup
-/** The answer of that lookup for 8.8.8.8, before the data was compiled. */
+/** The answer of `impatient` for 8.8.8.8, before the data was compiled. */
 let early: Geo
 let messages: string[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })
@@ -206,9 +206,7 @@ async function rangesOf(name: string): Promise<Range[]> {
     })
 }
 
-/**
- * Finds the network of each value: that of the last range that includes it. Values and ranges are in ascending order.
- */
+/** Finds the network of each value: that of the last range with it. Values and ranges are in ascending order. */
 function scan(ranges: readonly Range[], values: readonly bigint[]): Map<bigint, string> {
   const found = new Map<bigint, string>()
   let next = 0
