@@ -30,9 +30,9 @@ import { probeLimitRefusals } from './target.ts'
 
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
-/** The number of regions that must agree. */
+/** The schema of the number of regions that must agree. */
 export const agreement = z.int().min(1).max(100).nullish()
-/** The monitors that a monitor depends on. */
+/** The schema of the ids of monitors that a monitor depends on. */
 export const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
 
 const newMonitor = z.object({
@@ -105,7 +105,7 @@ export async function insertMonitors(
   return { monitors, events: [...events, ...(await newMonitorEvents(tx, made)), ...judged] }
 }
 
-/** Returns new monitors with their settings, or the reasons of their refusal. */
+/** Returns new monitors with their settings, or the errors for which they are refused. */
 async function refusedOrAllowed(tx: Context, organizationId: string, given: readonly NewMonitor[]) {
   const tier = await tierOf(tx, organizationId)
   const services = await findServiceIds(

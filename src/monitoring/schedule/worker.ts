@@ -126,7 +126,7 @@ const IDLE_INTERVAL_MS = MINUTE
 
 /** Reconciles staleness periodically. The first run completes before requests are served and new results could hide staleness. */
 async function startStalenessJob(ctx: Context): Promise<PollLoop> {
-  const failed = 'monitoring: could not reconcile staleness; trying again'
+  const failed = 'monitoring: could not reconcile staleness; retrying'
   await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true
   const again = async () => {

@@ -6,7 +6,7 @@ import type { MonitorState, ProbeOutcome } from '../../generated/prisma/enums.ts
 import { levelsAbove } from '../group/group-graph.ts'
 import type { GroupParts } from '../group/group-store.ts'
 import { groupOptionsOf, readGroupParts, readGroups } from '../group/group-store.ts'
-import { groupCause } from '../group/group-words.ts'
+import { groupCause } from '../group/group-cause.ts'
 import type { Member } from '../group/judge-group.ts'
 import { judgeGroup } from '../group/judge-group.ts'
 import { monitorEvent, statusEvents } from '../monitor/monitor-events.ts'

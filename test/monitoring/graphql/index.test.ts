@@ -212,7 +212,7 @@ describe('a monitor', () => {
       issues: [
         {
           path: ['http', 'headers', '0', 'value'],
-          message: 'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same',
+          message: 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same',
         },
       ],
     })

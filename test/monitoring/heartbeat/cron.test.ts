@@ -85,7 +85,7 @@ describe('a schedule', () => {
     expect(read({ schedule: ' 0 3 * * * ', timeZone: 'Asia/Tokyo' })().options).toMatchObject({ schedule: '0 3 * * *' })
     expect(read({ schedule: '61 * * * *' })).toThrow('heartbeat.schedule: must be a cron expression')
     expect(read({ schedule: '@daily', timeZone: 'Mars/Base' })).toThrow('heartbeat.timeZone')
-    expect(read({ timeZone: 'Asia/Tokyo' })).toThrow('heartbeat.timeZone: must come with a schedule')
+    expect(read({ timeZone: 'Asia/Tokyo' })).toThrow('heartbeat.timeZone: must be given with a schedule')
     expect(read({ schedule: `0 ${'0,'.repeat(100)}0 * * *` })).toThrow('heartbeat.schedule')
   })
 })

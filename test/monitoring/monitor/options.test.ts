@@ -194,7 +194,7 @@ describe('a change', () => {
     expect(issues(() => to({ port: 25, send: null }))).toHaveProperty(['tcp.send'])
   })
 
-  const again = 'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same'
+  const again = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
 
   test.each([
     'https://evil.example.net/health',

@@ -108,7 +108,7 @@ describe('options that are not saved', () => {
     const id = await make(ctx, { tcp: { host: '127.0.0.1', port, send: 'HELO', expect: 'ready' } })
     expect(await testOptions(ctx, { id, ...tcp({ send: null }) })).toMatchObject({ outcome: 'UP' })
     const elsewhere = { id, ...tcp({ send: null, port: port === 4 ? 5 : 4 }) }
-    await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be given again')
+    await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be sent again')
   })
 
   test('count each port once, like monitored ports, so that they cannot scan ports', async () => {

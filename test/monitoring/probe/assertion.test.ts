@@ -72,7 +72,7 @@ describe('a body that is not read to its end', () => {
   test('fails when the part that was read lacks the keyword, and the message says how much was read', async () => {
     const keyword = { text: 'well', absent: false }
     expect(await failureOf(keyword, cut)).toBe(
-      'The first 1 MiB of the response do not contain "well"; the rest is not read',
+      'The first 1 MiB of the response do not contain "well"; the rest was not read',
     )
     expect(keywordUncertainty(keyword, cut)).toBeNull()
     expect(await failureOf({ text: 'xx', absent: false }, cut)).toBeNull()
@@ -82,7 +82,7 @@ describe('a body that is not read to its end', () => {
     const keyword = { text: 'error', absent: true }
     expect(await failureOf(keyword, cut)).toBeNull()
     expect(keywordUncertainty(keyword, cut)).toBe(
-      'Unknown whether the response contains "error": its first 1 MiB do not, and the rest is not read',
+      'Unknown whether the response contains "error": its first 1 MiB do not, and the rest was not read',
     )
     expect(await failureOf({ text: 'x', absent: true }, cut)).toBe('The response contains "x"')
     expect(keywordUncertainty(keyword, answer('short'))).toBeNull()

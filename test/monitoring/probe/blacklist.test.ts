@@ -169,7 +169,7 @@ describe('a domain', () => {
     const script = { 'www.example.com': host('192.0.2.7'), [of('zen.spamhaus.org')]: codes('127.0.0.10') }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',
-      message: 'Accused by none of 8 lists that answered; Spamhaus ZEN (192.0.2.7, policy entry)',
+      message: 'Reported for abuse by none of 8 lists that answered; Spamhaus ZEN (192.0.2.7, policy entry)',
     })
   })
 

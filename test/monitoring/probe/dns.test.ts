@@ -345,7 +345,7 @@ describe('our own resolvers', () => {
     const { result } = await probe(silence, {}, { timeoutMs: 200 })
     expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
-      message: 'Our own DNS resolvers do not answer',
+      message: 'Our own DNS resolvers did not answer',
       suspect: null,
     })
   })
@@ -356,14 +356,14 @@ describe('our own resolvers', () => {
     const result = await dns.run(options({}), runWith(tools))
     expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
-      message: 'Our own DNS resolvers cannot be reached',
+      message: 'Our own DNS resolvers are unreachable',
       suspect: null,
     })
   })
 
   test('that refuse are our fault', async () => {
     const { result } = await probe(() => ({ rcode: rcodes.refused }))
-    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refuse to answer (REFUSED)' })
+    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refused to answer (REFUSED)' })
   })
 
   test('whose answers cannot be read are our fault', async () => {
@@ -417,7 +417,7 @@ describe('a resolver chosen by the owner', () => {
     const { tools } = await startTools()
     const result = await dns.run(options({ resolver: `127.0.0.1:${server.port}` }), runWith(tools))
     expect(result).toMatchObject({ outcome: 'DOWN', suspect: `127.0.0.1:${server.port}` })
-    expect(result.message).toMatch(/cannot be reached$/)
+    expect(result.message).toMatch(/is unreachable$/)
   })
 
   test('is UNKNOWN when our machine has no route to it', async ({ skip }) => {
@@ -482,7 +482,7 @@ describe('tenants', () => {
         expect(essence(result)).toEqual({
           outcome: 'UNKNOWN',
           message:
-            'www.example.com resolves to private addresses, which are compared only with a resolver that you name',
+            'www.example.com resolves to private addresses, which are only compared if you name a resolver',
           suspect: null,
         })
         expect(result.detail).toBeNull()

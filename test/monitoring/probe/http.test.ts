@@ -217,7 +217,7 @@ describe('an HTTP monitor', () => {
     const body = `{"up":true,"more":"${'x'.repeat(50_000)}"}`
     expect(await probe(reply(body), { json: { path: '$.up', equals: false } })).toMatchObject({
       outcome: 'UNKNOWN',
-      message: 'Unknown what the response has at $.up: the service had no time to read it',
+      message: 'Unknown what the response has at $.up: the service was too busy to read it',
       detail: { status: 200 },
     })
     await closeJsonThread()

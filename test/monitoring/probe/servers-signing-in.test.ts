@@ -165,7 +165,7 @@ describe('a MongoDB server with users', () => {
       [{ ...ana, command: '{"fail": 1}' }, 'no such command'],
       [{ port, command: '{"count": "orders"}' }, 'command requires authentication'],
     ] as const)
-      expect(await run('MONGODB', given)).toMatchObject({ outcome: 'DOWN', message: `The server refuses: ${message}` })
+      expect(await run('MONGODB', given)).toMatchObject({ outcome: 'DOWN', message: `The server refused: ${message}` })
     const imposter = await serve({ proves: false })
     expect(await run('MONGODB', { ...ana, port: imposter.port })).toMatchObject({
       ...{ outcome: 'DOWN', message: 'The server does not prove that it knows the password' },
@@ -272,8 +272,8 @@ describe('real servers, if Debian’s packages are installed', () => {
       ['GET none', 'UP', /^Nothing in/],
       ['KEYS *', 'UP', /^1 item in/],
       ['INFO', 'UP', /^\d+ bytes in/],
-      ['LLEN "my key"', 'DOWN', /^The server refuses: WRONGTYPE/],
-      ['NONE', 'DOWN', /^The server refuses: ERR unknown command/],
+      ['LLEN "my key"', 'DOWN', /^The server refused: WRONGTYPE/],
+      ['NONE', 'DOWN', /^The server refused: ERR unknown command/],
     ] as const)
       expect(await run('REDIS', { port, command })).toMatchObject(matching(outcome, message))
     for (const command of ['GET "open', 'a"b', '""x'])
@@ -314,7 +314,7 @@ describe('real servers, if Debian’s packages are installed', () => {
       const secure = await run('MYSQL', { ...ana, tls: true })
       expect(secure).toMatchObject({ ...up, detail: { certificateEndsAt: expect.any(String) } })
       expect(await run('MYSQL', { ...ana, user: 'tls' })).toMatchObject(
-        matching('DOWN', /^The server refuses: Access denied/),
+        matching('DOWN', /^The server refused: Access denied/),
       )
       expect(await run('MYSQL', { ...ana, user: 'tls', tls: true })).toMatchObject(up)
       expect(await run('MYSQL', { ...ana, tls: true, password: 'x' })).toMatchObject(matching('DOWN', /Access denied/))

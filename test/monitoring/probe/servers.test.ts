@@ -151,17 +151,17 @@ describe('the answer of a server', () => {
     ['SSH', 'SSH-1.5-old\r\n', 'DOWN', /old version: SSH-1\.5-old$/],
     ['SSH', 'x\n'.repeat(30), 'DOWN', /^The server does not speak SSH$/],
     ['REDIS', '+PONG\r\n', 'UP', /^PONG in/],
-    ['REDIS', '-NOAUTH Authentication required.\r\n', 'DOWN', /^The server refuses: NOAUTH Authentication required\.$/],
+    ['REDIS', '-NOAUTH Authentication required.\r\n', 'DOWN', /^The server refused: NOAUTH Authentication required\.$/],
     ['REDIS', '-LOADING Redis is loading\r\n', 'DOWN', /LOADING/],
     ['REDIS', 'HTTP/1.1 400 Bad Request\r\n', 'DOWN', /does not speak the protocol of Redis$/],
     ['MYSQL', Buffer.concat([hello, denied]), 'UP', /^Version 10\.11\.6-MariaDB in/],
     ['MYSQL', Buffer.concat([hello, greeting(Buffer.from([0]))]), 'UP', /^Version 10\.11\.6-MariaDB in/],
     ['MYSQL', Buffer.concat([hello, greeting(Buffer.from([0xfe])), denied]), 'UP', /^Version 10/],
-    ['MYSQL', Buffer.concat([hello, refused]), 'DOWN', /^The server refuses: Too many connections$/],
-    ['MYSQL', refused, 'DOWN', /^The server refuses: Too many connections$/],
+    ['MYSQL', Buffer.concat([hello, refused]), 'DOWN', /^The server refused: Too many connections$/],
+    ['MYSQL', refused, 'DOWN', /^The server refused: Too many connections$/],
     ['MYSQL', 'HTTP/1.1 400', 'DOWN', /does not speak the protocol of MySQL$/],
     ['MQTT', Buffer.from([0x20, 2, 0, 0]), 'UP', /^Connected in/],
-    ['MQTT', Buffer.from([0x20, 2, 0, 5]), 'DOWN', /^The broker refuses: the client is not authorized$/],
+    ['MQTT', Buffer.from([0x20, 2, 0, 5]), 'DOWN', /^The broker refused: the client is not authorized$/],
     ['MQTT', 'HTTP', 'DOWN', /^The server does not speak MQTT$/],
     ['WEBSOCKET', 'HTTP/1.1 403 Forbidden\r\n\r\n', 'DOWN', /^HTTP 403 instead of 101$/],
     ['WEBSOCKET', 'HTTP/1.1 101 Ok\r\n\r\n', 'DOWN', /^The server does not speak WebSocket$/],
@@ -238,7 +238,7 @@ describe('a real gRPC server', () => {
     ['shop.v1.Cart', 'UP', /^SERVING in/],
     ['down', 'DOWN', /^down is NOT_SERVING$/],
     ['other', 'DOWN', /^The server has no service other$/],
-    ['refused', 'DOWN', /^The server refuses: PERMISSION_DENIED zu spät: 5 %$/],
+    ['refused', 'DOWN', /^The server refused: PERMISSION_DENIED zu spät: 5 %$/],
     ['long', 'DOWN', /its answer is too long$/],
   ])('says of the service %j that it is %s', async (service, outcome, message) => {
     const port = await serve('Check', ServerCredentials.createInsecure())
@@ -330,11 +330,11 @@ describe('a real WebSocket server', () => {
   })
 
   test.each([
-    [{ expect: 'hello /' }, 'UP', /^Received what is expected in \d+ ms$/],
-    [{ send: 'ping', expect: 'said ping' }, 'UP', /^Received what is expected/],
+    [{ expect: 'hello /' }, 'UP', /^Received the expected message in \d+ ms$/],
+    [{ send: 'ping', expect: 'said ping' }, 'UP', /^Received the expected message/],
     [{ send: 'ping', expect: 'pong' }, 'DOWN', /^No answer within 0\.5 s$/],
     [{ send: 'end', expect: 'pong' }, 'DOWN', /^The server closed the WebSocket \(1008\)$/],
-    [{ send: 'flood', expect: 'pong' }, 'DOWN', /^The server sends a message of more than 64 KiB$/],
+    [{ send: 'flood', expect: 'pong' }, 'DOWN', /^The server sent a message of more than 64 KiB$/],
   ])('with %j is %s', async (given, outcome, message) => {
     const port = await serve(() => false)
     const found = await run('WEBSOCKET', { port, tls: false, ...given }, 500)
@@ -378,7 +378,7 @@ describe('an MQTT broker', () => {
     ],
     ['another message', [subscribed, message('a/b', 'on')], { expect: 'off' }, 'DOWN', /^Received a message, but not/],
     ['no message', [subscribed], {}, 'DOWN', /^No answer within 0\.5 s$/],
-    ['a refusal', [Buffer.from([0x90, 3, 0, 1, 0x80])], {}, 'DOWN', /^The broker refuses the subscription$/],
+    ['a refusal', [Buffer.from([0x90, 3, 0, 1, 0x80])], {}, 'DOWN', /^The broker refused the subscription$/],
     ['a packet that it must not send', [Buffer.from([0xc0, 0])], {}, 'DOWN', /^The server does not speak MQTT$/],
     ['a length without end', [Buffer.from([0x90, 255, 255, 255, 255, 1])], {}, 'DOWN', /does not speak MQTT$/],
     ['a message without a topic', [subscribed, Buffer.from([0x30, 1, 0])], {}, 'DOWN', /does not speak MQTT$/],
@@ -448,9 +448,9 @@ describe('a MongoDB server', () => {
       'DOWN',
       /^The server is neither primary nor secondary of rs0$/,
     ],
-    ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refuses: node is in shutdown$/],
-    ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refuses: node is/],
-    ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refuses: hello$/],
+    ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refused: node is in shutdown$/],
+    ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refused: node is/],
+    ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refused: hello$/],
     ['answering something else', mongoAnswer(7, mongoDocument(ok)), 'DOWN', foreign],
     ['of an old protocol', mongoAnswer(1, mongoDocument(ok), { code: 1 }), 'DOWN', foreign],
     ['with more to come', mongoAnswer(1, mongoDocument(ok), { flags: 2 }), 'DOWN', foreign],
@@ -579,7 +579,7 @@ describe('a MySQL server', () => {
       outcome: 'UP',
       message: expect.stringMatching(/^Version 8\.0\.36: 2 rows in/),
     })
-    const refused = { outcome: 'DOWN', message: 'The server refuses: Access denied' }
+    const refused = { outcome: 'DOWN', message: 'The server refused: Access denied' }
     expect(await run('MYSQL', { port, password: 'wrong' })).toMatchObject(refused)
     expect(await run('MYSQL', { port, database: 'shop' })).toMatchObject(refused)
     expect(await run('MYSQL', { ...signed, query: 'SELECT no' })).toMatchObject(refused)

@@ -30,7 +30,7 @@ async function ask(startTls: StartTls, port: number) {
 }
 
 const secured = { outcome: 'UP', detail: { certificateEndsAt: expect.any(String) } }
-const refused = { outcome: 'DOWN', message: 'The server refuses to start TLS' }
+const refused = { outcome: 'DOWN', message: 'The server refused to start TLS' }
 
 const exim = '/usr/sbin/exim4'
 const dovecot = '/usr/sbin/dovecot'

@@ -204,7 +204,7 @@ describe('STARTTLS', () => {
   ])('that is refused by %s is DOWN', async (protocol, greeting, replies) => {
     expect(await ask(protocol, greeting, replies)).toMatchObject({
       outcome: 'DOWN',
-      message: 'The server refuses to start TLS',
+      message: 'The server refused to start TLS',
     })
   })
 

@@ -19,8 +19,8 @@ const up = result('UP', null)
 type Step = ProbeResult | number | readonly [ProbeResult, '*']
 
 /**
- * Returns the outcomes of consecutive results; a number advances the clock by seconds, an asterisk means that the monitor
- * was down before.
+ * Returns the outcomes of consecutive results; a number advances the clock by seconds, an asterisk means that the
+ * monitor was down before.
  */
 async function weighed(isNetworkUp: boolean | (() => boolean), ...steps: readonly Step[]): Promise<string[]> {
   const { assess } = createConnectivity({
@@ -99,7 +99,7 @@ test('the loss of our network and its end are logged once each', async () => {
   const { assess } = createConnectivity({ isNetworkUp: async () => false, log: Object.assign(silent.child({}), log) })
   for (const each of [a, b, c, a, b, c, up, up]) await assess(each, false, 0)
   expect(said).toEqual([
-    'monitoring: neither targets nor resolvers respond: our own network may be down, and probe results are unknown',
+    'monitoring: neither targets nor resolvers respond, so our own network may be down; probe results are unknown',
     'monitoring: our own network works again',
   ])
 })
