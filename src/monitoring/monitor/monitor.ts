@@ -22,7 +22,7 @@ import { heartbeatTokenPurpose, newHeartbeatToken } from '../heartbeat/heartbeat
 import { deleteWatches, resetWatches } from '../schedule/watch.ts'
 import { setParents } from '../state/dependency-store.ts'
 import { leaveIncident } from '../state/incident.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enoughKnownAt, regionsNeeded } from '../state/staleness.ts'
 import { enterState } from '../uptime/state-intervals.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
@@ -217,7 +217,7 @@ async function reconcileEdit(tx: Context, before: Monitor, after: Monitor, isOth
   const isOtherGroup = isOther && after.kind === 'GROUP'
   if (!isReset && !isOtherGroup) return events
   const changedAt = isOtherGroup ? tx.now() : undefined
-  return [...events, ...(await followMembers(tx, after.organizationId, [after.id], changedAt))]
+  return [...events, ...(await reconcileGroups(tx, after.organizationId, [after.id], changedAt))]
 }
 
 /**
@@ -250,7 +250,7 @@ export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> 
     const events = [monitorEvent('MONITOR_DELETED', monitor), ...left, ...(await statusEvents(tx, monitor, null))]
     const updated = groups.map((group) => monitorEvent('MONITOR_UPDATED', group))
     const groupIds = groups.map((group) => group.id)
-    return [monitor, ...events, ...updated, ...(await followMembers(tx, organizationId, groupIds, tx.now()))]
+    return [monitor, ...events, ...updated, ...(await reconcileGroups(tx, organizationId, groupIds, tx.now()))]
   })
 }
 

@@ -21,8 +21,8 @@ import { newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
 import { createFirstWatches } from '../schedule/watch.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { setParents } from '../state/dependency-store.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
-import { beginHistories } from '../uptime/state-intervals.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
+import { createFirstIntervals } from '../uptime/state-intervals.ts'
 import { monitorEvent, newMonitorEvents } from './monitor-events.ts'
 import { optionMembers, readOptions, sealOptions } from './options.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
@@ -98,10 +98,10 @@ export async function insertMonitors(
     if (parents && monitor && !(monitor instanceof DomainError)) await setParents(tx, monitor, parents)
   }
   await createFirstWatches(tx, made)
-  await beginHistories(tx, made)
+  await createFirstIntervals(tx, made)
   const events = made.map((monitor) => monitorEvent('MONITOR_CREATED', monitor))
   const groupIds = made.flatMap(({ id, kind }) => (kind === 'GROUP' ? [id] : []))
-  const judged = groupIds.length === 0 ? [] : await followMembers(tx, organizationId, groupIds)
+  const judged = groupIds.length === 0 ? [] : await reconcileGroups(tx, organizationId, groupIds)
   return { monitors, events: [...events, ...(await newMonitorEvents(tx, made)), ...judged] }
 }
 

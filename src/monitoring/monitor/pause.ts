@@ -10,7 +10,7 @@ import type { PausedBy } from '../../generated/prisma/enums.ts'
 import { firstDue } from '../heartbeat/heartbeat.ts'
 import { deleteWatches, resetWatches } from '../schedule/watch.ts'
 import { leaveIncident } from '../state/incident.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enterState } from '../uptime/state-intervals.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
 
@@ -65,7 +65,7 @@ export async function pause(
   const paused = await enterState(tx, monitor, 'PAUSED', tx.now(), cause, data)
   const left = await leaveIncident(tx, monitor, 'PAUSED')
   const events = [event, ...left, ...(await statusEvents(tx, monitor, paused))]
-  return [paused, ...events, ...(await followMembers(tx, monitor.organizationId, [monitor.id]))]
+  return [paused, ...events, ...(await reconcileGroups(tx, monitor.organizationId, [monitor.id]))]
 }
 
 /** Resumes a paused monitor, in the transaction of a change. Returns the monitor and the new events. */
@@ -73,7 +73,7 @@ export async function resume(tx: Context, monitor: Monitor): Promise<ChangeResul
   await resetWatches(tx, monitor, await firstDue(tx, monitor))
   const data = { pausedBy: null, version: { increment: 1 } }
   await enterState(tx, monitor, 'PENDING', tx.now(), '', data)
-  const followed = await followMembers(tx, monitor.organizationId, [monitor.id])
+  const followed = await reconcileGroups(tx, monitor.organizationId, [monitor.id])
   const resumed = await tx.db.monitor.findUniqueOrThrow({ where: { id: monitor.id } })
   return [resumed, monitorEvent('MONITOR_RESUMED', monitor), ...followed]
 }

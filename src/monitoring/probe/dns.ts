@@ -140,9 +140,7 @@ type Answered = Exclude<DnsResult, DnsFailure>
 /** A name that every resolver answers itself (RFC 6761 §6.3). */
 const CONTROL = 'localhost'
 
-/**
- * Queries our own resolvers. If they do not answer, the target is DOWN only if they answer a control query.
- */
+/** Queries our own resolvers. If they do not answer, the target is DOWN only if they answer a control query. */
 async function queryOwnResolvers(
   given: DnsOptions,
   { tools, timeoutMs, signal }: ProbeRun,

@@ -85,7 +85,7 @@ describe('a monitor that goes down', () => {
     expect(await reported()).toEqual([
       [
         'Shop: Website is down',
-        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
+        'INVESTIGATING **Website** went down at 12:01:00 UTC: Connection refused.',
         'RESOLVED **Website** recovered after 12 minutes.',
       ],
     ])
@@ -129,8 +129,8 @@ describe('a monitor that goes down', () => {
     expect(await reported()).toEqual([
       [
         'Shop: Website is down',
-        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
-        'INVESTIGATING **API** is down since 12:03:00 UTC: Timed out.',
+        'INVESTIGATING **Website** went down at 12:01:00 UTC: Connection refused.',
+        'INVESTIGATING **API** went down at 12:03:00 UTC: Timed out.',
         'INVESTIGATING **Website** recovered after 5 minutes; still down: **API**.',
         'RESOLVED **API** recovered after 1 hour 5 minutes.',
       ],
@@ -251,7 +251,7 @@ describe('an incident that a person has updated', () => {
 })
 
 test.each<[LeaveReason, string]>([
-  ['PAUSED', 'is paused'],
+  ['PAUSED', 'was paused'],
   ['MOVED', 'no longer monitors this service'],
   ['CHANGED', 'was changed'],
   ['DELETED', 'was deleted'],

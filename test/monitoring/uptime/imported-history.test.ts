@@ -80,7 +80,7 @@ describe('imported history', () => {
     await expect(give({}, { histories: [twice, twice] })).rejects.toThrow(Invalid)
     const skipped = [...(await give({ serviceId: other.id })), ...(await give({ since: '2099-01-01' }))]
     expect(skipped.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
-      'SKIPPED There is no such service.',
+      'SKIPPED The service does not exist.',
       'SKIPPED Its days are in the future.',
     ])
     expect([await days(), await other.days()]).toEqual([[], []])

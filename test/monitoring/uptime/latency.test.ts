@@ -142,7 +142,7 @@ describe('latencies', () => {
       }
     }
     const refusal = (range: string, points: number) =>
-      `The input is invalid. resolution: is too fine for ${range}: it would return ${points} points, at most 800 are allowed.`
+      `The input is invalid. resolution: is too high for ${range}: it returns ${points} points, and at most 800 are allowed.`
     expect(sizes).toEqual([
       'HOURS_24 MINUTES_5: 288',
       'HOURS_24 HOUR: 24',
