@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeCommon } from '../../../src/monitoring/probe/common.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
 
-describe('what kinds have in common', () => {
+describe('the common options of all kinds', () => {
   test.each([
     ['UP', {}, 'UP', 'said'],
     ['UP', { downAboveMs: 100 }, 'UP', 'said'],

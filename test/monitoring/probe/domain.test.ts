@@ -46,7 +46,7 @@ describe('the registration of a domain', () => {
     expect(read.success ? read.data : null).toEqual(expected === null ? null : { domain: expected, warnDays: 30 })
   })
 
-  test('is queried by the probe', async () => {
+  test('is looked up by the probe', async () => {
     const { tools } = await startTools()
     const rdap = { registrationOf: async (name: string) => ({ kind: 'unknown', why: name }) as const }
     const result = await domain.run({ domain: 'a.example', warnDays: 30 }, runWith({ ...tools, rdap }))

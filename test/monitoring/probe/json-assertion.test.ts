@@ -46,7 +46,7 @@ describe('a JSON assertion', () => {
     expect(load(assertion)).toBe(message)
   })
 
-  test('compares amounts in texts and long numbers, and matches texts', () => {
+  test('compares amounts in strings and long numbers, and matches strings', () => {
     const of = (value: string, assertion: object) =>
       jsonMismatch({ path: '$.a', absent: false, ...assertion }, `{"a":${value}}`, matching)
     expect(of('"12.50"', { greaterThan: 12 })).toBeNull()
@@ -86,12 +86,12 @@ describe('a JSON assertion', () => {
     expect(jsonMismatch({ path: '$', absent: false }, '[01234567890123456789]')).toBe('The response is not valid JSON')
   })
 
-  test('ignores brackets in strings, and accepts realistic depths', () => {
+  test('ignores brackets in strings, and accepts realistic nesting', () => {
     const text = `{"a":"${'['.repeat(5000)}\\"[\\\\","b":${'['.repeat(400)}1${']'.repeat(400)}}`
     expect(jsonMismatch({ path: '$.b[0]', absent: false }, text)).toBeNull()
   })
 
-  test('reads any megabyte quickly', () => {
+  test('parses any text of a megabyte quickly', () => {
     const kinds = ['[', '{"a":', '[[],', '"\\\\', '\\"', '{"":"",', '1234567890123456,']
     for (const kind of kinds) {
       const body = kind.repeat(2 ** 20 / kind.length)
@@ -101,7 +101,7 @@ describe('a JSON assertion', () => {
     }
   })
 
-  test('survives deep JSON and prototype keys', () => {
+  test('handles deep JSON and prototype keys', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000)
     expect(jsonMismatch({ path: '$[0][0]', equals: 1, absent: false }, deep)).toBe(
       'The response is JSON with more than 500 levels, which is too deep to read',

@@ -12,7 +12,7 @@ import { runWith, startTools } from './run.ts'
 
 const authority = createAuthority()
 
-/** Makes a folder with a certificate of the authority, and its key. */
+/** Creates a folder with a certificate of the test authority and its key. */
 function certified() {
   const folder = scratchFolder()
   const { cert, key } = authority.issue(['127.0.0.1'])

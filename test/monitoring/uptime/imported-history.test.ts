@@ -63,7 +63,7 @@ describe('imported history', () => {
     expect([kept.length, kept[0]?.[0]]).toEqual([400, +day(399)])
   })
 
-  test('is refused when it makes no sense, and skipped for services of other organizations', async () => {
+  test('is refused if it is invalid, and skipped for services of other organizations', async () => {
     const { give, days } = await owner()
     const other = await owner()
     const wrong = [
