@@ -55,9 +55,9 @@ export const errorByStatus: Readonly<Record<HealthStatus, ListError | null>> = {
 }
 
 /**
- * The maximum time to cache a list's answer, in milliseconds. The DNS client caches the absence of a record no longer
- * than this either. An unreliable list is not used again before this time is over, when the cache has no false answer
- * any more.
+ * The maximum time to cache a list's answer, in milliseconds. It is also the maximum time for which the DNS client
+ * caches the absence of a record. An unreliable list is not used again before this time is over, so that the cache no
+ * longer contains a false answer.
  */
 export const ANSWER_TTL_MS = 15 * MINUTE
 

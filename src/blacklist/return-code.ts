@@ -17,8 +17,7 @@ export type DecodedAnswer =
 
 /**
  * The meaning of one code (or bit) of a list. `listing` reports abuse. `policy` means that the address should not send
- * mail directly; it accuses no one and does not affect a web server. `informational` is worth showing but is not an
- * entry.
+ * mail directly; it does not report abuse or affect a web server. `informational` is shown but is not an entry.
  */
 export interface CodeMeaning {
   readonly kind: 'listing' | 'policy' | 'informational'

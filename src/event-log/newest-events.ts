@@ -7,7 +7,7 @@ export type NewestEventJson = readonly [kind: EventKind, seq: number, at: string
 
 /**
  * Returns an SQL expression for the newest event of each kind in an organization's log, as a JSON array of
- * `NewestEventJson`. It reads one index entry per kind, however long the log is.
+ * `NewestEventJson`. It reads one index entry per kind, regardless of the length of the log.
  * @param organizationId an SQL expression.
  */
 export function newestEventsJson(organizationId: Prisma.Sql): Prisma.Sql {

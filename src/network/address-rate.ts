@@ -9,7 +9,10 @@ import { createDestinationLimiter } from './destination-limiter.ts'
  */
 export const CONNECTIONS_PER_MINUTE = 7200
 
-/** Limits connections by address, whatever names and redirects lead to it. Checked when a connection starts. */
+/**
+ * Limits connections by address, regardless of the names and redirects that lead to it. Checked when a connection
+ * starts.
+ */
 export interface AddressRateLimiter {
   /** Admits a connection to an address; false: the limit is reached. */
   tryAcquire(address: string): boolean

@@ -82,12 +82,12 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     expect(await database.trouble()).toBe('unreachable')
     await proxy.resume()
     await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: available again')), 15_000)
-    const told = lines.filter(({ msg }) => /unreachable|available again/.test(msg))
-    expect(told.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
+    const outages = lines.filter(({ msg }) => /unreachable|available again/.test(msg))
+    expect(outages.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
       'database: unreachable; retrying every second',
       'database: available again after n s',
     ])
-    expect(told[1]?.failures).toBeGreaterThan(10)
+    expect(outages[1]?.failures).toBeGreaterThan(10)
     expect(await prisma.organization.count()).toBe(0)
   })
 

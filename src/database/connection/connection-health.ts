@@ -26,7 +26,7 @@ const REMINDER = MINUTE
 /** The silence, in milliseconds, after which running statements trigger a health check. */
 const SILENCE_LIMIT = 2 * SECOND
 
-/** Logs an outage when it begins, once a minute, and when it ends, with the number of failed statements. */
+/** Logs an outage when it starts, once a minute, and when it ends, with the number of failed statements. */
 interface OutageLog {
   /** The current problem; null: there is no outage. */
   readonly trouble: DatabaseProblem | null

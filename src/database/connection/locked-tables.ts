@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../../core/time.ts'
 
-/** Detects statements that wait for a table lock, however busy the server is. */
+/** Detects statements that wait for a table lock, even on a busy server. */
 export interface LockDetector {
   /** Queries the server at most once a second. When the server does not answer, returns the previous result. */
   isLocked(): Promise<boolean>
@@ -31,7 +31,7 @@ export function createLockDetector(pool: Pick<pg.Pool, 'query'>, log: Logger): L
       const { rows } = await pool.query<{ name: string }>(LOCKED)
       const tables = rows.map(({ name }) => name).join(', ')
       if (tables !== asked.tables) {
-        if (tables === '') log.warn('database: no statement is waiting for a locked table any more')
+        if (tables === '') log.warn('database: no statement is waiting for a locked table anymore')
         else log.error(`database: statements are waiting for a locked table: ${tables}`)
       }
       asked = { at: performance.now(), tables }

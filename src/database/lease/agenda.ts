@@ -27,7 +27,7 @@ interface Item {
   timer?: NodeJS.Timeout
 }
 
-/** The longest that workers with an agenda sleep. It can be long, because the agenda wakes them. */
+/** The maximum sleep of workers with an agenda. It can be long, because the agenda wakes them. */
 export const IDLE_MS = MINUTE
 
 /** The interval of queries. */

@@ -40,7 +40,7 @@ export interface LeasedWorker {
   close(): Promise<void>
 }
 
-/** A leased worker, with what the code that implements its work needs. */
+/** A leased worker, with the functions that the implementation of its work needs. */
 export interface LeasedWork<Row> extends LeasedWorker {
   /** The number of rows that the worker is working on. */
   readonly running: number

@@ -18,7 +18,7 @@ export interface GroupStanding {
   readonly state: MonitorState
   readonly stateSince: Date
   readonly unknownSince: Date | null
-  /** The earliest time at which a new state can begin: when the group was created, changed or resumed. */
+  /** The earliest time at which a new state can start: when the group was created, changed or resumed. */
   readonly earliest: Date
 }
 
@@ -30,7 +30,7 @@ type KnownState = 'UP' | 'DEGRADED' | 'DOWN'
  */
 export type GroupVerdict =
   /**
-   * @property since when the state began. @property knownSince when the group became known, if it was unknown before.
+   * @property since when the state started. @property knownSince when the group became known, if it was unknown before.
    */
   | { readonly kind: 'KNOWN'; readonly state: KnownState; readonly since: Date; readonly knownSince: Date }
   | { readonly kind: 'UNKNOWN'; readonly since: Date }

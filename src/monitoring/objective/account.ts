@@ -6,7 +6,7 @@ export type Counted = 'good' | 'bad' | 'unknown' | 'maintenance' | 'excluded'
 
 /** The milliseconds of a span, by how they count. They add up to the whole span. */
 export interface Account extends Readonly<Record<Counted, number>> {
-  /** The corrected milliseconds, however they count. */
+  /** The milliseconds that a correction covers, regardless of how they count. */
   readonly corrected: number
 }
 

@@ -31,7 +31,7 @@ export interface BudgetQuestion {
   readonly target: number
   /** The whole window, which may end after now. */
   readonly window: Span
-  /** When monitoring of the service began. */
+  /** When the monitoring of the service started. */
   readonly begunAt: Date
   readonly now: Date
 }
@@ -41,7 +41,7 @@ const AT_RISK_SHARE = 0.2
 
 /**
  * Computes the budget of an objective. The budget covers the whole window, including future time and the time before
- * monitoring began. Time without data, maintenance and excluded time reduce it proportionally.
+ * monitoring started. Time without data, maintenance and excluded time reduce it proportionally.
  */
 export function budgetOf(
   stretches: readonly CountedStretch[],

@@ -169,7 +169,7 @@ function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): Ru
       return await runProbe(kind, options, { tools, owner, timeoutMs, signal, state, lastDown })
     } catch (error) {
       ctx.log.error({ err: error, watch: watch.id }, 'monitoring: could not run a probe')
-      return probeResult('UNKNOWN', 'The probe failed because of an internal error, which was logged.')
+      return probeResult('UNKNOWN', 'The probe failed because of an internal error, which we have logged.')
     }
   }
 }

@@ -53,7 +53,7 @@ export function retransmitWhenDue(failover: Failover, at: number): void {
   askNext(failover)
 }
 
-/** Cancels a failover. `onResult` is not called any more. */
+/** Cancels a failover. `onResult` is not called anymore. */
 export function cancelFailover(failover: Failover): void {
   for (const exchange of failover.exchanges) exchange.cancel()
 }

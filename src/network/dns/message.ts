@@ -58,7 +58,7 @@ const rcodeMask = 0x000f
 const rcodes = { noError: 0, nameError: 3, refused: 5 } as const
 /** The maximum length of a chain of CNAMEs. Resolvers have about the same limit. */
 const longestChain = 16
-/** The bounds of how long answers are cached, in seconds, whatever their TTL. */
+/** The limits of the time for which answers are cached, in seconds, regardless of their TTL. */
 const positiveTtl = { least: 30, most: 3600 } as const
 const negativeTtl = { least: 15, most: 900, withoutSoa: 30 } as const
 

@@ -120,7 +120,7 @@ export function readBody(
 /** The initial size of a collector's buffer, in bytes. */
 const COLLECTED_BYTES = 16 * 1024
 
-/** Collects up to `limit` bytes, in linear time and memory however small the chunks are. */
+/** Collects up to `limit` bytes, in linear time and memory even if the chunks are small. */
 function createCollector(limit: number) {
   let buffer = Buffer.allocUnsafeSlow(Math.min(limit, COLLECTED_BYTES))
   let length = 0

@@ -47,7 +47,7 @@ describe('a run', () => {
     const { tools } = await startTools()
     vi.spyOn(ping, 'run').mockRejectedValue(new TypeError('s3cret'))
     expect(await runProbe('PING', options, runWith({ ...tools, log }))).toEqual(
-      probeResult('UNKNOWN', 'The probe failed: an internal error, which is logged'),
+      probeResult('UNKNOWN', 'The probe failed: an internal error, which we have logged'),
     )
     expect(lines.length).toBe(1)
     expect(lines[0]).toContain('TypeError')

@@ -216,8 +216,8 @@ describe('a run', () => {
     /** Starts runs that share one process slot. Each reports its start and ends on demand. */
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
-      const [begun, reported] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
-      const path = await program(`echo >> ${begun}; while [ ! -e ${reported} ]; do sleep 0.02; done; ${counted(3, 3)}`)
+      const [startFile, endFile] = [join(folder.path, `starts-${programs}`), join(folder.path, `end-${programs}`)]
+      const path = await program(`echo >> ${startFile}; while [ ! -e ${endFile} ]; do sleep 0.02; done; ${counted(3, 3)}`)
       const { run: runOne } = pingBy(path, 1)
       const stopping = new AbortController()
       const started = performance.now()
@@ -228,25 +228,25 @@ describe('a run', () => {
         runs,
         stopping,
         started,
-        begun: () =>
-          readFile(begun, 'utf8').then(
+        startCount: () =>
+          readFile(startFile, 'utf8').then(
             ({ length }) => length,
             () => 0,
           ),
-        end: () => writeFile(reported, ''),
+        end: () => writeFile(endFile, ''),
       }
     }
 
     test('waits for a free process', async () => {
-      const { runs, begun, end } = await crowd(4, 30_000)
-      await expect.poll(begun).toBe(1)
+      const { runs, startCount, end } = await crowd(4, 30_000)
+      await expect.poll(startCount).toBe(1)
       await end()
       for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UP')
-      expect(await begun()).toBe(4)
+      expect(await startCount()).toBe(4)
     })
 
     test('is UNKNOWN, not DOWN, when no process becomes free in time', async () => {
-      const { runs, begun, started } = await crowd(3, 600)
+      const { runs, startCount, started } = await crowd(3, 600)
       const [first, ...others] = await Promise.all(runs)
       expect(first?.outcome).toBe('UNKNOWN')
       for (const result of others) {
@@ -256,7 +256,7 @@ describe('a run', () => {
           suspect: null,
         })
       }
-      expect(await begun()).toBe(1)
+      expect(await startCount()).toBe(1)
       expect(performance.now() - started).toBeLessThan(3000)
     })
 

@@ -643,7 +643,7 @@ describe('real servers, if Debian’s packages are installed', () => {
     expect(await run('MQTT', { port, username: 'ana', password: 's3cret' })).toMatchObject({ outcome: 'UP' })
     expect(await run('MQTT', { port })).toMatchObject({
       outcome: 'DOWN',
-      message: expect.stringMatching(/^The broker refuses/),
+      message: expect.stringMatching(/^The broker refused/),
     })
   })
 

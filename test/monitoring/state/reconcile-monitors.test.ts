@@ -126,7 +126,7 @@ test('a monitor that was deleted or paused in the meantime is not changed', asyn
 
 test('an outage opens no incident during maintenance, but the next result after it does', async () => {
   const { ctx, as, id, serviceId, worker, news, monitor } = await withMonitor()
-  const told = async () => (await news()).filter((line) => line.startsWith('INCIDENT'))
+  const incidentNews = async () => (await news()).filter((line) => line.startsWith('INCIDENT'))
   const times = { startsAt: at(1), endsAt: at(7200) }
   const planned = { title: 'Move', message: 'We move.', serviceIds: [serviceId], ...times }
   const { id: maintenanceId } = await scheduleMaintenance(ctx, { ...planned, startsAt: at(60) })
@@ -135,7 +135,7 @@ test('an outage opens no incident during maintenance, but the next result after 
   await watching.pass(180, [worker], 10)
   expect(await monitor()).toMatchObject({ state: 'DOWN' })
   const { organizationId } = await monitor()
-  expect(await told()).toEqual([])
+  expect(await incidentNews()).toEqual([])
   expect(await readPageState(prisma, organizationId, watching.now())).toMatchObject({
     status: { indicator: 'MAINTENANCE' },
     services: [{ status: 'UNDER_MAINTENANCE' }],
@@ -143,7 +143,7 @@ test('an outage opens no incident during maintenance, but the next result after 
   await updateMaintenance(as('WRITE'), { id: maintenanceId, status: 'COMPLETED' })
   await watching.pass(90, [worker], 10)
   finds.delete(id)
-  expect(await told()).toEqual(['INCIDENT_CREATED Shop: Website is down'])
+  expect(await incidentNews()).toEqual(['INCIDENT_CREATED Shop: Website is down'])
 })
 
 describe('two workers that reconcile the same monitor at once', () => {

@@ -127,7 +127,7 @@ describe('a name', () => {
     expect(alias(long(62))).toEqual(malformed)
   })
 
-  // The data begin at 36: behind 12 bytes of header, 12 of question and 12 of the record.
+  // The data start at 36, after 12 bytes of header, 12 of question and 12 of record.
   test.each<[string, Buffer]>([
     ['that points at itself', bytes(0xc0, 36)],
     ['that points forward', bytes(0xc0, 38, 0)],
