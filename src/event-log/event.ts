@@ -17,7 +17,7 @@ export interface NewEvent {
   readonly updateId?: string
   /** The month, such as 2026-10, whose report the event announces; absent for other events. */
   readonly reportMonth?: string
-/** The services that the event affects besides the current ones of its subject: those of a deleted incident, say. */
+  /** The services that the event affects besides the current ones of its subject: those of a deleted incident, say. */
   readonly serviceIds?: readonly string[]
   /** Whether the event notifies subscribers, if its kind does; absent: yes. */
   readonly tellSubscribers?: boolean

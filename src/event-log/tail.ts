@@ -20,7 +20,7 @@ export interface Gap {
 export interface Follower extends AsyncIterableIterator<Event | Gap, undefined> {
   /** The position of the last event that was returned or filtered out; -1: a gap follows. */
   readonly position: number
-/** Returns the next event that is already in the log, without waiting; null: none, or the follower has ended. */
+  /** Returns the next event that is already in the log, without waiting; null: none, or the follower has ended. */
   poll(): Promise<Event | Gap | null>
   /** Ends the follower at once, even while `next` is waiting. */
   return(): Promise<IteratorResult<Event | Gap, undefined>>

@@ -61,7 +61,8 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
 
   function forgetIdle(): void {
     for (const [key, destination] of destinations) {
-      if (destination.running === 0 && destination.waiting.size === 0 && destination.bucket?.isFull() !== false) destinations.delete(key)
+      if (destination.running === 0 && destination.waiting.size === 0 && destination.bucket?.isFull() !== false)
+        destinations.delete(key)
     }
   }
 
@@ -80,7 +81,8 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
     }
     clearTimeout(destination.timer)
     const pause = destination.bucket?.msUntilToken() ?? 0
-    if (destination.waiting.size > 0 && pause > 0) destination.timer = setTimeout(() => startWaiting(destination), pause).unref()
+    if (destination.waiting.size > 0 && pause > 0)
+      destination.timer = setTimeout(() => startWaiting(destination), pause).unref()
   }
 
   function releaseOf(destination: Destination): () => void {

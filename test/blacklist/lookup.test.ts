@@ -91,7 +91,11 @@ describe('an answer', () => {
       (query) => ({ ...answer(query, ['127.0.0.2']), question: { name: `x.${query.name}`, type: 'A' } }),
       { error: 'timeout' },
     ],
-    ['comes from another address', (query) => ({ ...answer(query, ['127.0.0.2']), forged: true }), { error: 'timeout' }],
+    [
+      'comes from another address',
+      (query) => ({ ...answer(query, ['127.0.0.2']), forged: true }),
+      { error: 'timeout' },
+    ],
     [
       'is about another name',
       () => ({ answers: [{ name: 'other.zen.spamhaus.org', type: 'A', data: '127.0.0.2' }] }),

@@ -88,7 +88,7 @@ test.each<[string, Record<string, unknown>, (ctx: Context, input: unknown) => Pr
     },
     (_ctx, input) => updateMonitor(sealing, input),
   ],
-    ['no field', { id: service.id }, updateService],
+  ['no field', { id: service.id }, updateService],
 ])('an edit of %s without a change leaves the version and appends no event', async (_what, input, edit) => {
   const [before, dump] = [await news(), await versions()]
   await edit(ctx, input)

@@ -103,7 +103,9 @@ describe('fifty names of one address', () => {
     expect(receiver.received.length).toBe(up.length)
     const others = findings.filter(({ outcome }) => outcome !== 'UP')
     expect(new Set(others.map(({ outcome, suspect }) => `${outcome} ${suspect}`))).toEqual(new Set(['UNKNOWN null']))
-    expect(others[0]?.message).toMatch(/^Not connected: too many connections to the addresses of www\.shop-\d+\.com at once$/)
+    expect(others[0]?.message).toMatch(
+      /^Not connected: too many connections to the addresses of www\.shop-\d+\.com at once$/,
+    )
   })
 
   test('are all served in time within the limit', async () => {

@@ -33,7 +33,10 @@ export async function openAsnTable(
   try {
     await writeStored(path, source.version, block)
   } catch (error) {
-    log.warn({ err: error }, `geo: could not store the compiled AS numbers in ${path}; the next start compiles them again`)
+    log.warn(
+      { err: error },
+      `geo: could not store the compiled AS numbers in ${path}; the next start compiles them again`,
+    )
     return readAsnTable(randomAccessTo(block))
   }
   return openStored(path, signal)

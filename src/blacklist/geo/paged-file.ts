@@ -50,7 +50,7 @@ export function openPagedFile(path: string): PagedFile {
   function readPage(number: number): Buffer {
     const known = pages.get(number)
     if (known !== undefined) return known
-      // After a close, the system may reuse the file descriptor for another file.
+    // After a close, the system may reuse the file descriptor for another file.
     if (isClosed) throw new Error(`${path} is closed`)
     const page = Buffer.allocUnsafeSlow(PAGE_BYTES)
     const length = readSync(file, page, 0, PAGE_BYTES, number * PAGE_BYTES)

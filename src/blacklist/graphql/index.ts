@@ -103,7 +103,9 @@ const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
       description: 'The number of policy entries in `listedCount`. They do not report abuse.',
     }),
     cleanCount: t.exposeInt('cleanCount', { description: 'The number of lists that do not list the target.' }),
-    failedCount: t.exposeInt('failedCount', { description: 'The number of lists in `cleanCount` without a usable answer.' }),
+    failedCount: t.exposeInt('failedCount', {
+      description: 'The number of lists in `cleanCount` without a usable answer.',
+    }),
     verdict: t.exposeString('verdict', { description: 'A summary of the report.' }),
     results: t.expose('results', {
       type: [BlacklistResultRef],

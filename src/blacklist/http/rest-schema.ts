@@ -22,7 +22,8 @@ const resultJson = z
     delist_url: z.url().meta({ description: 'The page for contesting a listing.' }),
     codes: z.array(z.string()).meta({ description: 'The raw A answers.', example: ['127.0.0.2'] }),
     error: z.enum(listErrors).optional().meta({
-      description: 'Why the list gave no usable answer; absent if it gave one. Such a list neither lists nor clears the target.',
+      description:
+        'Why the list gave no usable answer; absent if it gave one. Such a list neither lists nor clears the target.',
     }),
     note: z.string().optional().meta({ description: 'An explanation of the answer.' }),
   })

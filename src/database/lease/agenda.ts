@@ -71,7 +71,11 @@ export function createAgenda(parts: {
       }
     },
     start() {
-      loop = startPollLoop(ask, { retryMs: periodMs, log, failureMessage: 'database: could not find out when work is due' })
+      loop = startPollLoop(ask, {
+        retryMs: periodMs,
+        log,
+        failureMessage: 'database: could not find out when work is due',
+      })
     },
     async stop() {
       await loop?.stop()

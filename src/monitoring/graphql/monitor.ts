@@ -15,7 +15,9 @@ const NEXT_PROBE =
 const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
   description: 'A monitor as seen from one region.',
   fields: (t) => ({
-    region: t.exposeString('region', { description: 'The region. *: probed once, because the result is the same everywhere.' }),
+    region: t.exposeString('region', {
+      description: 'The region. *: probed once, because the result is the same everywhere.',
+    }),
     state: t.expose('state', { type: MonitorState, description: 'The state as seen from this region.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
     lastProbedAt: t.expose('lastCheckedAt', {

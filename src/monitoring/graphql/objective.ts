@@ -18,7 +18,8 @@ import { organizationOf } from './uptime.ts'
 
 builder.enumType(BurnSpeed, {
   name: 'BurnSpeed',
-  description: 'The burn rate of an error budget. The thresholds apply to a window of 30 days and are scaled for others.',
+  description:
+    'The burn rate of an error budget. The thresholds apply to a window of 30 days and are scaled for others.',
   values: describedValues({
     FAST: 'A burn rate of at least 14.4, over an hour and the last 5 minutes.',
     SLOW: 'A burn rate of at least 6, over 6 hours and the last 30 minutes.',
@@ -83,14 +84,16 @@ const StandingRef = builder.objectRef<Standing>('ObjectiveStanding').implement({
     verdict: t.expose('verdict', { type: Verdict, description: 'The verdict.' }),
     percentage: t.exposeFloat('percent', {
       nullable: true,
-      description: 'The share of the known time in which the service was available, in percent, rounded down. Null: no data.',
+      description:
+        'The share of the known time in which the service was available, in percent, rounded down. Null: no data.',
     }),
     coverage: t.exposeFloat('coverage', {
       nullable: true,
       description: 'The known share of the counted time since monitoring began, in percent.',
     }),
     isFull: t.exposeBoolean('isFull', {
-      description: 'Whether the service has been monitored for the whole window. False: the figures cover only a part of it.',
+      description:
+        'Whether the service has been monitored for the whole window. False: the figures cover only a part of it.',
     }),
     source: t.expose('source', { type: UptimeSource, description: 'The source of the figures.' }),
     budgetSeconds: t.float({

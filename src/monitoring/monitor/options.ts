@@ -141,8 +141,7 @@ export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options
   return { kind, options: withoutSecrets(kind, blank.options) } as RedactedConfiguration
 }
 
-const SECRET_NOT_KEPT =
-  'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
+const SECRET_NOT_KEPT = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
 
 function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]

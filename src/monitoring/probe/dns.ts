@@ -116,7 +116,7 @@ function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
     return [
       {
         path: ['name'],
-            message: `must be a public name, unless you name a resolver; ${PRIVATE_NETWORKS_HINT}`,
+        message: `must be a public name, unless you name a resolver; ${PRIVATE_NETWORKS_HINT}`,
       },
     ]
   }

@@ -73,7 +73,8 @@ export function judgeRegistration(
   if (registration.kind === 'missing') return probeResult('DOWN', `The registry has no registration of ${name}`)
   const { expiresAt, statuses } = registration
   const problem = statuses.find((status) => lost.includes(status.toLowerCase()))
-  if (problem !== undefined) return probeResult('DOWN', `The registry reports the status of ${name} as ${problem.toLowerCase()}`)
+  if (problem !== undefined)
+    return probeResult('DOWN', `The registry reports the status of ${name} as ${problem.toLowerCase()}`)
   if (expiresAt === null) return probeResult('UNKNOWN', `The registry does not report when ${name} expires`)
   const leftMs = expiresAt.getTime() - now.getTime()
   const day = expiresAt.toISOString().slice(0, 10)

@@ -5,7 +5,7 @@ import { answersQuery, encodeQuery, readReply } from '../../network/dns/message.
 import { readHost } from '../../network/outbound/host.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
-import { converse, ConversationError } from './conversation.ts'
+import { ConversationError, converse } from './conversation.ts'
 import { unreachableResult } from './host.ts'
 import type { ProbeRun, Target } from './probe.ts'
 

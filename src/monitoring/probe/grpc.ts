@@ -114,7 +114,9 @@ function judge({ headers, trailers, body }: Http2Answer, service: string): strin
     throw new ConversationError('The server does not speak gRPC')
   const status = Number(trailers['grpc-status'] ?? headers['grpc-status'] ?? NaN)
   if (status !== 0)
-    throw new ConversationError(refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service))
+    throw new ConversationError(
+      refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service),
+    )
   const state = stateOf(body)
   if (state === 1) return 'SERVING'
   const name = states[state] ?? `in the unknown state ${state}`

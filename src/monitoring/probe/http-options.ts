@@ -221,7 +221,11 @@ export const httpOptions = z
         ctx.addIssue({ code: 'custom', path: ['clientCertificate'], message: 'must be left out for http://' })
       }
       if (token !== undefined && headers.some(({ name }) => name.toLowerCase() === 'authorization')) {
-        ctx.addIssue({ code: 'custom', path: ['oauth'], message: 'must be left out if there is an Authorization header' })
+        ctx.addIssue({
+          code: 'custom',
+          path: ['oauth'],
+          message: 'must be left out if there is an Authorization header',
+        })
       }
       for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
         if (method !== 'HEAD' || given === undefined) continue

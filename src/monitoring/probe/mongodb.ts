@@ -143,14 +143,17 @@ function clientOf(server: Conversation): Client {
     const length = head.readInt32LE(0) - HEAD_BYTES
     const isAnswer = head.readInt32LE(8) === id && head.readInt32LE(12) === OP_MSG
     if (!isAnswer || length < BODY_HEAD_BYTES || length > MAX_MESSAGE_BYTES) throw foreign()
-    if (length > MAX_BODY_BYTES) throw new ConversationError(`The server answered with more than ${MAX_BODY_BYTES / 1024} KiB`)
+    if (length > MAX_BODY_BYTES)
+      throw new ConversationError(`The server answered with more than ${MAX_BODY_BYTES / 1024} KiB`)
     const body = await server.bytes(length)
     // The request asked for neither a checksum nor more messages.
     if (body.readUInt32LE(0) !== 0 || body[4] !== 0) throw foreign()
     const answer = readDocument(body.subarray(BODY_HEAD_BYTES))
     if (answer === null) throw foreign()
     if (answer.get('ok') === 1) return answer
-    throw new ConversationError(`The server refused: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`)
+    throw new ConversationError(
+      `The server refused: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`,
+    )
   }
 }
 

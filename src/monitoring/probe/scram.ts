@@ -29,7 +29,8 @@ export function startScram(user: string, password: string, nonce = randomBytes(1
       const iterations = /^\d{1,9}$/.test(count) ? Number(count) : 0
       const isValid = both.startsWith(nonce) && both.length > nonce.length && salt !== ''
       if (!isValid || iterations < MIN_ITERATIONS) throw invalid()
-      if (iterations > MAX_ITERATIONS) throw new ConversationError('The server requires too many iterations of the password hash')
+      if (iterations > MAX_ITERATIONS)
+        throw new ConversationError('The server requires too many iterations of the password hash')
       const salted = await derive(prepared(password), Buffer.from(salt, 'base64'), iterations, 32, 'sha256')
       const withoutProof = `c=biws,r=${both}`
       const signed = `${bare},${challenge},${withoutProof}`

@@ -7,7 +7,7 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
-import { type Conversation, converse, ConversationError } from './conversation.ts'
+import { type Conversation, ConversationError, converse } from './conversation.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -191,7 +191,11 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
         const answer = await withinLimits(connected, run, (client) => talk(client, given))
         return successResult(given, connected, answer, performance.now() - started)
       } catch (error) {
-        return failureResult(error instanceof ConversationError ? error : new ConversationError(messageOf(error)), connected, run)
+        return failureResult(
+          error instanceof ConversationError ? error : new ConversationError(messageOf(error)),
+          connected,
+          run,
+        )
       } finally {
         connected.socket.destroy()
       }
@@ -261,7 +265,11 @@ function successResult(
 }
 
 /** Returns the result of a failed conversation. */
-function failureResult({ isAborted, message }: ConversationError, connection: Connection, { timeoutMs }: ProbeRun): ProbeResult {
+function failureResult(
+  { isAborted, message }: ConversationError,
+  connection: Connection,
+  { timeoutMs }: ProbeRun,
+): ProbeResult {
   if (isAborted) return probeResult('UNKNOWN', message)
   return probeResult('DOWN', message, { detail: detailOf(connection, timeoutMs) })
 }

@@ -41,7 +41,8 @@ const asks: Readonly<Record<StartTls, (server: Conversation) => Promise<void>>> 
     const answer = await server.bytes(length)
     // The message id comes first, then an extended response (RFC 4511 §4.12), whose first element is the result.
     const at = answer.indexOf(Buffer.from([0x0a, 0x01]))
-    if (answer[3] !== 0x78 || at === -1 || answer[at + 2] !== 0) throw new ConversationError('The server refused to start TLS')
+    if (answer[3] !== 0x78 || at === -1 || answer[at + 2] !== 0)
+      throw new ConversationError('The server refused to start TLS')
   },
 }
 

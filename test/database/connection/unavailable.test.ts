@@ -120,7 +120,7 @@ describe('errors that count as an outage', () => {
   })
 })
 
-  test('are logged at level debug; other errors keep their level', () => {
+test('are logged at level debug; other errors keep their level', () => {
   const lines: unknown[] = []
   const log = pino({ level: 'debug', hooks: demoteOutages }, { write: (line) => lines.push(JSON.parse(line)) })
   log.error({ err: new DatabaseUnavailable() }, 'could not read')

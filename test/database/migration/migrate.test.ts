@@ -150,9 +150,7 @@ test('a failed migration is rolled back and stops every start until it is fixed'
 test('an applied migration that was edited stops the start', async () => {
   await migrate(pool, directory)
   await write(first, 'CREATE TABLE one (id bigint);')
-  await expect(migrate(pool, directory)).rejects.toThrow(
-    `The migration ${first} differs from the one that was applied`,
-  )
+  await expect(migrate(pool, directory)).rejects.toThrow(`The migration ${first} differs from the one that was applied`)
 })
 
 test('a database of a newer version stops the start', async () => {

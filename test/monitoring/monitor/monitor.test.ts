@@ -325,23 +325,26 @@ describe('a deletion', () => {
     })
   })
 
-  test.skipIf(serverUrl === undefined)('waits for a result that is being stored, and does not block others', async () => {
-    const acme = await tenant()
-    const { id } = await createMonitor(sealing(acme), http)
-    const resultWriter = await pool.connect()
-    try {
-      await resultWriter.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
-      const deleted = deleteMonitor(acme.ctx, id)
-      const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+  test.skipIf(serverUrl === undefined)(
+    'waits for a result that is being stored, and does not block others',
+    async () => {
+      const acme = await tenant()
+      const { id } = await createMonitor(sealing(acme), http)
+      const resultWriter = await pool.connect()
+      try {
+        await resultWriter.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
+        const deleted = deleteMonitor(acme.ctx, id)
+        const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await expect.poll(async () => (await pool.query(waiting)).rows[0].count, { interval: 20 }).toBe(1)
-      await resultWriter.query('SET LOCAL lock_timeout = 100')
-      await resultWriter.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
-      expect(await deleted).toMatchObject({ id })
-    } finally {
-      resultWriter.release(true)
-    }
-  })
+        await expect.poll(async () => (await pool.query(waiting)).rows[0].count, { interval: 20 }).toBe(1)
+        await resultWriter.query('SET LOCAL lock_timeout = 100')
+        await resultWriter.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
+        expect(await deleted).toMatchObject({ id })
+      } finally {
+        resultWriter.release(true)
+      }
+    },
+  )
 
   test('requires a key of its organization with scope WRITE', async () => {
     const acme = await tenant()

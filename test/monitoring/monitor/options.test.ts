@@ -46,13 +46,16 @@ const examples: Readonly<Record<string, OptionsInput>> = {
 }
 
 describe('an input', () => {
-  test.each(Object.entries(examples))('of kind %s can be validated, stored, decrypted and validated again', (kind, input) => {
-    const read = readOptions(closed, input)
-    expect(read.kind).toBe(kind)
-    expect(openOptions(seal, stored(read))).toEqual(read)
-    const again = { [Object.keys(input)[0] ?? '']: read.options }
-    expect(readOptions(closed, again)).toEqual(read)
-  })
+  test.each(Object.entries(examples))(
+    'of kind %s can be validated, stored, decrypted and validated again',
+    (kind, input) => {
+      const read = readOptions(closed, input)
+      expect(read.kind).toBe(kind)
+      expect(openOptions(seal, stored(read))).toEqual(read)
+      const again = { [Object.keys(input)[0] ?? '']: read.options }
+      expect(readOptions(closed, again)).toEqual(read)
+    },
+  )
 
   test('has defaults for fields that are null or absent', () => {
     const { options } = readOptions(closed, { http: { url, method: null, body: undefined, keyword: null }, tcp: null })
@@ -116,12 +119,15 @@ describe('a target that only our own network can reach', () => {
 describe('a secret', () => {
   const read = readOptions(closed, examples['HTTP'] ?? {})
 
-  test.each(['HTTP', 'TCP'])('of kind %s is stored encrypted, and can be decrypted only for its own monitor', (kind) => {
-    const row = stored(readOptions(closed, examples[kind] ?? {}))
-    expect(JSON.stringify(row)).not.toContain('s3cret')
-    expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
-    expect(() => openOptions(createSecretBox(Buffer.alloc(32, 8)), row)).toThrow()
-  })
+  test.each(['HTTP', 'TCP'])(
+    'of kind %s is stored encrypted, and can be decrypted only for its own monitor',
+    (kind) => {
+      const row = stored(readOptions(closed, examples[kind] ?? {}))
+      expect(JSON.stringify(row)).not.toContain('s3cret')
+      expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
+      expect(() => openOptions(createSecretBox(Buffer.alloc(32, 8)), row)).toThrow()
+    },
+  )
 
   test('cannot replace another secret', () => {
     const row = stored(read)
@@ -221,14 +227,19 @@ describe('a change', () => {
     },
   )
 
-  test.each([{ host: 'evil.example.net' }, { port: 144 }, { tls: true }])('to %j removes the secrets of TCP', (other) => {
-    const tcp = { host: 'mail.example.com', port: 143, ...other }
-    const sending = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143, send: 's3cret' } })
-    expect(issues(() => changeOptions(closed, { tcp: { ...tcp, send: null } }, sending))).toEqual({ 'tcp.send': again })
-    expect(changeOptions(closed, { tcp }, sending).options).not.toHaveProperty('send')
-    const silent = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143 } })
-    expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
-  })
+  test.each([{ host: 'evil.example.net' }, { port: 144 }, { tls: true }])(
+    'to %j removes the secrets of TCP',
+    (other) => {
+      const tcp = { host: 'mail.example.com', port: 143, ...other }
+      const sending = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143, send: 's3cret' } })
+      expect(issues(() => changeOptions(closed, { tcp: { ...tcp, send: null } }, sending))).toEqual({
+        'tcp.send': again,
+      })
+      expect(changeOptions(closed, { tcp }, sending).options).not.toHaveProperty('send')
+      const silent = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143 } })
+      expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
+    },
+  )
 
   test('with the same options changes nothing', () => {
     const same = { url, method: 'POST', headers: headers.map(({ name }) => ({ name, value: null })), body: null }

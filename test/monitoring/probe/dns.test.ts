@@ -481,8 +481,7 @@ describe('tenants', () => {
         const { result } = await probe(addresses('8.8.8.8', address), { expected }, { allowPrivate: false })
         expect(essence(result)).toEqual({
           outcome: 'UNKNOWN',
-          message:
-            'www.example.com resolves to private addresses, which are only compared if you name a resolver',
+          message: 'www.example.com resolves to private addresses, which are only compared if you name a resolver',
           suspect: null,
         })
         expect(result.detail).toBeNull()

@@ -21,7 +21,11 @@ describe('the registration of a domain', () => {
       'DOWN',
       'The registry reports the status of a.example as redemption period',
     ],
-    [registered('2027-08-13T04:00:00Z', 'client hold'), 'DOWN', 'The registry reports the status of a.example as client hold'],
+    [
+      registered('2027-08-13T04:00:00Z', 'client hold'),
+      'DOWN',
+      'The registry reports the status of a.example as client hold',
+    ],
     [registered(null), 'UNKNOWN', 'The registry does not report when a.example expires'],
     [{ kind: 'missing' }, 'DOWN', 'The registry has no registration of a.example'],
     [{ kind: 'unknown', why: 'Why not' }, 'UNKNOWN', 'The expiry of a.example is unknown: Why not'],

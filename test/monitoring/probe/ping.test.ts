@@ -217,7 +217,9 @@ describe('a run', () => {
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
       const [startFile, endFile] = [join(folder.path, `starts-${programs}`), join(folder.path, `end-${programs}`)]
-      const path = await program(`echo >> ${startFile}; while [ ! -e ${endFile} ]; do sleep 0.02; done; ${counted(3, 3)}`)
+      const path = await program(
+        `echo >> ${startFile}; while [ ! -e ${endFile} ]; do sleep 0.02; done; ${counted(3, 3)}`,
+      )
       const { run: runOne } = pingBy(path, 1)
       const stopping = new AbortController()
       const started = performance.now()

@@ -24,7 +24,11 @@ export async function startTools(
     await server.close()
   })
   const health = createListHealth({ lists: [], dns, now, log: silent })
-  const geo = { locate: () => Promise.reject(new Error('Unexpected call.')), load: async () => {}, close: async () => {} }
+  const geo = {
+    locate: () => Promise.reject(new Error('Unexpected call.')),
+    load: async () => {},
+    close: async () => {},
+  }
   const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
   return {
     tools: {

@@ -382,7 +382,13 @@ describe('an MQTT broker', () => {
     ['a packet that a broker must not send', [Buffer.from([0xc0, 0])], {}, 'DOWN', /^The server does not speak MQTT$/],
     ['an endless length', [Buffer.from([0x90, 255, 255, 255, 255, 1])], {}, 'DOWN', /does not speak MQTT$/],
     ['a message without a topic', [subscribed, Buffer.from([0x30, 1, 0])], {}, 'DOWN', /does not speak MQTT$/],
-    ['more than the probe reads', [Buffer.from([0x90, 255, 255, 127]), Buffer.alloc(20_000)], {}, 'DOWN', /more than 16 KiB/],
+    [
+      'more than the probe reads',
+      [Buffer.from([0x90, 255, 255, 127]), Buffer.alloc(20_000)],
+      {},
+      'DOWN',
+      /more than 16 KiB/,
+    ],
   ])('that sends %s', async (_, packets, given, outcome, text) => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => {
@@ -504,7 +510,7 @@ describe('a MySQL server', () => {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
   /**
- * Starts a server that asks for a plugin and a password, as in MySQL’s manual, and returns two rows for every query.
+   * Starts a server that asks for a plugin and a password, as in MySQL’s manual, and returns two rows for every query.
    */
   async function serve(plugin: string, password: string, another?: string): Promise<number> {
     const talk = async (socket: Socket) => {

@@ -219,25 +219,22 @@ describe('an incident that a person has updated', () => {
     'by correcting its message': (ctx, _, id) => editIncidentUpdate(ctx, { id, message: 'Ours.' }),
   }
 
-  test.each(Object.entries(writes))(
-    'is never resolved or reopened by a monitor: %s',
-    async (_, write) => {
-      const { monitor, fails, recovers, incidents, reported, person } = await withService()
-      const website = await monitor('Website')
-      await fails(0, website)
-      const [opened] = await incidents()
-      await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
-      const [before] = await reported()
-      await recovers(3, website)
-      expect(await incidents()).toMatchObject([
-        { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
-      ])
-      expect(await reported()).toEqual([before])
-      await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
-      await fails(8, website)
-      expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
-    },
-  )
+  test.each(Object.entries(writes))('is never resolved or reopened by a monitor: %s', async (_, write) => {
+    const { monitor, fails, recovers, incidents, reported, person } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    const [opened] = await incidents()
+    await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
+    const [before] = await reported()
+    await recovers(3, website)
+    expect(await incidents()).toMatchObject([
+      { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
+    ])
+    expect(await reported()).toEqual([before])
+    await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
+    await fails(8, website)
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
+  })
 
   test('is not reopened by a monitor that was down when it was resolved', async () => {
     const { monitor, fails, incidents, reported, person } = await withService()

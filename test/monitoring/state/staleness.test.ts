@@ -36,14 +36,7 @@ describe('the staleness of a monitor', () => {
     ['no result long after the monitor was created', null, [], 81, -50, -50],
     ['two regions that must agree', 2, [known(100), known(110)], 200, null, null],
     ['one of two regions that must agree; the other is stale', 2, [known(100), known(400)], 410, 160, 160],
-    [
-      'one of two regions that must agree; the other is UNKNOWN',
-      2,
-      [known(100, 160), known(200)],
-      210,
-      160,
-      null,
-    ],
+    ['one of two regions that must agree; the other is UNKNOWN', 2, [known(100, 160), known(200)], 210, 160, null],
     ['one of two regions that must agree; there is no other', 2, [known(400)], 410, -50, -50],
     ['two of three regions, of which two must agree', 2, [known(0), known(400), known(390)], 410, null, null],
   ])('with %s', (_what, agreement, watches, now, freshEnd, stale) => {

@@ -73,7 +73,13 @@ describe('the stretches of a service based on incidents', () => {
       [[3, 4]],
       ['0-2 up', '2-3 down', '3-4 maintenance', '4-5 down', '5-10 up'],
     ],
-    ['an incident that started before the service existed', said([2, 5, 'MAJOR_OUTAGE']), 4, [], ['0-4 unknown', '4-5 down', '5-10 up']],
+    [
+      'an incident that started before the service existed',
+      said([2, 5, 'MAJOR_OUTAGE']),
+      4,
+      [],
+      ['0-4 unknown', '4-5 down', '5-10 up'],
+    ],
     ['a service that does not exist yet', [], 12, [], ['0-10 unknown']],
     ['an incident longer than the span', said([-5, 20, 'MAJOR_OUTAGE']), 0, [], ['0-10 down']],
   ])('%s', (_, incidents, knownSince, maintenance, expected) => {
