@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program of the published package. It loads only what the command needs: a command is quick, the service is large. */
+/** The program of the published package. Loads only the code that a command needs, because the service is large. */
 const [command, ...rest] = process.argv.slice(2)
 
 if (command === undefined || (command === 'serve' && rest.length === 0)) {

@@ -1,7 +1,7 @@
 /**
- * Bundles the service and its dependencies into dist/ before each `npm start`, unless the bundle was built from the same
- * sources. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from which V8
- * starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
+ * Bundles the service and its dependencies into dist/ at `npm install`, and before each `npm start` if its sources have
+ * changed. A bundle starts in a third of the time, and always matches the sources. Also writes the code cache from
+ * which V8 starts the service, and the assets of pages. Bundles arguments such as `bench=test/bench/run.ts` too.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -35,23 +35,23 @@ const service = {
 const others = Object.fromEntries(process.argv.slice(2).map((argument) => argument.split('=')))
 const entryPoints = { ...service, ...others }
 
-/** Other inputs of the bundle besides its sources. */
+/** The inputs of the bundle besides its sources. */
 const settings = ['src/build.js', 'tsconfig.json', 'package-lock.json']
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
 
-/** Prisma's query compiler: 2 MB of WebAssembly as text, which the first query reads. */
-const queryCompiler = 'dist/app/query-compiler.cjs'
+/** Prisma's query compiler in WebAssembly, which the first query reads. Prisma has it as text, which takes longer to load. */
+const queryCompiler = 'dist/app/query-compiler.wasm'
 
 /** Bundles code separately that the program does not always need, or not at once. */
 const apart = {
   name: 'apart',
-  setup({ onResolve, resolve }) {
-    onResolve({ filter: /\.wasm-base64\.mjs$/ }, async ({ path, pluginData, ...from }) => {
-      if (pluginData === 'found') return
-      const found = await resolve(path.replace(/mjs$/, 'js'), { ...from, pluginData: 'found' })
-      await copy(found.path, queryCompiler)
-      return { path: './query-compiler.cjs', external: true }
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /\.wasm-base64\.mjs$/ }, async ({ path }) => {
+      const { wasm } = await import(path)
+      await write(queryCompiler, Buffer.from(wasm, 'base64'))
+      // Prisma decodes it with `Buffer.from(wasm, 'base64')`, which copies bytes as they are.
+      return { contents: "export const wasm = require('node:fs').readFileSync(__dirname + '/query-compiler.wasm')" }
     })
     onResolve({ filter: /^stripe$/ }, () => ({ path: '../billing/stripe.cjs', external: true }))
     onResolve({ filter: /^\.\/otlp\.ts$/ }, () => ({ path: '../core/telemetry/otlp.cjs', external: true }))
@@ -84,7 +84,7 @@ async function bundle() {
     target: 'node20.19',
     // Packages that read their own files, or that are rarely needed.
     external: ['@electric-sql/pglite', '@graphql-yoga/render-graphiql', 'esbuild', 'node-sqlite3-wasm', 'pg-native'],
-    // Saves a fifth. Names stay, so that stack traces are readable.
+    // Saves a fifth. Keeps names, so that stack traces are readable.
     minifyWhitespace: true,
     logLevel: 'warning',
     metafile: true,
@@ -120,8 +120,8 @@ async function bundle() {
     }),
   ])
   const outputFiles = built.flatMap((result) => result.outputFiles)
-  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two bytes
-  // per character.
+  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two
+  // bytes per character.
   for (const { path, text } of outputFiles) {
     const code = text.replace(/\P{ASCII}/gu, '?')
     // `loadBundle` finds the code cache of this code by the hash.
@@ -131,15 +131,9 @@ async function bundle() {
   const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
-  const sources = await valuesOf(
-    inputs.filter((path) => !isPackage(path)),
-    hashOf,
-  )
+  const sources = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
   const packages = await valuesOf(inputs.filter(isPackage), stampOf)
-  const outputs = await valuesOf(
-    [...outputFiles.map(({ path }) => relative('', path)), queryCompiler, 'dist/assets.json'],
-    stampOf,
-  )
+  const outputs = await valuesOf([...outputFiles.map(({ path }) => relative('', path)), queryCompiler], stampOf)
   await write(record, JSON.stringify({ sources, packages, outputs }))
 }
 
@@ -151,7 +145,7 @@ async function hashOf(path) {
   return hash(await readFile(path))
 }
 
-/** The size and time of a file: enough for files that are not edited. */
+/** Returns the size and time of a file, which are sufficient for files that are not edited. */
 async function stampOf(path) {
   const { size, mtimeMs } = await stat(path)
   return `${size} ${mtimeMs}`
@@ -161,14 +155,15 @@ function hash(content) {
   return createHash('sha256').update(content).digest('hex')
 }
 
-async function copy(from, to) {
-  await write(to, await readFile(from))
-}
-
-/** Complete or not at all: another process may read it meanwhile, or write the same. */
-async function write(path, text) {
+/**
+ * Writes a file atomically, because another process may read or write it at the same time. Leaves a file with this
+ * content as it is: the record of another bundle has its time.
+ */
+async function write(path, content) {
+  const existing = await readFile(path).catch(() => null)
+  if (existing?.equals(Buffer.from(content))) return
   const unfinished = `${path}.${process.pid}`
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(unfinished, text)
+  await writeFile(unfinished, content)
   await rename(unfinished, path)
 }

@@ -1,7 +1,7 @@
 /**
- * Creates the files that the published package has and the repository does not, before `npm pack`: the bundles, the client
- * library with its types, and copies of the files that `packageFile` finds, so that installing it needs neither a build nor
- * their packages. `--clean` removes the copies again, because the sources use the packages.
+ * Creates the files that the published package has and the repository does not, before `npm pack`: the bundles, the
+ * client library with its types, and copies of the files that `packageFile` finds, so that installing it needs neither
+ * a build nor their packages. `--clean` removes the copies again, because the sources use the packages.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'

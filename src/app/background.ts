@@ -76,8 +76,9 @@ const BACKUP_TIMEOUT = 12 * HOUR
 type Deleting = Pick<Context, 'db' | 'now'>
 
 /**
- * Counts what a job deletes, says it in the log when nothing is left to delete, and gives the pause until the next batch.
- * @returns what runs a batch, which returns whether there may be more.
+ * Counts the rows that a job deletes, and logs them when nothing is left to delete.
+ * @returns a function that runs a batch, which returns whether there may be more, and returns the pause until the next
+ * batch.
  */
 function countedRun(metrics: Pick<Metrics, 'deletedRows'>, log: Logger) {
   let deleted: Record<string, number> = {}
@@ -97,7 +98,7 @@ function countedRun(metrics: Pick<Metrics, 'deletedRows'>, log: Logger) {
 /** The time limit of a run: batches wait for each other, and external systems are slow. */
 const RUN_TIMEOUT = 15 * MINUTE
 
-/** What the background jobs need. */
+/** The dependencies of the background jobs. */
 interface Dependencies {
   /** The system's context. */
   readonly ctx: BillingContext & { readonly db: PrismaClient }
@@ -106,7 +107,7 @@ interface Dependencies {
   readonly usage: Quota
   readonly outbound: Outbound
   readonly dns: DnsClient
-  /** Null: mail is not set up. */
+  /** Null: email is not set up. */
   readonly mailer: Mailer | null
   readonly metrics: Metrics
   readonly agenda: Agenda
@@ -114,7 +115,7 @@ interface Dependencies {
   readonly backups: ScheduledBackups | null
   /** Null: none is applied. */
   readonly configurationFile: MountedFile | null
-  /** How many days things are kept. */
+  /** How many days data is kept. */
   readonly retention: Pick<Config, 'EVENT_RETENTION_DAYS' | 'PAYMENT_PAYLOAD_DAYS'>
 }
 
@@ -125,7 +126,7 @@ interface Dependencies {
  */
 export async function startBackground(dependencies: Dependencies, closers: Closers): Promise<Background> {
   const { ctx, seal, backups, configurationFile } = dependencies
-  // Before events are dispatched, so that a browser whose notifications were turned on in an earlier version misses none.
+  // Runs before events are dispatched, so that browsers with notifications from an earlier version miss none.
   while (await createDefaultPushChannels({ ...ctx, seal })) {}
   const { notifier, alerts } = await startDelivering(dependencies, closers)
   await startReceiving(dependencies, closers)
@@ -140,7 +141,7 @@ export async function startBackground(dependencies: Dependencies, closers: Close
   }
 }
 
-/** Starts what sends notifications to subscribers and alerts to the team. */
+/** Starts to send notifications to subscribers and alerts to the team. */
 async function startDelivering(
   { ctx, database, seal, usage, outbound, mailer, metrics, agenda }: Dependencies,
   closers: Closers,
@@ -172,7 +173,7 @@ async function startDelivering(
   return { notifier, alerts }
 }
 
-/** Starts what reads the messages of integrations. */
+/** Starts to read the messages of integrations. */
 async function startReceiving(
   { ctx, database, seal, outbound, agenda }: Dependencies,
   closers: Closers,
@@ -186,7 +187,7 @@ async function startReceiving(
   })
 }
 
-/** Starts work that is repeated. */
+/** Starts repeated work. */
 interface Repeating {
   /** Repeats work after the milliseconds that it returns, or after `retry` when it fails. Returns the loop. */
   repeat(work: () => Promise<number>, retry: number): PollLoop
@@ -244,7 +245,7 @@ function startJobs(
   repeat(() => suppressStopped({ ...ctx, seal }).then(() => DAY), HOUR)
 }
 
-/** Starts the jobs that delete what is old. */
+/** Starts the jobs that delete old data. */
 function startRetention({ ctx, metrics, retention }: Dependencies, { repeat }: Repeating): void {
   const events = createEventRetention(retention.EVENT_RETENTION_DAYS)
   for (const deleteBatch of [
@@ -269,7 +270,7 @@ function startBackups(backups: ScheduledBackups, log: Logger, closers: Closers):
     retryMs: BACKUP_RETRY,
     timeoutMs: BACKUP_TIMEOUT,
     log,
-    failureMessage: 'backup: it failed, and will be tried again in ten minutes',
+    failureMessage: 'backup: failed; retrying in ten minutes',
   })
   closers.push(function backup() {
     return making.stop()

@@ -10,7 +10,7 @@ interface Options {
   readonly passphrase: string | null
 }
 
-/** Backs the database of these settings up. @returns why it could not; null: it did. */
+/** Backs up the database of these settings. @returns why it failed; null: it succeeded. */
 export function backUp(
   file: string,
   { env, passphrase, now }: Options & { readonly now: Date },
@@ -21,12 +21,12 @@ export function backUp(
   })
 }
 
-/** Restores a backup into the database of these settings. @returns what it did, or why it could not. */
+/** Restores a backup into the database of these settings. @returns the result, or why it failed. */
 export function restore(file: string, { env, passphrase }: Options): Promise<Restored | string> {
   return orReason(() => read(file, readConfig({ ...env }), passphrase))
 }
 
-/** Moves the database of these settings into an empty place. @returns what it did, or why it could not. */
+/** Moves the database of these settings to an empty destination. @returns the result, or why it failed. */
 export function move(
   place: string,
   { env, watcher }: Pick<Options, 'env'> & { readonly watcher: MoveWatcher },

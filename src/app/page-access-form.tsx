@@ -9,7 +9,7 @@ import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import { languageOfTag, offeredLanguages, preferredLanguage } from '../language/choice.ts'
 import { respondWithFormPage } from '../people/html/frame.tsx'
-import type { Place } from './guarded-place.ts'
+import type { PageLocation } from './page-location.ts'
 
 /** The headers of an answer that refuses a private page. */
 export const refusalHeaders = {
@@ -18,31 +18,32 @@ export const refusalHeaders = {
   'www-authenticate': 'Bearer realm="Status page"',
 } as const
 
-/** Asks for what opens a page. Says nothing about the page but that it is private. */
-export function askFor(c: HttpContext, site: Site, place: Place, state: FormState): Response {
+/** Shows the form that opens a private page. Reveals nothing about the page except that it is private. */
+export function showAccessForm(c: HttpContext, site: Site, location: PageLocation, state: FormState): Response {
   const { problem } = state
   for (const [name, value] of Object.entries(refusalHeaders)) c.header(name, value)
   if (problem instanceof RateLimited) c.header('retry-after', problem.retryAt.toUTCString())
   const status = problem instanceof RateLimited ? 429 : problem instanceof Unavailable ? 503 : 401
   const address = new URL(c.req.url)
   address.searchParams.delete('token')
-  const to = state.fields.get('to') ?? (c.req.method === 'GET' ? address.pathname + address.search : place.base || '/')
-  return respondInWords(c, site, place, (words) => ({
+  const to =
+    state.fields.get('to') ?? (c.req.method === 'GET' ? address.pathname + address.search : location.base || '/')
+  return respondInWords(c, site, location, (words) => ({
     title: words.access.title,
-    content: <Ask {...{ site, place, to, words }} state={inWords(state, words)} />,
+    content: <AccessForm {...{ site, location, to, words }} state={inWords(state, words)} />,
     status,
   }))
 }
 
-function Ask({
+function AccessForm({
   site,
-  place: { page, base },
+  location: { page, base },
   state,
   to,
   words: { access: words },
 }: {
   readonly site: Site
-  readonly place: Place
+  readonly location: PageLocation
   readonly state: FormState
   readonly to: string
   readonly words: Catalogue
@@ -92,9 +93,12 @@ function Ask({
   )
 }
 
-/** Offers to open the page by the link of a mail. The button does it, because a mail scanner follows the link. */
-export function offerLink(c: HttpContext, site: Site, place: Place): Response {
-  return respondInWords(c, site, place, ({ access }) => ({
+/**
+ * Shows a button that opens the page, at the link in an email. The link alone does not open it, because mail scanners
+ * follow links.
+ */
+export function showLinkButton(c: HttpContext, site: Site, location: PageLocation): Response {
+  return respondInWords(c, site, location, ({ access }) => ({
     title: access.page,
     content: (
       <form method="post" class="stack">
@@ -106,33 +110,33 @@ export function offerLink(c: HttpContext, site: Site, place: Place): Response {
   }))
 }
 
-/** Says that the link was mailed. */
-export function confirmSent(c: HttpContext, site: Site, place: Place): Response {
-  return respondInWords(c, site, place, ({ access }) => ({
+/** Confirms that the link was sent. */
+export function showLinkSent(c: HttpContext, site: Site, location: PageLocation): Response {
+  return respondInWords(c, site, location, ({ access }) => ({
     title: access.sentTitle,
     content: <p class="lead">{access.sent}</p>,
   }))
 }
 
-/** Refuses a form that another site sent. */
-export function refuseOtherSite(c: HttpContext, site: Site, place: Place): Response {
-  return respondInWords(c, site, place, ({ access, subscribe }) => ({
+/** Refuses a form that another site submitted. */
+export function refuseCrossSite(c: HttpContext, site: Site, location: PageLocation): Response {
+  return respondInWords(c, site, location, ({ access, subscribe }) => ({
     title: access.notAllowed,
     content: <p class="lead">{subscribe.ownOrigin}</p>,
     status: 403,
   }))
 }
 
-/** Says that a link was used or is too old. */
-export function goneAt(c: HttpContext, site: Site, place: Place): Response {
-  return respondInWords(c, site, place, ({ access }) => ({
+/** Responds that a link was already used or has expired. */
+export function showLinkGone(c: HttpContext, site: Site, location: PageLocation): Response {
+  return respondInWords(c, site, location, ({ access }) => ({
     title: access.goneTitle,
     status: 410,
     content: (
       <>
         <p class="lead">{access.gone}</p>
         <p class="actions">
-          <a href={place.base || '/'}>{access.newLink}</a>
+          <a href={location.base || '/'}>{access.newLink}</a>
         </p>
       </>
     ),
@@ -143,7 +147,7 @@ export function goneAt(c: HttpContext, site: Site, place: Place): Response {
 function respondInWords(
   c: HttpContext,
   site: Site,
-  { page, base }: Place,
+  { page, base }: PageLocation,
   shown: (words: Catalogue) => {
     readonly title: string
     readonly content: Child
@@ -152,17 +156,17 @@ function respondInWords(
 ): Response {
   const languages = offeredLanguages(page.languages, page.defaultLanguage)
   const [, inPath] = c.req.path.slice(base.length).split('/')
-  const asked = languageOfTag(inPath) ?? languageOfTag(c.req.query('language'))
+  const requested = languageOfTag(inPath) ?? languageOfTag(c.req.query('language'))
   const language =
-    asked !== null && languages.offered.includes(asked)
-      ? asked
+    requested !== null && languages.offered.includes(requested)
+      ? requested
       : preferredLanguage(c.req.header('accept-language'), languages)
   const words = wordsOf(language)
   const { title, content, status } = shown(words)
   return respondWithFormPage(c, site, title, content, status, words)
 }
 
-/** What was wrong as the reader’s language says it. */
+/** Returns the state of a form with its problem in the reader’s language. */
 function inWords(state: FormState, { access, subscribe }: Catalogue): FormState {
   const { problem } = state
   if (problem === null) return state
@@ -170,7 +174,7 @@ function inWords(state: FormState, { access, subscribe }: Catalogue): FormState 
   if (problem instanceof Forbidden) return { ...state, problem: new Forbidden(problem.code, access.wrongPassword) }
   if (problem instanceof Unavailable) return { ...state, problem: new Forbidden(problem.code, access.unavailable) }
   if (!(problem instanceof Invalid)) return { ...state, problem: new Forbidden(problem.code, subscribe.problems.other) }
-  // Fields add the stop.
+  // Fields add the full stop.
   const message = subscribe.problems.email.replace(/[.。]$/, '')
   const issues = problem.issues.map((issue) => (issue.path[0] === 'email' ? { ...issue, message } : issue))
   return { ...state, problem: new Invalid(problem.code, subscribe.check, issues) }

@@ -11,9 +11,9 @@ import { nodeRequest } from '../http/request/node-request.ts'
 import { isOwnOrigin } from '../http/request/own-origin.ts'
 import { ownPath } from '../people/html/held-form.tsx'
 import { isPageLink, opensPage, requestPageLink, takePageLink } from '../people/page-access.ts'
-import type { Place } from './guarded-place.ts'
-import { placeAt } from './guarded-place.ts'
-import { askFor, confirmSent, goneAt, offerLink, refuseOtherSite } from './page-access-form.tsx'
+import { refuseCrossSite, showAccessForm, showLinkButton, showLinkGone, showLinkSent } from './page-access-form.tsx'
+import type { PageLocation } from './page-location.ts'
+import { findPageLocation } from './page-location.ts'
 
 /** The dependencies of the forms. */
 export interface PageAccessOptions {
@@ -23,103 +23,107 @@ export interface PageAccessOptions {
   readonly visitorOf: (c: HttpContext) => Context
 }
 
-type Answer = (c: HttpContext, place: Place) => Response | Promise<Response>
+type Answer = (c: HttpContext, location: PageLocation) => Response | Promise<Response>
 
 /** A form has a password or an address, and a path. */
 const MAX_FORM_BYTES = 8 * 1024
 
-/** Serves the form that opens a private page, and the link of a mail. */
+/** Serves the form that opens a private page, and the link in an email. */
 export function pageAccessRoutes(options: PageAccessOptions): Hono {
   const { site } = options
   const app = new Hono()
   const at = (answer: Answer) => async (c: HttpContext, next: Next) => {
-    const place = await placeAt(options, c)
-    return place === null ? next() : answer(c, place)
+    const location = await findPageLocation(options, c)
+    return location === null ? next() : answer(c, location)
   }
   const submit = (answer: Answer) =>
-    at((c, place) => {
-      if (place.page.kind === 'PUBLIC') return toPage(c, place)
-      return isOwnOrigin(nodeRequest(c), true) ? answer(c, place) : refuseOtherSite(c, site, place)
+    at((c, location) => {
+      if (location.page.kind === 'PUBLIC') return toPage(c, location)
+      return isOwnOrigin(nodeRequest(c), true) ? answer(c, location) : refuseCrossSite(c, site, location)
     })
   for (const base of ['/status/:slug', '']) {
     app.get(`${base}/access`, at(toPage))
     app.post(
       `${base}/access`,
-      submit((c, place) => answerForm(options, c, place)),
+      submit((c, location) => answerForm(options, c, location)),
     )
     app.get(
       `${base}/access/:token`,
-      at((c, place) => showLink(options, c, place)),
+      at((c, location) => showLink(options, c, location)),
     )
     app.post(
       `${base}/access/:token`,
-      submit((c, place) => openByLink(options, c, place)),
+      submit((c, location) => openByLink(options, c, location)),
     )
   }
   return app
 }
 
 /** The paths of these routes. */
-export const isAccessPath = (path: string, { base }: Place): boolean =>
+export const isAccessPath = (path: string, { base }: PageLocation): boolean =>
   path === `${base}/access` || path.startsWith(`${base}/access/`)
 
-const toPage = (c: HttpContext, { base }: Place) => c.redirect(base || '/', 303)
+const toPage = (c: HttpContext, { base }: PageLocation) => c.redirect(base || '/', 303)
 
-/** Opens the page by its password, or mails a link. */
-async function answerForm(options: PageAccessOptions, c: HttpContext, place: Place): Promise<Response> {
+/** Opens the page by its password, or emails a link. */
+async function answerForm(options: PageAccessOptions, c: HttpContext, location: PageLocation): Promise<Response> {
   let { fields } = emptyForm
   try {
     fields = (await readForm(c, MAX_FORM_BYTES)).fields
-    const answer = place.page.kind === 'PASSWORD' ? openByPassword : mailLink
-    return await answer(options, c, place, fields)
+    const answer = location.page.kind === 'PASSWORD' ? openByPassword : mailLink
+    return await answer(options, c, location, fields)
   } catch (error) {
     // The form is too large.
     if (error instanceof HTTPException) return error.getResponse()
     if (!(error instanceof DomainError)) throw error
-    return askFor(c, options.site, place, { fields, problem: error })
+    return showAccessForm(c, options.site, location, { fields, problem: error })
   }
 }
 
 async function openByPassword(
   options: PageAccessOptions,
   c: HttpContext,
-  place: Place,
+  location: PageLocation,
   fields: URLSearchParams,
 ): Promise<Response> {
-  const isRight = await opensPage(options.visitorOf(c), place.page, fields.get('password') ?? '')
+  const isRight = await opensPage(options.visitorOf(c), location.page, fields.get('password') ?? '')
   if (!isRight) throw new Forbidden('WRONG_CREDENTIALS', 'The password is wrong.')
-  return open(options, c, place, fields.get('to') ?? '')
+  return open(options, c, location, fields.get('to') ?? '')
 }
 
 async function mailLink(
   { site, visitorOf }: PageAccessOptions,
   c: HttpContext,
-  place: Place,
+  location: PageLocation,
   fields: URLSearchParams,
 ): Promise<Response> {
-  const { page, origin, base } = place
-  if (page.kind !== 'MAIL_DOMAIN') return askFor(c, site, place, emptyForm)
+  const { page, origin, base } = location
+  if (page.kind !== 'MAIL_DOMAIN') return showAccessForm(c, site, location, emptyForm)
   await requestPageLink(visitorOf(c), page, { email: fields.get('email') ?? '' }, `${origin}${base}/access`)
-  return confirmSent(c, site, place)
+  return showLinkSent(c, site, location)
 }
 
-async function showLink({ site, visitorOf }: PageAccessOptions, c: HttpContext, place: Place): Promise<Response> {
-  const isUsable = await isPageLink(visitorOf(c), place.page, c.req.param('token') ?? '')
-  return isUsable ? offerLink(c, site, place) : goneAt(c, site, place)
+async function showLink(
+  { site, visitorOf }: PageAccessOptions,
+  c: HttpContext,
+  location: PageLocation,
+): Promise<Response> {
+  const isUsable = await isPageLink(visitorOf(c), location.page, c.req.param('token') ?? '')
+  return isUsable ? showLinkButton(c, site, location) : showLinkGone(c, site, location)
 }
 
-async function openByLink(options: PageAccessOptions, c: HttpContext, place: Place): Promise<Response> {
+async function openByLink(options: PageAccessOptions, c: HttpContext, location: PageLocation): Promise<Response> {
   try {
-    await takePageLink(options.visitorOf(c), place.page, c.req.param('token') ?? '')
+    await takePageLink(options.visitorOf(c), location.page, c.req.param('token') ?? '')
   } catch (error) {
-    if (error instanceof DomainError) return goneAt(c, options.site, place)
+    if (error instanceof DomainError) return showLinkGone(c, options.site, location)
     throw error
   }
-  return open(options, c, place, '')
+  return open(options, c, location, '')
 }
 
-/** Lets the browser read the page from now on, and leads it to a path of the page. */
-function open({ site, guard }: PageAccessOptions, c: HttpContext, { page, base }: Place, to: string): Response {
+/** Lets the browser read the page from now on, and redirects it to a path of the page. */
+function open({ site, guard }: PageAccessOptions, c: HttpContext, { page, base }: PageLocation, to: string): Response {
   setPageCookie(c, site, page.pageId, guard.sign(page))
   c.header('cache-control', 'private, no-store')
   return c.redirect(pathWithin(base, to), 303)

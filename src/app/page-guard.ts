@@ -7,10 +7,10 @@ import type { Context } from '../core/context.ts'
 import { DomainError } from '../core/errors.ts'
 import { emptyForm } from '../http/page/form.tsx'
 import { holdAnswer } from '../http/response/send-answer.ts'
-import { placeAt } from './guarded-place.ts'
 import type { PageAccessOptions } from './page-access.ts'
 import { isAccessPath, pageAccessRoutes } from './page-access.ts'
-import { askFor, refusalHeaders } from './page-access-form.tsx'
+import { refusalHeaders, showAccessForm } from './page-access-form.tsx'
+import { findPageLocation } from './page-location.ts'
 
 /** The dependencies of the guard. */
 export interface PageGuardOptions extends PageAccessOptions {
@@ -20,33 +20,34 @@ export interface PageGuardOptions extends PageAccessOptions {
   readonly callerOf: (c: HttpContext) => Promise<Context>
 }
 
-/** What custom domains serve besides their page: nothing of it. Everything else there is guarded. */
+/** The paths of custom domains that contain nothing of their page. All other paths are guarded. */
 const elsewhere =
   /^\/(?:assets|status|docs|graphql|subscriptions|alerts|logos|console|sign-in|sign-up|sign-out|setup|invitations|\.well-known|api\/(?:v1|blacklist-monitor)|healthz|readyz|metrics|robots\.txt|openapi\.json)(?:\/|$)/
 
-/** Returns whether a path of a custom domain is its page's, and guarded when that is private. */
+/** Returns whether a path of a custom domain belongs to its page, and is guarded while the page is private. */
 export const isOfPage = (path: string): boolean => !elsewhere.test(path)
 
 /**
- * Guards every path of private pages: all below `/status/{slug}`, and all of a custom domain but `elsewhere`. Routes behind it need not
- * know that pages can be private. Adds the form that opens a page, and the link of a mail. Comes before all other routes.
+ * Guards every path of private pages: all below `/status/{slug}`, and all of a custom domain except `elsewhere`. Later
+ * routes need not know that pages can be private. Adds the form that opens a page, and the link in an email. Comes
+ * before all other routes.
  */
 export function pageGuardRoutes(options: PageGuardOptions): Hono {
   const app = new Hono()
 
   async function protect(c: HttpContext, next: Next): Promise<Response | undefined> {
-    const place = await placeAt(options, c)
-    if (place === null || place.page.kind === 'PUBLIC' || isAccessPath(c.req.path, place)) {
+    const location = await findPageLocation(options, c)
+    if (location === null || location.page.kind === 'PUBLIC' || isAccessPath(c.req.path, location)) {
       await next()
       return
     }
     if (c.req.method === 'OPTIONS') return c.body(null, 204)
-    const pass = await passFor(options, c, place.page)
-    if (pass === null) return wantsPage(c) ? askFor(c, options.site, place, emptyForm) : refuse(c)
+    const pass = await passFor(options, c, location.page)
+    if (pass === null) return wantsPage(c) ? showAccessForm(c, options.site, location, emptyForm) : refuse(c)
     holdAnswer(c)
     await next()
     const answer = privately(c.res, c.req.query('token') !== undefined)
-    // Otherwise Hono would keep the headers of the answer before.
+    // Otherwise, Hono would keep the headers of the previous answer.
     c.res = undefined
     c.res = answer
     return
@@ -58,7 +59,10 @@ export function pageGuardRoutes(options: PageGuardOptions): Hono {
   return app
 }
 
-/** Returns the right of a caller to read a page: by what the request shows, then by its session or key, which take a query. */
+/**
+ * Returns the caller's right to read a page. Checks the request itself first, then its session or key, which takes a
+ * query.
+ */
 async function passFor(options: PageGuardOptions, c: HttpContext, page: GuardedPage): Promise<PagePass | null> {
   const pageKeys = pageKeysOf(c, options.site)
   const pass = passOf(options.guard, page, { ...options.visitorOf(c), pageKeys })
@@ -73,7 +77,7 @@ async function passFor(options: PageGuardOptions, c: HttpContext, page: GuardedP
   }
 }
 
-/** Whether a browser asks for a page, not a program for a document. */
+/** Returns whether a browser requests a page, and not a program a document. */
 const wantsPage = (c: HttpContext) => (c.req.header('accept') ?? '').includes('text/html')
 
 function refuse(c: HttpContext): Response {
@@ -82,8 +86,8 @@ function refuse(c: HttpContext): Response {
 }
 
 /**
- * Returns an answer about a private page so that it is not cached, indexed, or read by other sites.
- * @param withToken whether the address has a read token, which no other site may learn.
+ * Returns an answer about a private page with headers that keep it from being cached, indexed, or read by other sites.
+ * @param withToken whether the address has a read token, which must not reach other sites.
  */
 function privately(answer: Response, withToken: boolean): Response {
   const headers = new Headers(answer.headers)

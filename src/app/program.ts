@@ -10,7 +10,7 @@ import { readSettings, serve } from './serve.ts'
 
 /**
  * Runs the service in this process.
- * @param opening what the embedded database has begun before this program was loaded.
+ * @param opening the opening of the embedded database, begun before this program was loaded.
  */
 export async function run(opening: EarlyOpening | null): Promise<void> {
   if (opening) provideEarlyOpening(opening)
@@ -27,7 +27,7 @@ export async function warmUp(): Promise<void> {
   await import('./schema.ts')
 }
 
-/** Makes the assets of pages, for starts from the bundle. Part of the build. @returns the paths of what they are made of. */
+/** Builds the assets of pages, for starts from the bundle. Part of the build. @returns the paths of their sources. */
 export async function writeAssets(): Promise<readonly string[]> {
   const [{ bundleAssets }, { pageAssets }] = await Promise.all([
     import('../http/assets/asset-bundle.ts'),
@@ -35,9 +35,9 @@ export async function writeAssets(): Promise<readonly string[]> {
   ])
   const { files, sources } = await bundleAssets(pageAssets)
   const path = fileURLToPath(bundledAssets)
-  // Whole or not at all: another process may start from it meanwhile.
+  // Writes the file atomically, because another process may start from it meanwhile.
   const unfinished = `${path}.${process.pid}`
-  await writeFile(unfinished, writeBundled(files))
+  await writeFile(unfinished, await writeBundled(files))
   await rename(unfinished, path)
   return sources
 }

@@ -4,10 +4,10 @@ import type { LoopState } from '../core/concurrency/poll-loop.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Readiness } from '../http/health-routes.ts'
 import type { Monitoring } from '../monitoring/schedule/worker.ts'
+import type { AdvisoryHealth } from './advisory-health.ts'
 import type { Background } from './background.ts'
-import type { Surroundings } from './surroundings.ts'
 
-/** What changes while the process runs. */
+/** The state that changes while the process runs. */
 export interface Progress {
   /** Null: not started, or a process that only serves. */
   background: Background | null
@@ -22,15 +22,15 @@ export function createReadiness(parts: {
   readonly progress: Readonly<Progress>
   readonly database: Pick<DatabaseHandle, 'trouble' | 'isLocked'>
   readonly monitoring: Pick<Monitoring, 'check' | 'schedulerState'>
-  readonly surroundings: Surroundings
+  readonly advisoryHealth: AdvisoryHealth
   readonly backups: Pick<ScheduledBackups, 'state'> | null
   readonly configurationFile: Pick<MountedFile, 'state'> | null
 }): () => Promise<Readiness> {
-  const { progress, database, monitoring, surroundings, backups, configurationFile } = parts
+  const { progress, database, monitoring, advisoryHealth, backups, configurationFile } = parts
   return async () => {
     const { background } = progress
     const trouble = await database.trouble()
-    // Loops that sleep notice nothing.
+    // Sleeping loops detect no failure.
     if (trouble === null) await Promise.all([monitoring.check(), background?.check()])
     const [probing, delivering] = await Promise.all([
       loopHealth(monitoring.schedulerState(), database),
@@ -39,7 +39,7 @@ export function createReadiness(parts: {
     const works = { database: trouble, probing, delivering, process: progress.isStopping ? 'stopping' : undefined }
     const upkeep = { backup: backups?.state(), configuration: configurationFile?.state() }
     const { isReady, checks } = readinessOf(works, upkeep)
-    return { isReady, checks: { ...checks, ...(trouble === null && (await surroundings())) } }
+    return { isReady, checks: { ...checks, ...(trouble === null && (await advisoryHealth())) } }
   }
 }
 
@@ -54,8 +54,8 @@ async function loopHealth(
 }
 
 /**
- * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. Upkeep that fails, such as backups,
- * is said, and is no reason to send visitors elsewhere.
+ * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. Failed upkeep, such as
+ * backups, is reported, but does not make the process unready, because sending visitors elsewhere would not help.
  */
 function readinessOf(
   states: Readonly<Record<string, string | null | undefined>>,

@@ -4,7 +4,7 @@ import { actorFor } from '../account/on-behalf-of.ts'
 import type { PageKeys } from '../account/page/page-guard.ts'
 import { PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
 import type { Actor } from '../core/context.ts'
-import type { GraphContext } from '../graphql/builder.ts'
+import type { GraphContext } from '../graphql/schema/builder.ts'
 import type { Caller } from '../http/request/caller.ts'
 import { routeOf } from '../http/request/caller.ts'
 import { userOfSession } from '../people/sign-in/session.ts'
@@ -110,7 +110,7 @@ function contextAs(
     clientAddress,
     cancellation,
     pageKeys,
-    // Only who may examine the service asks for it.
+    // Only the operator, who may examine the service, needs it.
     ...(isOperator(actor) && caller?.request && { route: routeOf(caller.request, caller.address) }),
   }
 }

@@ -58,7 +58,7 @@ import { peoplePages } from '../people/html/routes.tsx'
 import { sessionToken } from '../people/http/session-cookie.ts'
 import { fileRoutes } from '../status/http/files.ts'
 import { filePaths } from '../status/http/openapi.ts'
-import { documentKinds } from '../status-page/document.ts'
+import { documentKinds } from '../status-page/document/document.ts'
 import { embedRoutes, embedStylesheet } from '../status-page/html/embed.tsx'
 import { respondMissingOnDomain, respondMissingPath } from '../status-page/html/missing-page.tsx'
 import { liveScript, statusPages, statusStylesheet } from '../status-page/html/routes.tsx'
@@ -120,8 +120,8 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks and hot answers bypass
- * Hono, which would cost them a third of their speed.
+ * Creates the listener for everything but GraphQL: REST, pages, documentation, assets and health. Checks and hot
+ * answers bypass Hono, which would cost them a third of their speed.
  */
 export function createRouter(options: RouterOptions): RequestListener {
   renderSynchronously()
@@ -168,16 +168,16 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   if (options.tracer)
     app.use(async (c, next) => {
       await next()
-      // Of the last handler that ran; `*` is one of those that ran before a route was missing.
+      // The route of the last handler that ran: `*` if no route matched, and only middleware ran.
       const route = routePath(c)
       if (!route.endsWith('*')) noteRoute(nodeRequest(c), route)
     })
-  // Before all that could show something of a private page.
+  // Before all routes that could show something of a private page.
   app.route(
     '/',
     pageGuardRoutes({ site, guard: options.pageGuard, visitorOf: visitorIn, personOf: personIn, callerOf: contextIn }),
   )
-  // What is not of the pages' cache there: a page that is not found, a form, an error.
+  // Compresses answers under these paths that do not come from the pages' cache: a missing page, a form, an error.
   const zip = compress({ encoding: 'gzip' })
   for (const path of ['/metrics', '/status', '/status/*', `${BILLING_PATH}/*`]) app.get(path, zip)
   app.route('/', healthRoutes(readiness, config.METRICS_PORT === undefined ? metrics : null, config.METRICS_TOKEN))

@@ -47,7 +47,7 @@ const form = (path: string, summary: string): ServedPath => ({ ...page(path, sum
 /** All pages and the forms on them. */
 export const pagePaths: readonly ServedPath[] = [
   page('/', 'The home page with the check form; on a custom domain, the status page'),
-  page('/status', 'Find a status page; redirect to the one of ?page=, or to the only one'),
+  page('/status', 'Find a status page; redirect to the one in ?page=, or to the only one'),
   page('/check', 'Redirect to the report on ?target='),
   page('/check/{target}', 'The live report on an address or a domain'),
   page('/docs', 'All guides'),
@@ -62,8 +62,8 @@ export const pagePaths: readonly ServedPath[] = [
   form('/billing/check-plan/renew', 'Pay for a renewal'),
   page('/billing/check-plan/{id}', 'A purchase of the pro check plan'),
   form('/billing/check-plan/{id}', 'Show the purchased key'),
-  page('/subscriptions/{token}', 'What a subscription notifies about'),
-  form('/subscriptions/{token}', 'Change what a subscription notifies about'),
+  page('/subscriptions/{token}', 'The settings of a subscription'),
+  form('/subscriptions/{token}', 'Change the settings of a subscription'),
   form('/subscriptions/{token}/confirm', 'Confirm a subscription'),
   page('/subscriptions/{token}/unsubscribe', 'Redirect to the subscription page'),
   form('/subscriptions/{token}/unsubscribe', 'End a subscription in one click (RFC 8058)'),
@@ -81,11 +81,11 @@ export const pagePaths: readonly ServedPath[] = [
   ...['/status/{slug}', ''].flatMap((base) => [
     page(`${base}/subscribe`, 'Subscribe to a status page'),
     form(`${base}/subscribe`, 'Request a subscription'),
-    form(`${base}/access`, 'Open a private page by its password, or ask for a link'),
+    form(`${base}/access`, 'Open a private page by its password, or request a link by email'),
     page(`${base}/embed`, 'The status line that other sites embed'),
     page(`${base}/access`, 'Redirect to the status page'),
-    page(`${base}/access/{token}`, 'Open a private page by a mailed link'),
-    form(`${base}/access/{token}`, 'Open a private page by a mailed link'),
+    page(`${base}/access/{token}`, 'Open a private page by the link in an email'),
+    form(`${base}/access/{token}`, 'Open a private page by the link in an email'),
   ]),
 ]
 

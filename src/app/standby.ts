@@ -42,7 +42,7 @@ export function startStandby(parts: {
   const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, pool, workers }), {
     retryMs: RETRY_INTERVAL,
     log,
-    failureMessage: 'alerting: could not stand in for the workers; trying again',
+    failureMessage: 'alerting: could not stand in for the workers; retrying',
   })
   return async () => {
     await loop.stop()

@@ -22,6 +22,7 @@ import { startMonitoring } from '../monitoring/schedule/worker.ts'
 import { createAccountMail } from '../notification/mail/account-mail.ts'
 import { closePasskeyThread } from '../people/credential/passkey-thread.ts'
 import { createSetupToken } from '../people/setup.ts'
+import { createAdvisoryHealth } from './advisory-health.ts'
 import { startBackground } from './background.ts'
 import { createParts } from './parts.ts'
 import { checkStartable } from './preflight.ts'
@@ -31,7 +32,6 @@ import { metricsRouter, workerRouter } from './router.ts'
 import { startStandby } from './standby.ts'
 import type { Closers } from './stop.ts'
 import { closeAll, REQUEST_GRACE } from './stop.ts'
-import { watchSurroundings } from './surroundings.ts'
 import type { LoadedWeb, WebOptions } from './web.ts'
 import { loadWeb, openWeb } from './web.ts'
 
@@ -110,8 +110,8 @@ async function compose(
   })
   const progress: Progress = { background: null, isStopping: false }
   const region = config.ROLE === 'web' ? null : config.REGION
-  const surroundings = watchSurroundings({ mailer, checker, pool: database.pool, region, now })
-  const readiness = createReadiness({ progress, database, monitoring, surroundings, backups, configurationFile })
+  const advisoryHealth = createAdvisoryHealth({ mailer, checker, pool: database.pool, region, now })
+  const readiness = createReadiness({ progress, database, monitoring, advisoryHealth, backups, configurationFile })
   const dependencies = {
     config,
     db: ctx.db,

@@ -13,8 +13,8 @@ const PART_TIMEOUT = 3 * SECOND
 const MIN_PART_TIMEOUT = 0.1 * SECOND
 
 /**
- * Closes parts one after the other, the last one first, each within its time limit and all within `STOP_TIMEOUT`; the end of the
- * process cuts the rest. Returns the names of the parts that were cut.
+ * Closes parts one after the other, the last one first, each within its time limit and all within `STOP_TIMEOUT`; the
+ * end of the process cuts the rest. Returns the names of the parts that were cut.
  */
 export async function closeAll(opened: Readonly<Closers>, log: Logger): Promise<readonly string[]> {
   const end = performance.now() + STOP_TIMEOUT - opened.length * MIN_PART_TIMEOUT
@@ -26,7 +26,7 @@ export async function closeAll(opened: Readonly<Closers>, log: Logger): Promise<
     try {
       await withDeadline(milliseconds, name, Promise.resolve(close()))
     } catch (error) {
-      // The other parts are closed too.
+      // Continues with the other parts.
       log.error({ err: error }, `stop: could not close ${name}`)
       if (error instanceof DeadlineExceeded) cut.push(name)
     }

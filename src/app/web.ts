@@ -17,10 +17,10 @@ import { openEventLog } from '../event-log/tail.ts'
 import { createCostCheck } from '../graphql/document/cost-check.ts'
 import { closeIntrospection } from '../graphql/document/introspection.ts'
 import { createPersistedQueries } from '../graphql/document/persisted-queries.ts'
-import { createAnswerCache } from '../graphql/execution/answer-cache.ts'
-import { createGraphqlServer } from '../graphql/server.ts'
 import { createLiveSubscriptions } from '../graphql/subscription/live-subscriptions.ts'
 import { createSharedExecution } from '../graphql/subscription/shared-execution.ts'
+import { createAnswerCache } from '../graphql/transport/answer-cache.ts'
+import { createGraphqlServer } from '../graphql/transport/server.ts'
 import { createWebsocketServer, MAX_CONNECTIONS } from '../graphql/transport/websocket.ts'
 import type { Assets } from '../http/assets/assets.ts'
 import { loadAssets } from '../http/assets/assets.ts'
@@ -67,12 +67,12 @@ export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats'
   readonly database: DatabaseHandle
 }
 
-/** The web server's handlers for GraphQL, REST and pages, and who calls GraphQL. */
+/** The web server's handlers for GraphQL, REST and pages. */
 export interface Web {
   readonly handlers: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'graphql' | 'websocket' | 'callerOf'>
   /** Loads modules that are needed later, in the background. */
   preload(): void
-  /** Ends endless requests, before the server closes. */
+  /** Ends requests that would stay open, such as event streams, before the server closes. */
   end(): void
 }
 
@@ -136,7 +136,7 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
   }
 }
 
-/** Forgets what it has rendered of an organization; null: of all. */
+/** Drops the cached content of an organization; null: of all organizations. */
 interface Cache {
   invalidate(organizationId: string | null): void
 }
@@ -169,7 +169,7 @@ async function openCaches({ dependencies, database }: WebOptions, closers: Close
   return { pageCache, logos, caches, invalidate, revokedKeys, pageGuard, eventLog }
 }
 
-/** Creates what serves GraphQL: over HTTP, as event streams, and over websockets. */
+/** Creates the handlers of GraphQL: over HTTP, as event streams, and over websockets. */
 function createGraphql(options: {
   readonly schema: GraphQLSchema
   readonly dependencies: Dependencies
@@ -186,7 +186,7 @@ function createGraphql(options: {
     const { cookies: pageCookies, isCrossSite } = pageKeysOfGraphql(request, site)
     return { ...callerOf(request, dependencies), session: sessionOfRequest(request, site), pageCookies, isCrossSite }
   }
-  // Not of websockets, which would keep it as long as they are open.
+  // Not for websockets, which would keep the request in memory as long as they are open.
   const withRequest = (request: IncomingMessage) => Object.assign(graphqlCallerOf(request), { request })
   const shared = createSharedExecution({ visitorContext: async () => visitorContext(dependencies, null), log, now })
   const live = createLiveSubscriptions({
@@ -204,7 +204,8 @@ function createGraphql(options: {
     contextOf: (...caller) => contextOf(dependencies, ...caller),
     live: live.plugin,
     persisted,
-    // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no organization.
+    // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no
+    // organization.
     onMutation: (organizationId) => invalidate(organizationId ?? ''),
     log,
     now,
@@ -227,14 +228,14 @@ function createGraphql(options: {
   return { handlers: { graphql: answers.handle, websocket, callerOf: withRequest }, endStreams: live.close }
 }
 
-/** Returns how many websockets may be open beside the files, connections and requests that the process needs as well. */
+/** Returns how many websockets may be open, besides the files, connections and requests that the process needs. */
 function roomForWebsockets(log: Logger): number {
   const files = openFileLimit()
   const room = Math.floor(Math.min(MAX_CONNECTIONS, files - Math.min(1000, files / 5)))
   if (room < MAX_CONNECTIONS)
     log.info(
       { openFiles: files, websockets: room },
-      'http: fewer websockets are served, because few open files are allowed (ulimit -n)',
+      'http: serving fewer websockets, because the limit of open files is low (ulimit -n)',
     )
   return room
 }

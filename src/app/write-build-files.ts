@@ -1,7 +1,8 @@
 /**
- * Writes what a start from the bundles uses beside them: the code cache of the service's bundle, and the assets of pages. Part of
- * the build: it runs from the bundles. Writes the paths of what the assets are made of to standard output, as JSON. With the argument
- * `code-cache` only that, for the package where it is installed: another Node.js needs another.
+ * Writes the files that a start from the bundles also uses: the code cache of the service's bundle, and the assets of
+ * pages. Part of the build; runs from the bundles. Prints the paths of the assets' sources as JSON. With the argument
+ * `code-cache`, writes only the code cache, where the package is installed, because each version of Node.js needs its
+ * own.
  */
 import { loadBundle } from '../core/process/compiled-bundle.ts'
 

@@ -5,10 +5,9 @@ import { SECOND } from '../core/time.ts'
 import type { DnsResult, Signal } from '../network/dns/client.ts'
 import type { BlacklistResult, DomainReport, IpReport, Report } from './check-report.ts'
 import type { GeoLookup } from './geo/geo.ts'
-import { unknownGeo } from './geo/geo.ts'
 import type { Blacklist } from './list.ts'
 import type { Lookup, LookupRequest } from './lookup.ts'
-import { queryList, queryListCache, unlessAborted } from './lookup.ts'
+import { queryList, queryListCache } from './lookup.ts'
 import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
 import { countResults, domainVerdict, ipVerdict, sumCounts } from './verdict.ts'
@@ -58,9 +57,9 @@ export function createChecker(parts: {
 
   async function checkAddress(target: IpTarget, options: BoundedCheckOptions): Promise<IpReport> {
     const question = { target, signal: options.signal }
-    const place = geo.locate(target.address)
+    const place = geo.locate(target.address, options.signal)
     const results = await queryLists(lookup, ipLists, target.address, question, options)
-    return { ...ipReport(target, results, now()), geo: (await unlessAborted(place, options.signal)) ?? unknownGeo }
+    return { ...ipReport(target, results, now()), geo: await place }
   }
 
   /** Resolves a domain and checks its addresses, up to the maximum. */

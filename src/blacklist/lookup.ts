@@ -1,3 +1,4 @@
+import { unlessAborted } from '../core/concurrency/deadline.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import type { DnsClient, DnsResult, QueryOptions, RecordType, Signal } from '../network/dns/client.ts'
 import type { BlacklistResult, ListError } from './check-report.ts'
@@ -35,8 +36,6 @@ interface ListAnswer {
 
 /** How long a listing waits for its reason (TXT), in milliseconds. The reason only explains the listing. */
 const REASON_TIMEOUT_MS = 1 * SECOND
-/** How often to check whether the caller has aborted, in milliseconds. */
-const ABORT_POLL_INTERVAL_MS = 10
 /** The maximum number of characters of a reason. Longer ones are truncated. */
 const MAX_REASON_LENGTH = 500
 /** How long to cache a refusal, in milliseconds: until the list's next health check. */
@@ -197,18 +196,5 @@ function toResult(
       return { ...base, error: 'invalid_answer', note: finding.note }
     case 'failed':
       return { ...base, error: finding.error, note: finding.note }
-  }
-}
-
-/** Resolves to the result of `work`; null: `signal` aborted first. */
-export async function unlessAborted<T>(work: Promise<T>, signal: Signal): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const left = new Promise<null>((resolve) => {
-    timer = setInterval(() => signal.aborted && resolve(null), ABORT_POLL_INTERVAL_MS)
-  })
-  try {
-    return await Promise.race([work, left])
-  } finally {
-    clearInterval(timer)
   }
 }

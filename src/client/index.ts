@@ -1,6 +1,6 @@
 /** The client library `allclear/client`. It has no dependencies and runs wherever `fetch` does. */
 
-/** How to reach a service. */
+/** The connection to a service. */
 export interface ClientOptions {
   /** The address of the service, such as `https://status.example.com`. */
   readonly url: string
@@ -12,17 +12,19 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** Where to follow events from, and until when. */
+/** The start and the end of followed events. */
 export interface FollowOptions {
   /** The cursor of a page or an event: all later events follow. Default: events from now on. */
   readonly after?: string | undefined
   /** Ends the events when it aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Called when the connection is lost and will be tried again. */
+  /** Called when the connection is lost, before the client reconnects. */
   readonly onReconnect?: ((error: Error, inMs: number) => void) | undefined
 }
 
-/** An event of a status page. After one of kind `RELOAD`, read the page again: earlier events are no longer available. */
+/**
+ * An event of a status page. After one of kind `RELOAD`, read the page again: earlier events are no longer available.
+ */
 export interface PageEvent {
   readonly cursor: string
   readonly at: string
@@ -73,12 +75,12 @@ export interface Client {
    */
   request<Data>(query: string, variables?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Data>
   /**
-   * The events of a status page. Reconnects when the connection is lost and continues after the last event, so that none is
-   * missed or comes twice; ends when the signal aborts.
+   * Yields the events of a status page. Reconnects when the connection is lost and continues after the last event, so
+   * that no event is missed or repeated. Ends when the signal aborts.
    * @throws RequestError when the service refuses it.
    */
   statusPageEvents(slug: string, options?: FollowOptions): AsyncGenerator<PageEvent, void, undefined>
-  /** The events of the organization of the key, as `statusPageEvents` gives those of a page. */
+  /** Yields the events of the key's organization, like `statusPageEvents`. */
   organizationEvents(options?: FollowOptions): AsyncGenerator<OrganizationEvent, void, undefined>
 }
 
@@ -130,7 +132,7 @@ export function createClient({ url, key, fetch: given, timeoutMs = TIMEOUT_MS }:
     }
   }
 
-  /** Gives the results of a subscription over one connection. */
+  /** Yields the results of a subscription over one connection. */
   async function* results<Data>(operation: Operation, signal: AbortSignal): AsyncGenerator<Data, void, undefined> {
     const quiet = new AbortController()
     let timer = setTimeout(() => quiet.abort(), SILENCE_MS)
@@ -152,7 +154,7 @@ export function createClient({ url, key, fetch: given, timeoutMs = TIMEOUT_MS }:
     }
   }
 
-  /** Gives the events of a subscription over one connection. */
+  /** Yields the events of a subscription over one connection. */
   const connection = <Event>(query: string, field: string) =>
     async function* (variables: Operation['variables'], signal: AbortSignal): AsyncGenerator<Event, void, undefined> {
       for await (const data of results<Record<string, Event>>({ query, variables }, signal)) {
@@ -180,14 +182,14 @@ export function createClient({ url, key, fetch: given, timeoutMs = TIMEOUT_MS }:
         return options.after ?? organization.cursor
       }
       const connect = connection<OrganizationEvent>(ORGANIZATION_EVENTS, 'organizationEvents')
-      // Its id is needed in any case, so `start` runs, and knows `after`.
+      // The id of the organization is always needed, so `start` always runs, and returns `after` itself.
       const fromStart = { ...options, after: undefined }
       return follow((after, signal) => connect({ organizationId, after }, signal), start, fromStart)
     },
   }
 }
 
-/** Follows events over as many connections as it takes. @param start returns the cursor at which to begin. */
+/** Follows events over any number of connections. @param start returns the cursor at which to begin. */
 async function* follow<Event extends { readonly cursor: string }>(
   connect: (after: string, signal: AbortSignal) => AsyncGenerator<Event, void, undefined>,
   start: () => Promise<string>,
@@ -197,7 +199,7 @@ async function* follow<Event extends { readonly cursor: string }>(
   let failures = 0
   while (!signal.aborted) {
     try {
-      // Before the first event too, a lost connection must miss nothing.
+      // A connection that is lost before the first event must not miss events either.
       if (cursor === undefined) cursor = await start()
       for await (const event of connect(cursor, signal)) {
         failures = 0
@@ -212,10 +214,10 @@ async function* follow<Event extends { readonly cursor: string }>(
   }
 }
 
-/** Returns how long to wait after an error, in milliseconds. @throws the error when waiting is of no use. */
+/** Returns how long to wait after an error, in milliseconds. @throws the error when a retry cannot succeed. */
 function pauseAfter(error: unknown, failures: number, onReconnect: FollowOptions['onReconnect']): number {
   if (error instanceof RequestError && !error.isTemporary) throw error
-  // Not all at once, when a service returns that many follow.
+  // Jitter keeps a restarted service from being hit by all clients at once.
   const inMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + Math.random() / 2)
   onReconnect?.(error instanceof Error ? error : new Error(String(error)), inMs)
   return inMs
@@ -231,11 +233,11 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** How long a request may take unless the client is given another time, in milliseconds. */
+/** The default time limit of a request, in milliseconds. */
 const TIMEOUT_MS = 60_000
-/** The service sends a sign of life every few seconds. In milliseconds. */
+/** How long a connection may be silent, in milliseconds. The service sends a keep-alive every few seconds. */
 const SILENCE_MS = 60_000
-/** How long to wait before the first and before every later try to reconnect, at most. */
+/** The first and the maximum delay before a reconnect, in milliseconds. */
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 15_000
 
@@ -268,7 +270,7 @@ async function dataOf<Data>(response: Response): Promise<Data> {
   try {
     result = JSON.parse(text)
   } catch (cause) {
-    const message = `The answer is no JSON but HTTP ${response.status}: is this the address of an Allclear service?`
+    const message = `The answer is not JSON (HTTP ${response.status}). Is this the address of an Allclear service?`
     throw new RequestError('UNREACHABLE', message, response.status >= 500, { cause })
   }
   return dataIn(result, response.status)
@@ -282,7 +284,7 @@ function dataIn<Data>({ data, errors }: GraphqlResult<Data>, status: number): Da
   throw new RequestError(code, error?.message ?? `The answer has no data (HTTP ${status}).`, isTemporary)
 }
 
-/** Splits server-sent events, comments included, which are signs of life. */
+/** Splits server-sent events. Yields comments too, which are keep-alives. */
 async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   const reader = body.getReader()
@@ -306,7 +308,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Waits, or until the signal aborts. */
+/** Waits for a time, or until the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

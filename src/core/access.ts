@@ -29,8 +29,8 @@ export function roleIncludes(role: Role, needed: Scope): boolean {
 }
 
 /**
- * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for with
- * an owner's rights.
+ * Returns the organization of the caller's key, the one in which a person acts, or the one that the operator acts for
+ * with an owner's rights.
  * @throws Unauthenticated when the caller is unknown.
  * @throws Forbidden when scope or role are not sufficient.
  */
@@ -55,14 +55,14 @@ export function requireScope(ctx: Context, needed: Scope): string {
 }
 
 /**
- * Returns the organization whose owner the caller is, to manage its people: an admin must not become an owner by a key. The
- * operator may do what an owner may.
+ * Returns the organization that the caller owns, to manage its people. Refuses keys, because an admin could use one to
+ * become an owner. The operator has the rights of an owner.
  * @throws Unauthenticated and Forbidden like `requireScope`.
  */
 export function requireOwner(ctx: Context): string {
   const organizationId = requireOwnerOrKey(ctx)
   if (ctx.actor.kind !== 'apiKey') return organizationId
-  throw new Forbidden('FORBIDDEN', 'Only an owner may do this, signed in.')
+  throw new Forbidden('FORBIDDEN', 'Only a signed-in owner may do this.')
 }
 
 /** Like `requireOwner`, for billing and deletion, which a key with scope ADMIN allows too. */
@@ -83,8 +83,8 @@ export function requirePayer(ctx: Context): string {
 const CONFIRMATION_LIFETIME = 10 * MINUTE
 
 /**
- * Requires that a person has entered a password or used a passkey within ten minutes. Keys and the operator's token are
- * sufficient.
+ * Checks that a person entered their password or used their passkey in the last ten minutes. Keys and the operator's
+ * token need no confirmation.
  * @throws Unauthenticated `CONFIRMATION_REQUIRED`.
  */
 export function requireConfirmation({ actor, now }: Pick<Context, 'actor' | 'now'>): void {
@@ -106,8 +106,8 @@ function organizationMissing(): Unauthenticated {
 }
 
 /**
- * Requires that an id given in addition to the key is that of the key's organization.
- * @throws NotFound for another one's.
+ * Checks that an id given in addition to the key is that of the key's organization.
+ * @throws NotFound for another organization.
  */
 export function requireOwnOrganization(named: string | null | undefined, own: string): void {
   if (named != null && named !== own) throw new NotFound('Organization not found.')
@@ -137,7 +137,10 @@ export function requireOperator(ctx: Context): void {
   throw new Forbidden('FORBIDDEN', 'Only the operator may do this.')
 }
 
-/** Returns whether the caller may see an organization's private data: with one of its keys, as a member or as the operator. */
+/**
+ * Returns whether the caller may see an organization's private data: with one of its keys, as a member or as the
+ * operator.
+ */
 export function canReadOrganization(actor: Actor, organizationId: string): boolean {
   return hasScope(actor, organizationId, 'READ')
 }

@@ -1,10 +1,16 @@
-/** The colours of the style sheet behind coloured text, and of text on a coloured button; the one with the least contrast first. */
+/**
+ * The colours of the style sheet behind coloured text, and of text on a coloured button; the one with the least
+ * contrast first.
+ */
 const backgrounds = { light: ['#f2f3f0', '#fbfbf9', '#ffffff'], dark: ['#1d2326', '#0b2a24', '#14181a'] } as const
 
 /** WCAG 2.2, 1.4.3 (AA): the minimum contrast of text. */
 const MIN_CONTRAST = 4.5
 
-/** Returns the organization's colour for both colour schemes, changed only as far as contrast requires. Colours are `#rrggbb`. */
+/**
+ * Returns the organization's colour for both colour schemes, changed only as far as contrast requires. Colours are
+ * `#rrggbb`.
+ */
 export function readableAccents(accent: string): { readonly light: string; readonly dark: string } {
   return {
     light: readable(accent, '#000000', backgrounds.light),

@@ -13,7 +13,10 @@ export interface DnsServer {
 
 const blankAsUndefined = (value: unknown) => (typeof value === 'string' && value.trim() === '' ? undefined : value)
 const setting = <T extends z.ZodType>(schema: T) => z.preprocess(blankAsUndefined, schema)
-/** Accepts IP addresses and names of RFC 1123 labels. The last label must not be all digits, or it would be a malformed address. */
+/**
+ * Accepts IP addresses and names of RFC 1123 labels. The last label must not be all digits, or it would be a malformed
+ * address.
+ */
 const isHostName = (value: string) =>
   isIP(value) !== 0 || /^(?!-)[a-z\d-]{1,63}(\.(?!-)[a-z\d-]{1,63})*(?<!\.\d+)$/i.test(value)
 const text = setting(z.string().optional())

@@ -91,8 +91,8 @@ export interface SqlContext extends Omit<Context, 'db'> {
 const MAX_ATTEMPTS = 3
 
 /**
- * Runs `work` in one transaction, or in the caller's open one. Inside, use only the context passed to `work`:
- * the embedded database has one connection, so a statement on the outer context would wait for this transaction. When the
+ * Runs `work` in one transaction, or in the caller's open one. Inside, use only the context passed to `work`: the
+ * embedded database has one connection, so a statement on the outer context would wait for this transaction. When the
  * database aborts it to resolve a deadlock, `work` runs again, so all its effects must roll back.
  * @param timeoutMs the time limit; absent: the default.
  */

@@ -21,7 +21,7 @@ export const idPrefixes = {
   UptimeCorrection: 'cor',
 } as const
 
-/** The same for types that are not nodes of the GraphQL API. */
+/** The id prefixes of types that are not nodes of the GraphQL API. */
 const otherPrefixes = {
   User: 'usr',
   Session: 'ses',

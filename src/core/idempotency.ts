@@ -21,7 +21,9 @@ export interface IdempotentRequest {
   readonly part?: number
 }
 
-/** Serializes answers for storage and restores them. `Effect` is the result of the transaction that makes the change. */
+/**
+ * Serializes answers for storage and restores them. `Effect` is the result of the transaction that makes the change.
+ */
 export interface AnswerSerializer<T, Effect = T> {
   /** Returns the answer to store; null: nothing was changed, so the key becomes free again. */
   serialize(effect: Effect): Prisma.InputJsonValue | null
@@ -43,21 +45,22 @@ const ANSWER_TTL_MS = DAY
 class AlreadyAnswered extends Error {}
 
 /**
- * Executes `work` once per key. For 24 hours, repeating the request returns the first answer, on every instance and also
- * when the requests are concurrent. Keys belong to an organization, or else to the operator or the client's network. The
- * key is written in the same transaction as the change, so a crash leaves both or neither, and a rejected request
- * leaves the key free.
- * @throws Invalid for a malformed key. @throws Conflict `IDEMPOTENCY_KEY_REUSED` when the key belongs to another request.
+ * Executes `work` once per key. For 24 hours, repeating the request returns the first answer, on every instance and
+ * also when the requests are concurrent. Keys belong to an organization, or else to the operator or the client's
+ * network. The key is written in the same transaction as the change, so a crash leaves both or neither, and a rejected
+ * request leaves the key free.
+ * @throws Invalid for a malformed key. @throws Conflict `IDEMPOTENCY_KEY_REUSED` when the key belongs to another
+ * request.
  */
 export async function withIdempotencyKey<C extends Context, T, Effect>(
   ctx: C,
-  asked: IdempotentRequest,
+  request: IdempotentRequest,
   memory: AnswerSerializer<T, Effect>,
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
-  if (asked.key == null) return work(ctx)
-  const id = rowIdOf(ctx, requireKey(ctx, asked.key), asked.part ?? 0)
-  const hash = hashOf([asked.operation, asked.input])
+  if (request.key == null) return work(ctx)
+  const id = rowIdOf(ctx, requireKey(ctx, request.key), request.part ?? 0)
+  const hash = hashOf([request.operation, request.input])
   const known = await answerOf(ctx, id, hash, memory)
   if (known) return known.value
   try {
@@ -127,7 +130,9 @@ export async function deleteExpiredAnswers(
 
 const expiryCutoff = (now: Date) => new Date(now.getTime() - ANSWER_TTL_MS)
 
-/** Visitors share networks, so nobody may be able to guess another's key. */
+/**
+ * The minimum length of a visitor's key. Visitors share networks, so no one may be able to guess another visitor's key.
+ */
 const MIN_VISITOR_KEY_LENGTH = 16
 
 function requireKey({ actor }: Context, key: string): string {

@@ -75,8 +75,8 @@ export function isDocumentation(address: string): boolean {
 }
 
 /**
- * Returns the labels of a blacklist query before the zone (RFC 5782 §2.1, §2.4): the octets of an IPv4 address or the 32
- * nibbles of an IPv6 address, reversed. IPv4-mapped IPv6 stays nibbles, because the lists' IPv6 test entry is there.
+ * Returns the labels of a blacklist query before the zone (RFC 5782 §2.1, §2.4): the octets of an IPv4 address or the
+ * 32 nibbles of an IPv6 address, reversed. IPv4-mapped IPv6 stays nibbles, because the lists' IPv6 test entry is there.
  * @throws TypeError for text that is not an address.
  */
 export function reversedLabels(address: string): string {

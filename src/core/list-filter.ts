@@ -5,11 +5,11 @@ import { invalid } from './validation.ts'
 export const MIN_TIME = Date.UTC(1000, 0)
 export const MAX_TIME = Date.UTC(10_000, 0) - 1
 
-/** The maximum length of a text, in characters, and of a list of values. */
-const LIMITS = { longestText: 100, mostValues: 100 } as const
+/** The maximum length of a text, in characters, and the maximum number of values in a list. */
+const LIMITS = { textLength: 100, values: 100 } as const
 
 /** The end of each text filter's description. */
-export const ANY_CASE = `in any case; at most ${LIMITS.longestText} characters. Blank: all.`
+export const ANY_CASE = `in any case; at most ${LIMITS.textLength} characters. Blank: all.`
 
 /**
  * Returns the text to search for; null: none.
@@ -17,8 +17,8 @@ export const ANY_CASE = `in any case; at most ${LIMITS.longestText} characters. 
  */
 export function searchText(name: string, text: string | null | undefined): string | null {
   const trimmed = text?.trim() ?? ''
-  if ([...trimmed].length > LIMITS.longestText)
-    throw filterIssue(name, `must have at most ${LIMITS.longestText} characters`)
+  if ([...trimmed].length > LIMITS.textLength)
+    throw filterIssue(name, `must have at most ${LIMITS.textLength} characters`)
   // The database accepts neither NUL nor lone surrogates.
   return trimmed === '' ? null : trimmed.replaceAll('\0', '\ufffd').replace(/\p{Cs}/gu, '\ufffd')
 }
@@ -35,7 +35,7 @@ export function containsText(text: string): { readonly contains: string; readonl
  */
 export function oneOf<T>(name: string, values: readonly T[] | null | undefined): { readonly in: T[] } | undefined {
   if (values == null) return undefined
-  if (values.length > LIMITS.mostValues) throw filterIssue(name, `must have at most ${LIMITS.mostValues} values`)
+  if (values.length > LIMITS.values) throw filterIssue(name, `must have at most ${LIMITS.values} values`)
   return { in: [...new Set(values)] }
 }
 

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { addressFamily, parseAddress } from './ip-address.ts'
 
 /**
- * Returns a network in CIDR notation, with its host bits cleared; a single address is a network of one. An IPv4-mapped IPv6
- * network becomes IPv4, like clients' addresses. Returns null for other text.
+ * Returns a network in CIDR notation, with its host bits cleared; a single address is a network of one. An IPv4-mapped
+ * IPv6 network becomes IPv4, like clients' addresses. Returns null for other text.
  */
 export function parseRange(text: string): string | null {
   const [address = '', length, ...rest] = text.trim().split('/')

@@ -14,8 +14,8 @@ export function requireVersion(thing: { readonly version: number }, read: z.infe
 }
 
 /**
- * Returns whether an edit changes any value; undefined values stay. An edit without changes does not increment the version,
- * and appends no event.
+ * Returns whether an edit changes any value; undefined values stay. An edit without changes does not increment the
+ * version, and appends no event.
  */
 export function hasChanges(thing: object, given: Readonly<Record<string, unknown>>): boolean {
   return changedMembers(thing, given).length > 0

@@ -32,8 +32,8 @@ export function pictureSize(content: Uint8Array): PictureSize | null {
 }
 
 /**
- * Reads the size of a JPEG from its first frame header (ITU-T T.81 §B.1.1.2 and §B.2.2), by skipping the segments before it. The
- * parser of `image-size` advances by single bytes where a file is broken, which takes a second for 5 MB.
+ * Reads the size of a JPEG from its first frame header (ITU-T T.81 §B.1.1.2 and §B.2.2), by skipping the segments
+ * before it. The parser of `image-size` advances by single bytes where a file is broken, which takes a second for 5 MB.
  */
 function jpegSize(content: Uint8Array): PictureSize | null {
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength)

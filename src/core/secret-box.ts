@@ -47,8 +47,8 @@ export function createSecretBox(key: Buffer): SecretBox {
 }
 
 /**
- * Opens the secret box of this installation. Its key is `SECRET_KEY`, or the one in `DATA_DIR/secret.key`, which is created
- * when missing. @throws StartError when the database's secrets are sealed with another key.
+ * Opens the secret box of this installation. Its key is `SECRET_KEY`, or the one in `DATA_DIR/secret.key`, which is
+ * created when missing. @throws StartError when the database's secrets are sealed with another key.
  */
 export async function openSecretBox({ config, db }: Pick<Context, 'config' | 'db'>): Promise<SecretBox> {
   const key = deriveKey(config.SECRET_KEY ?? (await readOrCreateKey(config.DATA_DIR)))

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { DAY, HOUR, SECOND, utcDay } from './time.ts'
 
 /**
- * Calendar days in IANA time zones. A calendar day is represented by its midnight in UTC, as the database stores a date, so
- * that adding `DAY` gives the next day despite clock changes.
+ * Calendar days in IANA time zones. A calendar day is represented by its midnight in UTC, as the database stores a
+ * date, so that adding `DAY` gives the next day despite clock changes.
  */
 
 /** Returns the calendar day of a time in a time zone. @throws RangeError for an unknown time zone. */
@@ -12,8 +12,8 @@ export function dayIn(timeZone: string, at: Date): Date {
 }
 
 /**
- * Returns the start of a calendar day in a time zone, which is not midnight if clocks change then. Days are contiguous: each
- * ends when the next begins, and may have 23, 25 or another number of hours.
+ * Returns the start of a calendar day in a time zone, which is not midnight if clocks change then. Days are contiguous:
+ * each ends when the next begins, and may have 23, 25 or another number of hours.
  * @throws RangeError for an unknown time zone.
  */
 export function startOfDay(timeZone: string, day: Date): Date {
@@ -41,8 +41,8 @@ export function daysUpTo(last: Date, count: number): Date[] {
 const localTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?$/
 
 /**
- * Returns the time that clocks in a time zone show as `text`, such as `2026-03-29T01:59`; null unless it is a date and time.
- * A time that clocks skip counts as that much after the change; a time that they show twice counts as the first.
+ * Returns the time that clocks in a time zone show as `text`, such as `2026-03-29T01:59`; null unless it is a date and
+ * time. A time that clocks skip counts as that much after the change; a time that they show twice counts as the first.
  * @throws RangeError for an unknown time zone.
  */
 export function parseLocalTime(timeZone: string, text: string): Date | null {

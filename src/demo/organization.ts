@@ -17,7 +17,7 @@ export interface Demo {
   readonly incidentId: string
   /** A key with scope ADMIN, made for this run. */
   readonly secret: string
-  /** Who signs in to its console, with the password of this run. */
+  /** The person who can sign in to its console, with the password of this run. */
   readonly person: Pick<DemoPerson, 'email' | 'password'>
   /** The new slug of an earlier demo's organization; null when there was none to archive. */
   readonly archivedSlug: string | null

@@ -2,7 +2,7 @@ import type { Context } from '../core/context.ts'
 import { newId, randomText } from '../core/id.ts'
 import { hashPassword } from '../people/credential/password.ts'
 
-/** How the demo's visitor signs in to the console. */
+/** The person as whom the demo's visitor signs in to the console. */
 export interface DemoPerson {
   readonly email: string
   readonly password: string

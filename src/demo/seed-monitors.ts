@@ -21,9 +21,9 @@ const LATENCY_HISTORY_MS = 8 * DAY
 const MONITORING_GAP = { daysAgo: 52, hours: 5 }
 
 /**
- * Creates a monitor for each monitored service, and a group of some of them, with a history that matches the fixtures' incidents. Writes the
- * history to the database, because three months of probes cannot run in a second. The monitors probe this service
- * itself, so that their results are real and no other host gets requests.
+ * Creates a monitor for each monitored service, and a group of some of them, with a history that matches the fixtures'
+ * incidents. Writes the history to the database, because three months of probes cannot run in a second. The monitors
+ * probe this service itself, so that their results are real and no other host gets requests.
  * @param ctx the owner's context, at the time of creation
  */
 export async function seedMonitors(
@@ -93,7 +93,7 @@ async function seedGroup(
   })
 }
 
-/** Returns the states of a group in order of time: whenever that of a member changes, its members are judged. */
+/** Returns the states of a group in order of time, judged from its members whenever the state of one changes. */
 function groupIntervalsOf(
   services: readonly ServiceName[],
   rule: Pick<GroupOptions, 'require' | 'count'>,
@@ -132,7 +132,7 @@ const intervalsBetween = (
     cause,
   }))
 
-/** In one statement: as many rows with so many numbers each would take Prisma a second. */
+/** Inserts the hours with one statement. With Prisma, so many rows and numbers take a second. */
 async function createHours(db: Context['db'], monitorId: string, hours: ReturnType<typeof hourlyLatencies>) {
   await db.$executeRaw`
     INSERT INTO "MonitorHour" ("monitorId", hour, up, degraded, down, unknown, latencies)

@@ -35,7 +35,8 @@ export interface Guide {
 
 /**
  * Renders a guide from this repository. Raw HTML stays text. The first line is the title.
- * @throws Error without a title or a first paragraph, for a link to a file that is not served, or a column of a table without a name.
+ * @throws Error without a title or a first paragraph, for a link to a file that is not served, or a column of a table
+ * without a name.
  */
 export function renderGuide(slug: string, markdown: string): Guide {
   const html = micromark(markdown.replace(/<!--.*?-->/gs, ''), {

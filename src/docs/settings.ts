@@ -16,13 +16,13 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   PORT: { meaning: 'Port to listen on. `0` picks a free one, which the log names.' },
   HOST: { meaning: 'Address or host name to listen on.' },
   BASE_URL: {
-    meaning: 'Public address, used in links and mail. Custom domains need it. The same on every instance.',
+    meaning: 'Public address, used in links and emails. Custom domains need it. The same on every instance.',
     otherwise: '`http://localhost:{PORT}`',
   },
   ROLE: { meaning: '`all`, `web` (serves only) or `worker` (probes and delivers only).' },
   REGION: { meaning: 'Region of this worker, stored with every probe result. 1 to 32 letters, digits, `-` or `_`.' },
   TRUST_PROXY: {
-    meaning: 'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed, separated by commas.',
+    meaning: 'Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted, separated by commas.',
     otherwise: 'none',
   },
   LOG_LEVEL: { meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.' },
@@ -36,7 +36,7 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     otherwise: 'generated and printed at the first start',
   },
   METRICS_TOKEN: {
-    meaning: 'Token that `/metrics` asks for as `Authorization: Bearer`, 16 characters or more.',
+    meaning: 'Token that `/metrics` requires as `Authorization: Bearer`, 16 characters or more.',
     otherwise: 'none: `/metrics` is open',
   },
   METRICS_PORT: {
@@ -55,17 +55,17 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   },
   OTEL_SERVICE_NAME: { meaning: 'Name of the service in traces.', otherwise: '`allclear`' },
   SECRET_KEY: {
-    meaning: 'Key that secrets in the database are encrypted with, 32 characters or more. The same on every instance.',
+    meaning: 'Key that encrypts the secrets in the database, 32 characters or more. The same on every instance.',
     otherwise: 'generated in `DATA_DIR/secret.key`',
   },
   BACKUP_DIR: {
-    meaning: 'Directory in which backups are made regularly. Set it on one instance that is no `web`.',
+    meaning: 'Directory in which backups are made regularly. Set it on one instance, whose role is not `web`.',
     otherwise: 'none: no backups are made',
   },
   BACKUP_EVERY_HOURS: { meaning: 'Hours from one backup to the next, 1 to 720.' },
   BACKUP_KEEP: { meaning: 'How many backups are kept, 1 to 1,000. Older ones are deleted after the next.' },
   ALLCLEAR_BACKUP_PASSPHRASE: {
-    meaning: 'Passphrase that encrypts backups, here and of the commands `backup` and `restore`.',
+    meaning: 'Passphrase that encrypts regular backups and those of the commands `backup` and `restore`.',
     otherwise: 'none: not encrypted',
   },
   EVENT_RETENTION_DAYS: {
@@ -96,7 +96,7 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   OIDC_NAME: { meaning: 'Name of the OpenID provider on the button.' },
   OIDC_MAIL_DOMAINS: {
     meaning: 'Domains whose verified addresses get an account at the first sign-in by OpenID, separated by commas.',
-    otherwise: 'none: only people who have an account',
+    otherwise: 'none: only people with an account',
   },
   DEFAULT_TIER: {
     meaning: 'Tier of organizations without a paid tier: `free`, `pro` or `team`.',
@@ -105,7 +105,7 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   ALLOW_PRIVATE_NETWORKS: { meaning: '`true`: monitors and webhooks may reach private and loopback addresses.' },
   RDAP_BOOTSTRAP_URL: {
     meaning:
-      'Where the list of registries is that answer for domains (RFC 9224). Monitors of domains read it once a day.',
+      'Address of the list of registries that answer for domains (RFC 9224). Monitors of domains read it once a day.',
   },
   DNS_SERVERS: {
     meaning: 'Recursive resolvers, `ip` or `ip:port`, separated by commas. All of them should respond.',
@@ -115,8 +115,8 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
   SPAMHAUS_DQS_KEY: { meaning: 'Key of Spamhaus’s Data Query Service.' },
   GEO_CITY_DB: { meaning: 'MaxMind-format file of cities.', otherwise: 'data that ships with the service' },
   GEO_ASN_DB: { meaning: 'MaxMind-format file of networks.', otherwise: 'data that ships with the service' },
-  SMTP_URL: { meaning: '`smtp://user:password@host:587` or `smtps://…`. Without it, mail is not offered.' },
-  MAIL_FROM: { meaning: 'Address that mail comes from.', otherwise: '`status@` and the host of `BASE_URL`' },
+  SMTP_URL: { meaning: '`smtp://user:password@host:587` or `smtps://…`. Without it, the service sends no email.' },
+  MAIL_FROM: { meaning: 'Sender address of emails.', otherwise: '`status@` and the host of `BASE_URL`' },
   STRIPE_PAYMENT_LINK_PRO: { meaning: 'Payment link for the pro tier. Without it, the tier is not sold.' },
   STRIPE_PAYMENT_LINK_TEAM: { meaning: 'Payment link for the team tier. Without it, the tier is not sold.' },
   STRIPE_WEBHOOK_SECRET: { meaning: 'Secret of the Stripe webhook. Without it, webhook requests get 503.' },

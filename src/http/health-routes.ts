@@ -11,8 +11,8 @@ export interface Readiness {
 }
 
 /**
- * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process is ready, or 503 with the problem, so that
- * load balancers route around it. `/metrics`: the metrics of the process.
+ * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process is ready, or 503 with the problem, so
+ * that load balancers route around it. `/metrics`: the metrics of the process.
  * @param metrics null: another port serves them.
  * @param metricsToken the token that `/metrics` requires; absent: none.
  */

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 
 /**
- * The paths that crawlers must skip (RFC 9309): checks use up the quotas of blacklists, and APIs are not pages. Each page
- * declares whether it may be indexed.
+ * The paths that crawlers must skip (RFC 9309): checks use up the quotas of blacklists, and APIs are not pages. Each
+ * page declares whether it may be indexed.
  */
 const rules = `User-agent: *
 Disallow: /api/

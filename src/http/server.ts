@@ -41,9 +41,9 @@ const REQUEST_TIMEOUT_MS = 60 * SECOND
  */
 const KEEP_ALIVE_TIMEOUT_MS = 75 * SECOND
 /**
- * The maximum number of new connections that wait to be accepted, as far as the system allows (Linux: net.core.somaxconn,
- * 4096). All open pages of an organization request the changes of an event within 250 ms, and those beyond Node's 511 would
- * be reset.
+ * The maximum number of new connections that wait to be accepted, as far as the system allows (Linux:
+ * net.core.somaxconn, 4096). All open pages of an organization request the changes of an event within 250 ms, and those
+ * beyond Node's 511 would be reset.
  */
 const MAX_WAITING_CONNECTIONS = 16_384
 const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }
@@ -112,8 +112,8 @@ export function createHttpServer(handlers: {
 }
 
 /**
- * Answers a request that offers an upgrade to another protocol, such as HTTP/2, which a server may ignore (RFC 9110 §7.8).
- * Once Node listens for upgrades, it treats every offer as one. The request's body is lost.
+ * Answers a request that offers an upgrade to another protocol, such as HTTP/2, which a server may ignore (RFC 9110
+ * §7.8). Once Node listens for upgrades, it treats every offer as one. The request's body is lost.
  */
 function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex): void {
   const response = new ServerResponse(request)

@@ -5,7 +5,7 @@ import { languages, wordsOf } from './catalogue.ts'
 /** The languages of a page. */
 export interface OfferedLanguages {
   readonly offered: readonly Language[]
-  /** For the address without a language, and for readers who understand none of the others. */
+  /** For the address without a language, and for readers who accept none of the others. */
   readonly byDefault: Language
 }
 
@@ -26,7 +26,9 @@ export function languageNamed(name: string | null, { offered, byDefault }: Offer
   return offered.find((language) => language === name) ?? byDefault
 }
 
-/** Returns the `lang` of a text that an owner writes in one language: absent on a page in that language, else unknown. */
+/**
+ * Returns the `lang` of a text that an owner writes in one language: absent on a page in that language, else unknown.
+ */
 export function ownersLang(words: Pick<Catalogue, 'tag'>, byDefault: string): '' | undefined {
   return words.tag === wordsOf(offeredLanguages([], byDefault).byDefault).tag ? undefined : ''
 }
@@ -59,8 +61,8 @@ const MAX_HEADER_LENGTH = 500
 const choices = new LRUCache<string, Language>({ max: 1000 })
 
 /**
- * Returns which of a page's languages a reader understands best (`Accept-Language`, RFC 9110 §12.5.4). A language fits whatever
- * its region, but only in its script: `de-CH` is German, `zh-TW` is not simplified Chinese.
+ * Returns the language of a page that a reader prefers (`Accept-Language`, RFC 9110 §12.5.4). A language matches in any
+ * region, but only in its script: `de-CH` is German, `zh-TW` is not simplified Chinese.
  */
 export function preferredLanguage(header: string | undefined, { offered, byDefault }: OfferedLanguages): Language {
   if (header === undefined || header.length > MAX_HEADER_LENGTH || offered.length < 2) return byDefault

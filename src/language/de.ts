@@ -93,7 +93,7 @@ export const de: Catalogue = {
   },
 
   overview: {
-    calm: (days) => plural(days, { one: '# Tag ohne Störung', other: '# Tage ohne Störung' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# Tag ohne Störung', other: '# Tage ohne Störung' }),
     openIncidents: 'Offene Störungen',
     maintenanceInProgress: 'Laufende Wartung',
     scheduledMaintenance: 'Geplante Wartung',
@@ -229,7 +229,7 @@ export const de: Catalogue = {
     imported: (source, failed, checks) =>
       `importiert aus ${source} (fehlgeschlagene Prüfungen: ${number(failed)} von ${number(checks)})`,
     importedNotCounted: (source) => `Aus ${source} importierte Tage zählen nicht mit.`,
-    nothingKnown: 'Keine Daten für diese Zeit.',
+    noDataForTime: 'Keine Daten für diese Zeit.',
     noOutages: 'Keine Ausfälle',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} in ${lasting(milliseconds)} gemessener Zeit.`,
     reported: (impaired, milliseconds) => `${upperFirst(list(impaired))} in ${lasting(milliseconds)}, nach Störungen.`,
@@ -316,7 +316,7 @@ export const de: Catalogue = {
   feed: {
     description: (owner) => `Störungen und Wartungen von ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'Aktueller Status',
     anIncident: 'Eine Störung',
   },
@@ -405,7 +405,7 @@ export const de: Catalogue = {
     problems: {
       email: 'Geben Sie eine E-Mail-Adresse ein, etwa name@example.com.',
       url: 'Geben Sie eine öffentliche URL ein, die mit https:// oder http:// beginnt, ohne Benutzernamen.',
-      theirs: (service) => `Geben Sie eine Webhook-URL von ${service} ein.`,
+      webhookUrl: (service) => `Geben Sie eine Webhook-URL von ${service} ein.`,
       botToken: 'Geben Sie das Token eines Bots ein, etwa 123456:ABC-DEF…',
       chatId: 'Geben Sie die ID eines Chats oder den @Namen eines Kanals ein.',
       tooMany: 'Zu viele Anfragen. Suchen Sie unsere Nachricht, auch im Spam-Ordner, oder versuchen Sie es später.',

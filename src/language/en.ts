@@ -112,8 +112,8 @@ export const en = {
     filterByName: 'Filter by name',
     onlyProblems: 'Only problems',
     pastIncidents: 'Past incidents',
-    calm: (days: number) => plural(days, { one: '# day without an incident', other: '# days without an incident' }),
-    /** The number of incidents beyond the listed ones. */
+    daysWithoutIncident: (days: number) =>
+      plural(days, { one: '# day without an incident', other: '# days without an incident' }),
     noIncidents: (days: number) =>
       plural(days, { one: 'No incidents in the last day.', other: 'No incidents in the last # days.' }),
     noOtherIncidents: (days: number) =>
@@ -162,7 +162,7 @@ export const en = {
     maintenance: 'Maintenance',
     announced: (status: string, title: string) => `Maintenance: ${title}. ${status}.`,
     titled: (title: string) => `Maintenance: ${title}`,
-    /** The text of an update that has none. */
+    /** The default text of an update without one. */
     updates: {
       SCHEDULED: 'Maintenance is scheduled.',
       IN_PROGRESS: 'Maintenance is in progress.',
@@ -252,7 +252,7 @@ export const en = {
     imported: (source: string, failed: number, checks: number) =>
       `imported from ${source} (failed checks: ${number(failed)} of ${number(checks)})`,
     importedNotCounted: (source: string) => `Days imported from ${source} do not count.`,
-    nothingKnown: 'No data for this time.',
+    noDataForTime: 'No data for this time.',
     noOutages: 'No outages',
     /** Sums up a service’s days: `Down 41 min in 88 d 18 h monitored.` */
     monitored: (impaired: readonly string[], milliseconds: number) =>
@@ -347,7 +347,7 @@ export const en = {
   feed: {
     description: (owner: string) => `Incidents and maintenance at ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'Live status',
     anIncident: 'An incident',
   },
@@ -438,7 +438,7 @@ export const en = {
     problems: {
       email: 'Enter an email address, such as you@example.com.',
       url: 'Enter a public URL that begins with https:// or http://, without a user name.',
-      theirs: (service: string) => `Enter a ${service} webhook URL.`,
+      webhookUrl: (service: string) => `Enter a ${service} webhook URL.`,
       botToken: 'Enter a bot’s token, such as 123456:ABC-DEF…',
       chatId: 'Enter the ID of a chat, or a channel’s @name.',
       tooMany: 'Too many requests. Look for our message, in the spam folder too, or try again later.',

@@ -88,7 +88,7 @@ export const es: Catalogue = {
   },
 
   overview: {
-    calm: (days) => plural(days, { one: '# día sin incidentes', other: '# días sin incidentes' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# día sin incidentes', other: '# días sin incidentes' }),
     openIncidents: 'Incidentes abiertos',
     maintenanceInProgress: 'Mantenimiento en curso',
     scheduledMaintenance: 'Mantenimiento programado',
@@ -227,7 +227,7 @@ export const es: Catalogue = {
     imported: (source, failed, checks) =>
       `importado de ${source} (comprobaciones fallidas: ${number(failed)} de ${number(checks)})`,
     importedNotCounted: (source) => `Los días importados de ${source} no cuentan.`,
-    nothingKnown: 'Sin datos de este tiempo.',
+    noDataForTime: 'Sin datos de este tiempo.',
     noOutages: 'Sin interrupciones',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} en ${lasting(milliseconds)} de supervisión.`,
     reported: (impaired, milliseconds) =>
@@ -313,7 +313,7 @@ export const es: Catalogue = {
     view: 'Ver el informe',
   },
   feed: { description: (owner) => `Incidentes y mantenimientos de ${owner}` },
-  picture: { live: 'Estado en vivo', anIncident: 'Un incidente' },
+  previewImage: { live: 'Estado en vivo', anIncident: 'Un incidente' },
 
   mail: {
     maintenance: {
@@ -396,7 +396,7 @@ export const es: Catalogue = {
     problems: {
       email: 'Escriba una dirección de correo, como nombre@example.com.',
       url: 'Escriba una URL pública que empiece por https:// o http://, sin nombre de usuario.',
-      theirs: (service) => `Escriba una URL de webhook de ${service}.`,
+      webhookUrl: (service) => `Escriba una URL de webhook de ${service}.`,
       botToken: 'Escriba el token de un bot, como 123456:ABC-DEF…',
       chatId: 'Escriba el ID de un chat o el @nombre de un canal.',
       tooMany:

@@ -1,10 +1,13 @@
 import { lazily } from '../core/lazily.ts'
 import { ownValue } from '../core/own-value.ts'
 
-/** The plural categories of a language that its messages distinguish (https://cldr.unicode.org/index/cldr-spec/plural-rules). */
+/**
+ * The plural categories of a language that its messages distinguish
+ * (https://cldr.unicode.org/index/cldr-spec/plural-rules).
+ */
 export type Plurals = 'one' | 'few' | 'many' | 'other'
 
-/** A weekday by its place in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
+/** A weekday by its position in a month: `nth` from 1, -1 is the last one; `day` from Monday, 0. */
 export interface NthWeekday {
   readonly nth: number
   readonly day: number
@@ -22,7 +25,10 @@ export interface Formats<Forms extends Plurals> {
   list(items: readonly string[]): string
   /** Formats a duration in milliseconds, rounded down to two units: `2 h 5 min`, `3 d 4 h`; null: under a minute. */
   duration(milliseconds: number): string | null
-  /** Formats how long ago something was, in milliseconds, rounded down to one unit: `58 minutes ago`, `now` under a minute. */
+  /**
+   * Formats how long ago something was, in milliseconds, rounded down to one unit: `58 minutes ago`, `now` under a
+   * minute.
+   */
   ago(milliseconds: number): string
   /**
    * Creates a format of dates and times in a time zone. Slow: create each once per page.
@@ -94,8 +100,8 @@ export function formatsOf<Forms extends Plurals = 'one' | 'other'>(locale: strin
 }
 
 /**
- * The locales whose time zones have abbreviations, in the order of lookup: `Intl` only has the abbreviations of a locale's
- * own countries, and otherwise `GMT-5`.
+ * The locales whose time zones have abbreviations, in the order of lookup: `Intl` only has the abbreviations of a
+ * locale's own countries, and otherwise `GMT-5`.
  */
 const namingLocales = ['en-US', 'en-CA', 'en-GB', 'en-AU', 'en-IN', 'en-ZA', 'ja']
 

@@ -93,7 +93,7 @@ export const fr: Catalogue = {
   },
 
   overview: {
-    calm: (days) => plural(days, { one: '# jour sans incident', other: '# jours sans incident' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# jour sans incident', other: '# jours sans incident' }),
     openIncidents: 'Incidents en cours',
     maintenanceInProgress: 'Maintenance en cours',
     scheduledMaintenance: 'Maintenance planifiée',
@@ -235,7 +235,7 @@ export const fr: Catalogue = {
     imported: (source, failed, checks) =>
       `importé de ${source} (contrôles échoués : ${number(failed)} sur ${number(checks)})`,
     importedNotCounted: (source) => `Les jours importés de ${source} ne comptent pas.`,
-    nothingKnown: 'Aucune donnée pour cette période.',
+    noDataForTime: 'Aucune donnée pour cette période.',
     noOutages: 'Aucune panne',
     monitored: (impaired, milliseconds) =>
       `${upperFirst(list(impaired))} sur ${lasting(milliseconds)} de surveillance.`,
@@ -324,7 +324,7 @@ export const fr: Catalogue = {
   feed: {
     description: (owner) => `Incidents et maintenances de ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'État en direct',
     anIncident: 'Un incident',
   },
@@ -414,7 +414,7 @@ export const fr: Catalogue = {
     problems: {
       email: 'Saisissez une adresse e-mail, par exemple nom@example.com.',
       url: 'Saisissez une URL publique qui commence par https:// ou http://, sans nom d’utilisateur.',
-      theirs: (service) => `Saisissez une URL de webhook de ${service}.`,
+      webhookUrl: (service) => `Saisissez une URL de webhook de ${service}.`,
       botToken: 'Saisissez le jeton d’un bot, par exemple 123456:ABC-DEF…',
       chatId: 'Saisissez l’ID d’une discussion ou le @nom d’un canal.',
       tooMany: 'Trop de demandes. Cherchez notre message, aussi dans les indésirables, ou réessayez plus tard.',

@@ -8,7 +8,9 @@ export interface Piece {
 const [START, END] = ['\u2068', '\u2069']
 const isolated = new RegExp(`${START}([^${START}${END}]*)${END}`)
 
-/** Marks a text of the owner that becomes part of a sentence, so that it can be shown in its own language and direction. */
+/**
+ * Marks a text of the owner that becomes part of a sentence, so that it can be shown in its own language and direction.
+ */
 export function isolate(text: string): string {
   return START + text + END
 }

@@ -100,7 +100,7 @@ export const it: Catalogue = {
     filterByName: 'Filtra per nome',
     onlyProblems: 'Solo problemi',
     pastIncidents: 'Incidenti passati',
-    calm: (days) => plural(days, { one: '# giorno senza incidenti', other: '# giorni senza incidenti' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# giorno senza incidenti', other: '# giorni senza incidenti' }),
     noIncidents: (days) =>
       plural(days, { one: 'Nessun incidente nell’ultimo giorno.', other: 'Nessun incidente negli ultimi # giorni.' }),
     noOtherIncidents: (days) =>
@@ -232,7 +232,7 @@ export const it: Catalogue = {
     imported: (source, failed, checks) =>
       `importato da ${source} (controlli falliti: ${number(failed)} su ${number(checks)})`,
     importedNotCounted: (source) => `I giorni importati da ${source} non contano.`,
-    nothingKnown: 'Nessun dato per questo periodo.',
+    noDataForTime: 'Nessun dato per questo periodo.',
     noOutages: 'Nessuna interruzione',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} su ${lasting(milliseconds)} di monitoraggio.`,
     reported: (impaired, milliseconds) =>
@@ -325,7 +325,7 @@ export const it: Catalogue = {
   feed: {
     description: (owner) => `Incidenti e manutenzioni di ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'Stato in tempo reale',
     anIncident: 'Un incidente',
   },
@@ -414,7 +414,7 @@ export const it: Catalogue = {
     problems: {
       email: 'Inserisci un indirizzo email, ad esempio nome@example.com.',
       url: 'Inserisci un URL pubblico che inizi con https:// o http://, senza nome utente.',
-      theirs: (service) => `Inserisci un URL di webhook di ${service}.`,
+      webhookUrl: (service) => `Inserisci un URL di webhook di ${service}.`,
       botToken: 'Inserisci il token di un bot, ad esempio 123456:ABC-DEF…',
       chatId: 'Inserisci l’ID di una chat o il @nome di un canale.',
       tooMany: 'Troppe richieste. Cerca il nostro messaggio, anche nello spam, o riprova più tardi.',

@@ -96,7 +96,7 @@ export const ja: Catalogue = {
     filterByName: '名前で絞り込む',
     onlyProblems: '問題のみ',
     pastIncidents: '過去のインシデント',
-    calm: (days) => `${number(days)}日間インシデントなし`,
+    daysWithoutIncident: (days) => `${number(days)}日間インシデントなし`,
     noIncidents: (days) => `過去${number(days)}日間のインシデントはありません。`,
     noOtherIncidents: (days) => `過去${number(days)}日間の他のインシデントはありません。`,
     moreIncidents: (days) => `過去${number(days)}日間の他のインシデント：`,
@@ -212,7 +212,7 @@ export const ja: Catalogue = {
     imported: (source, failed, checks) =>
       `${source}からインポート（失敗した確認：${number(checks)}回中${number(failed)}回）`,
     importedNotCounted: (source) => `${source}からインポートされた日は計算に含まれません。`,
-    nothingKnown: 'この期間のデータはありません。',
+    noDataForTime: 'この期間のデータはありません。',
     noOutages: '障害なし',
     monitored: (impaired, milliseconds) => `監視時間 ${lasting(milliseconds)} のうち、${listed(impaired)}。`,
     reported: (impaired, milliseconds) =>
@@ -299,7 +299,7 @@ export const ja: Catalogue = {
   feed: {
     description: (owner) => `${owner}のインシデントとメンテナンス`,
   },
-  picture: {
+  previewImage: {
     live: '現在の稼働状況',
     anIncident: 'インシデント',
   },
@@ -387,7 +387,7 @@ export const ja: Catalogue = {
     problems: {
       email: 'name@example.com のようなメールアドレスを入力してください。',
       url: 'https:// または http:// で始まり、ユーザー名を含まない公開URLを入力してください。',
-      theirs: (service) => `${service}のWebhook URLを入力してください。`,
+      webhookUrl: (service) => `${service}のWebhook URLを入力してください。`,
       botToken: '123456:ABC-DEF… のようなボットのトークンを入力してください。',
       chatId: 'チャットのID、またはチャンネルの@名前を入力してください。',
       tooMany:

@@ -94,7 +94,7 @@ export const nl: Catalogue = {
     filterByName: 'Filteren op naam',
     onlyProblems: 'Alleen problemen',
     pastIncidents: 'Eerdere incidenten',
-    calm: (days) => plural(days, { one: '# dag zonder incident', other: '# dagen zonder incident' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# dag zonder incident', other: '# dagen zonder incident' }),
     noIncidents: (days) =>
       plural(days, { one: 'Geen incidenten in de afgelopen dag.', other: 'Geen incidenten in de afgelopen # dagen.' }),
     noOtherIncidents: (days) =>
@@ -224,7 +224,7 @@ export const nl: Catalogue = {
     imported: (source, failed, checks) =>
       `geïmporteerd uit ${source} (mislukte controles: ${number(failed)} van ${number(checks)})`,
     importedNotCounted: (source) => `Uit ${source} geïmporteerde dagen tellen niet mee.`,
-    nothingKnown: 'Geen gegevens over deze periode.',
+    noDataForTime: 'Geen gegevens over deze periode.',
     noOutages: 'Geen storingen',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} in ${lasting(milliseconds)} aan metingen.`,
     reported: (impaired, milliseconds) =>
@@ -317,7 +317,7 @@ export const nl: Catalogue = {
   feed: {
     description: (owner) => `Incidenten en onderhoud van ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'Actuele status',
     anIncident: 'Een incident',
   },
@@ -405,7 +405,7 @@ export const nl: Catalogue = {
     problems: {
       email: 'Vul een e-mailadres in, zoals naam@example.com.',
       url: 'Vul een openbare URL in die begint met https:// of http://, zonder gebruikersnaam.',
-      theirs: (service) => `Vul een webhook-URL van ${service} in.`,
+      webhookUrl: (service) => `Vul een webhook-URL van ${service} in.`,
       botToken: 'Vul het token van een bot in, zoals 123456:ABC-DEF…',
       chatId: 'Vul de ID van een chat of de @naam van een kanaal in.',
       tooMany: 'Te veel aanvragen. Zoek ons bericht, ook bij de spam, of probeer het later opnieuw.',

@@ -109,7 +109,7 @@ export const pl: Catalogue = {
   },
 
   overview: {
-    calm: (count) => `${days(count)} bez incydentu`,
+    daysWithoutIncident: (count) => `${days(count)} bez incydentu`,
     openIncidents: 'Otwarte incydenty',
     maintenanceInProgress: 'Trwające prace',
     scheduledMaintenance: 'Planowane prace',
@@ -247,7 +247,7 @@ export const pl: Catalogue = {
     imported: (source, failed, checks) =>
       `zaimportowano z ${source} (nieudane kontrole: ${number(failed)} z ${number(checks)})`,
     importedNotCounted: (source) => `Dni zaimportowane z ${source} nie są liczone.`,
-    nothingKnown: 'Brak danych z tego czasu.',
+    noDataForTime: 'Brak danych z tego czasu.',
     noOutages: 'Bez awarii',
     monitored: (impaired, milliseconds) => `${upperFirst(list(impaired))} z ${lasting(milliseconds)} monitoringu.`,
     reported: (impaired, milliseconds) =>
@@ -333,7 +333,7 @@ export const pl: Catalogue = {
     view: 'Zobacz raport',
   },
   feed: { description: (owner) => `Incydenty i prace serwisowe: ${owner}` },
-  picture: { live: 'Status na żywo', anIncident: 'Incydent' },
+  previewImage: { live: 'Status na żywo', anIncident: 'Incydent' },
 
   mail: {
     maintenance: {
@@ -418,7 +418,7 @@ export const pl: Catalogue = {
     problems: {
       email: 'Wpisz adres e-mail, na przykład imie@example.com.',
       url: 'Wpisz publiczny adres URL zaczynający się od https:// lub http://, bez nazwy użytkownika.',
-      theirs: (service) => `Wpisz adres webhooka: ${service}.`,
+      webhookUrl: (service) => `Wpisz adres webhooka: ${service}.`,
       botToken: 'Wpisz token bota, na przykład 123456:ABC-DEF…',
       chatId: 'Wpisz ID czatu albo @nazwę kanału.',
       tooMany: 'Zbyt wiele prób. Poszukaj naszej wiadomości, także w spamie, albo spróbuj później.',

@@ -100,7 +100,7 @@ export const ptBr: Catalogue = {
     filterByName: 'Filtrar por nome',
     onlyProblems: 'Só problemas',
     pastIncidents: 'Incidentes anteriores',
-    calm: (days) => plural(days, { one: '# dia sem incidentes', other: '# dias sem incidentes' }),
+    daysWithoutIncident: (days) => plural(days, { one: '# dia sem incidentes', other: '# dias sem incidentes' }),
     noIncidents: (days) =>
       plural(days, { one: 'Nenhum incidente no último dia.', other: 'Nenhum incidente nos últimos # dias.' }),
     noOtherIncidents: (days) =>
@@ -229,7 +229,7 @@ export const ptBr: Catalogue = {
     imported: (source, failed, checks) =>
       `importado de ${source} (verificações com falha: ${number(failed)} de ${number(checks)})`,
     importedNotCounted: (source) => `Os dias importados de ${source} não contam.`,
-    nothingKnown: 'Sem dados neste período.',
+    noDataForTime: 'Sem dados neste período.',
     noOutages: 'Nenhuma interrupção',
     monitored: (impaired, milliseconds) =>
       `${upperFirst(list(impaired))} em ${lasting(milliseconds)} de monitoramento.`,
@@ -323,7 +323,7 @@ export const ptBr: Catalogue = {
   feed: {
     description: (owner) => `Incidentes e manutenções de ${owner}`,
   },
-  picture: {
+  previewImage: {
     live: 'Status ao vivo',
     anIncident: 'Um incidente',
   },
@@ -409,7 +409,7 @@ export const ptBr: Catalogue = {
     problems: {
       email: 'Informe um endereço de e-mail, como nome@example.com.',
       url: 'Informe um URL público que comece com https:// ou http://, sem nome de usuário.',
-      theirs: (service) => `Informe um URL de webhook do ${service}.`,
+      webhookUrl: (service) => `Informe um URL de webhook do ${service}.`,
       botToken: 'Informe o token de um bot, como 123456:ABC-DEF…',
       chatId: 'Informe o ID de um chat ou o @nome de um canal.',
       tooMany: 'Solicitações demais. Procure nossa mensagem, também no spam, ou tente mais tarde.',

@@ -97,7 +97,7 @@ export const zhHans: Catalogue = {
     filterByName: '按名称筛选',
     onlyProblems: '仅显示异常',
     pastIncidents: '历史故障',
-    calm: (days) => `连续 ${number(days)} 天无故障`,
+    daysWithoutIncident: (days) => `连续 ${number(days)} 天无故障`,
     noIncidents: (days) => `最近 ${number(days)} 天没有故障。`,
     noOtherIncidents: (days) => `最近 ${number(days)} 天没有其他故障。`,
     moreIncidents: (days) => `最近 ${number(days)} 天的其他故障：`,
@@ -214,7 +214,7 @@ export const zhHans: Catalogue = {
     listed: (notes) => listed(notes),
     imported: (source, failed, checks) => `自 ${source} 导入（${number(checks)} 次检查中失败 ${number(failed)} 次）`,
     importedNotCounted: (source) => `自 ${source} 导入的日期不计入。`,
-    nothingKnown: '此时段无数据。',
+    noDataForTime: '此时段无数据。',
     noOutages: '无中断',
     monitored: (impaired, milliseconds) => `在 ${lasting(milliseconds)} 的监控时间内：${listed(impaired)}。`,
     reported: (impaired, milliseconds) => `在 ${lasting(milliseconds)} 内（按故障计算）：${listed(impaired)}。`,
@@ -295,7 +295,7 @@ export const zhHans: Catalogue = {
   feed: {
     description: (owner) => `${owner} 的故障和维护`,
   },
-  picture: {
+  previewImage: {
     live: '实时状态',
     anIncident: '故障',
   },
@@ -379,7 +379,7 @@ export const zhHans: Catalogue = {
     problems: {
       email: '请输入电子邮件地址，例如 name@example.com。',
       url: '请输入以 https:// 或 http:// 开头且不含用户名的公开 URL。',
-      theirs: (service) => `请输入 ${service} 的 Webhook URL。`,
+      webhookUrl: (service) => `请输入 ${service} 的 Webhook URL。`,
       botToken: '请输入机器人的令牌，例如 123456:ABC-DEF…',
       chatId: '请输入聊天的 ID，或频道的 @名称。',
       tooMany: '请求过多。请查找我们的消息（包括垃圾邮件），或稍后再试。',

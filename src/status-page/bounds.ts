@@ -1,8 +1,9 @@
 import type { TimelineBounds } from '../status/timeline/timeline-reader.ts'
 
 /**
- * The size limits of each document besides those of the page's state, so that rendering one delays no other request: updates, bytes of their texts, services.
- * Pages link to what they leave out; documents for programs leave out the oldest updates of very long timelines.
+ * The size limits of each document besides those of the page's state, so that rendering one delays no other request:
+ * updates, bytes of their texts, services. Pages link to what they leave out; documents for programs leave out the
+ * oldest updates of very long timelines.
  */
 export const bounds = {
   /** Listed days with outages or incidents: in total, the minimum per service, and the incidents per day. */
@@ -20,7 +21,10 @@ export const bounds = {
     timeline: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 },
   },
   calendar: { entries: 100, timeline: { form: 'HTML', updates: 5, bytes: 300_000, services: 50 } },
-  /** The newest update of each of fifty incidents fits into `bytes` at any length. Each incident names at least `timeline.services` services. */
+  /**
+   * The newest update of each of fifty incidents fits into `bytes` at any length. Each incident names at least
+   * `timeline.services` services.
+   */
   statuspage: {
     entries: 50,
     services: 1000,

@@ -3,8 +3,8 @@ import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import type { PageScope } from '../status/page/page-scope.ts'
-import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page/page-scope.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page-scope.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline/timeline-reader.ts'
 import { bounds } from './bounds.ts'
@@ -35,8 +35,8 @@ export interface HistoryState {
 const PAGE_SIZE = 50
 
 /**
- * Reads the incidents and maintenances of a page that started in a month of the organization's time zone. Excludes scheduled
- * maintenances. `month` null: the current month; `number`: the page, from 1.
+ * Reads the incidents and maintenances of a page that started in a month of the organization's time zone. Excludes
+ * scheduled maintenances. `month` null: the current month; `number`: the page, from 1.
  * @throws NotFound for a future month, and for a page that the month does not have.
  */
 export async function readHistory(
@@ -154,8 +154,8 @@ export async function readJointIncident(db: Database, scope: PageScope, id: stri
 }
 
 /**
- * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update with the id
- * `before`.
+ * Reads an incident of a page with one page of its timeline: the newest updates, or the newest before the update with
+ * the id `before`.
  * @throws NotFound when the page has no such incident, or no update before `before` exists.
  */
 export async function readIncidentPage(

@@ -2,9 +2,9 @@ import type { Database } from '../core/context.ts'
 import { publicKinds } from '../event-log/audience.ts'
 
 /**
- * Returns the time of the newest public event about each of an organization's services, groups, incidents and maintenances,
- * by id. An event about an incident or a maintenance counts for its services too; private events, such as those of a
- * post-mortem's draft, must not change a public time. Runs one statement.
+ * Returns the time of the newest public event about each of an organization's services, groups, incidents and
+ * maintenances, by id. An event about an incident or a maintenance counts for its services too; private events, such as
+ * those of a post-mortem's draft, must not change a public time. Runs one statement.
  */
 export async function readLastChanges(
   db: Database,

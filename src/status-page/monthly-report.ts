@@ -16,7 +16,7 @@ import { monthAt, monthOf } from '../monitoring/objective/window.ts'
 import { readServiceStretches } from '../monitoring/uptime/service-uptime.ts'
 import type { Span } from '../monitoring/uptime/uptime.ts'
 import { upTo } from '../monitoring/uptime/uptime-history.ts'
-import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
+import { incidentsOnPage, onPage } from '../status/page-scope.ts'
 
 /** The report of a page for a calendar month in the organization's time zone. */
 export interface MonthlyReport extends Span {
@@ -107,14 +107,20 @@ const runningReports = new Map<string, Promise<MonthlyReport>>()
 /** The maximum size of the cached reports in characters of JSON, which take about two bytes each. */
 const MAX_CACHED_LENGTH = 8 * 1024 * 1024
 
-/** Reports of past months, until the log of their organization moves. Late data, such as a gap, appear in them a little later. */
+/**
+ * Reports of past months, until the log of their organization moves. Late data, such as a gap, appear in them a little
+ * later.
+ */
 const closedReports = new LRUCache<string, MonthlyReport>({
   maxSize: MAX_CACHED_LENGTH,
   sizeCalculation: (report) => JSON.stringify(report).length,
   ttl: 10 * MINUTE,
 })
 
-/** Reports are computed one by one: each reads the whole history of up to a thousand services. No caller is in a transaction. */
+/**
+ * Reports are computed one by one: each reads the whole history of up to a thousand services. No caller is in a
+ * transaction.
+ */
 const oneByOne = createLimiter({ atOnce: 1 })
 
 const computeReport = (db: Database, about: ReportSubject) => oneByOne(() => computeNow(db, about))
@@ -138,8 +144,8 @@ async function computeNow(db: Database, about: ReportSubject): Promise<MonthlyRe
   })
   const ids = services.map(({ id }) => id)
   const settings = { ...organization, uptimeSource: page.uptimeSource }
-  const asked = ids.map((id) => ({ id, since: span.from }))
-  const histories = await readServiceStretches(db, settings, asked, readAt)
+  const queries = ids.map((id) => ({ id, since: span.from }))
+  const histories = await readServiceStretches(db, settings, queries, readAt)
   const corrections = await readCorrections(db, ids, span.to)
   const owner = {}
   const found: ServiceReport[] = []
@@ -185,7 +191,10 @@ async function computeNow(db: Database, about: ReportSubject): Promise<MonthlyRe
   }
 }
 
-/** Returns the months that have a report, newest first, such as 2026-10: the current one, the last, and those in the tier's history. */
+/**
+ * Returns the months that have a report, newest first, such as 2026-10: the current one, the last, and those in the
+ * tier's history.
+ */
 export function reportMonths(
   { timeZone, tier, createdAt }: Pick<Organization, 'timeZone' | 'tier' | 'createdAt'>,
   now: Date,
@@ -203,7 +212,9 @@ export function reportMonths(
 /** Names the month that begins at a time in some zone. Two days later, no zone is in the month before. */
 const nameOfMonth = (from: Date) => new Date(from.getTime() + 2 * DAY).toISOString().slice(0, 'yyyy-mm'.length)
 
-/** How long after the end of a month its report is complete, because a worker that was cut off stores its results late. */
+/**
+ * How long after the end of a month its report is complete, because a worker that was cut off stores its results late.
+ */
 const SETTLING = 6 * HOUR
 
 /** Returns the months whose report is complete, newest first. */

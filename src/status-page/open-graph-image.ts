@@ -2,8 +2,8 @@ import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page/page-state.ts'
 import type { ShownStatus } from '../status/service/shown-status.ts'
-import { titleIn } from '../status/translations.ts'
-import { documentLanguage } from './document.ts'
+import { titleIn } from '../status/timeline/translations.ts'
+import { documentLanguage } from './document-language.ts'
 import { findIncident } from './history.ts'
 import type { StateSource } from './shared-state.ts'
 import { sharedState, versionOf } from './shared-state.ts'
@@ -45,11 +45,11 @@ export async function readOpenGraphImage(
   source: StateSource,
   idOrSlug: string,
   incidentId: string | null,
-  asked: Language | null,
+  requested: Language | null,
 ): Promise<ReadImage> {
   const state = await sharedState(source, idOrSlug)
   const organizationId = state.organization.id
-  const language = documentLanguage(state, asked)
+  const language = documentLanguage(state, requested)
   const words = wordsOf(language)
   const of = { organizationId, language, offered: null, stateVersion: versionOf(state) }
   if (incidentId === null) return { ...of, image: pageImage(state, words) }
@@ -58,7 +58,7 @@ export async function readOpenGraphImage(
   const zone = zoneOf(state.organization.timeZone, words)
   const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
   const facts = printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · '))
-  const headline = printable(titleIn(incident, language).title, words.picture.anIncident)
+  const headline = printable(titleIn(incident, language).title, words.previewImage.anIncident)
   return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
 }
 
@@ -74,7 +74,7 @@ function pageImage(state: PageState, words: Catalogue): OpenGraphImage {
   const { status, organization } = state
   const text = pageHeadline(state, zoneOf(organization.timeZone, words), words)
   const headline = printable(text, pageLabel(status, words))
-  return { ...ownerFields(state), headline, facts: printable(words.picture.live), status: status.shown }
+  return { ...ownerFields(state), headline, facts: printable(words.previewImage.live), status: status.shown }
 }
 
 function ownerFields({ organization: { name, slug, accentColor } }: PageState) {

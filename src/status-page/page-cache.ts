@@ -47,14 +47,14 @@ export interface PageParts {
   readonly parts: readonly string[]
   /** A hash of each part. */
   readonly hashes: readonly string[]
-  /** Identifies the parts, whatever is around them. */
+  /** Identifies the parts, regardless of the HTML around them. */
   readonly partsVersion: string
 }
 
 /** The parts of a page that open pages may show. */
 export type ShownParts = Pick<PageParts, 'hashes' | 'partsVersion'>
 
-/** Turns an open page into a newer version of it. */
+/** Updates an open page to a newer version. */
 export interface PagePatch {
   /** The versions of parts that it applies to. */
   readonly since: readonly string[]
@@ -66,7 +66,10 @@ export interface PagePatch {
 export interface FollowedPage {
   /** The parts that open pages may show: those of the last patch, then those rendered since. */
   shown: readonly ShownParts[]
-  /** The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too large. */
+  /**
+   * The patches of the newest events: the position of the event, and the position that the patch reaches. Null: too
+   * large.
+   */
   patches: readonly { readonly seq: number; readonly reached: number; readonly patch: PagePatch | null }[]
   /** Resolves when no patch is in progress. */
   idle: Promise<unknown>
@@ -95,7 +98,10 @@ export interface KnownAddress {
   readonly pageId: string | null
 }
 
-/** Caches the states of pages and the rendered pages, so that a public page costs no query until its owner's event log moves. */
+/**
+ * Caches the states of pages and the rendered pages, so that a public page costs no query until its owner's event log
+ * moves.
+ */
 export interface PageCache {
   /** By the slug or id of the page. */
   readonly states: LogCache<SharedState>

@@ -14,8 +14,8 @@ export async function readPublishedMonths(db: Database, state: PageState): Promi
 }
 
 /**
- * Reads the report of a month for the readers of a page. It contains private data: show `publicReportJson` of it, or less.
- * @throws NotFound when they cannot read that of this month.
+ * Reads the report of a month for the readers of a page. It contains private data: show at most its `publicReportJson`.
+ * @throws NotFound when readers cannot read the report of this month.
  */
 export async function readPublishedReport(db: Database, state: PageState, month: string): Promise<MonthlyReport> {
   const owner = await ownerOf(db, state)

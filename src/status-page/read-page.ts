@@ -55,7 +55,8 @@ export interface PageData {
 }
 
 /**
- * Returns the content of a page of the organization with this id or slug: the shared state, and what only this page needs.
+ * Returns the content of a page of the organization with this id or slug: the shared state, and what only this page
+ * needs.
  * @throws NotFound when the organization, incident, service, month or page of a month does not exist.
  */
 export async function readPage(source: StateSource, owner: string, request: PageRequest): Promise<PageData> {
@@ -105,8 +106,8 @@ async function readContent(
   }
 }
 
-function rangeIn({ tier }: PageState, asked: RangeName): RangeName {
-  const range = shownRange(tier, asked)
+function rangeIn({ tier }: PageState, requested: RangeName): RangeName {
+  const range = shownRange(tier, requested)
   if (range === null) throw new NotFound('The page does not show this range.')
   return range
 }

@@ -64,8 +64,8 @@ export function reportJson(report: MonthlyReport) {
 }
 
 /**
- * The same for the readers of its page: without objectives, the response times of the team, and the authors of corrections
- * and their reasons.
+ * Returns a report for its JSON for the readers of the page: without objectives, the response times of the team, and
+ * the authors of corrections and their reasons.
  */
 export function publicReportJson(report: MonthlyReport) {
   return {

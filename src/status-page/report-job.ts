@@ -21,9 +21,9 @@ interface DuePage {
 }
 
 /**
- * Appends an event for each month of a page whose report has become complete and which has subscribers, with its figures, in
- * one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing is sent twice.
- * Returns whether there may be more.
+ * Appends an event for each month of a page whose report has become complete and which has subscribers, with its
+ * figures, in one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing
+ * is sent twice. Returns whether there may be more.
  */
 export async function offerReports(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
@@ -52,7 +52,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
 }
 
 async function offer(ctx: Context, due: DuePage): Promise<void> {
-  // Later subscribers get the next one.
+  // Subscribers who come later get the next report.
   if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
     readPage(ctx.db, 'id', due.id),

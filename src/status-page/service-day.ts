@@ -33,7 +33,7 @@ export interface DayStretch extends Span {
 
 /** An incident of the days. */
 export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'startedAt' | 'resolvedAt'> {
-  /** The worst status that it gave the service within the days; null: none that is bad. */
+  /** The worst status that it gave the service within the days; null: it did not impair the service. */
   readonly status: ImpairedStatus | null
 }
 
@@ -146,7 +146,9 @@ async function readTally(
   return sumOf(own.map((day) => day.tally))
 }
 
-/** Returns the stretches worth listing, which begin a moment before a span: all except operational time and short gaps. */
+/**
+ * Returns the stretches worth listing, which begin a moment before a span: all except operational time and short gaps.
+ */
 export function stretchesOf(found: readonly Stretch[], span: Span, now: Date): DayStretch[] {
   return found.flatMap(({ from, to, condition }): DayStretch[] => {
     if (condition === 'up' || to <= span.from) return []
@@ -168,8 +170,8 @@ export function incidentsOf(incidents: readonly ServiceIncident[], span: Span): 
 }
 
 /**
- * Reads the maintenances that ran within a span, oldest first: one more than the page lists, so that it knows whether there
- * are more.
+ * Reads the maintenances that ran within a span, oldest first: one more than the page lists, so that it knows whether
+ * there are more.
  */
 function readMaintenances(
   db: Database,

@@ -62,8 +62,9 @@ export const sourceOf = ({ organization }: PageState, { monitored }: ServiceStat
   uptimeSourceOf(monitored, organization.uptimeSource)
 
 /**
- * Reads the measured days of the services of a page in a range, their maintenance, and imported days. Runs four statements,
- * for a year three more for each further hundred services, and one more if the uptime of some counts incidents.
+ * Reads the measured days of the services of a page in a range, their maintenance, and imported days. Runs four
+ * statements, for a year three more for each further hundred services, and one more if the uptime of some counts
+ * incidents.
  */
 export async function readMeasured(
   db: Database,
@@ -129,8 +130,9 @@ export function importedIn(
 }
 
 /**
- * Adds the effects of incidents on the services of a page to the measured days. Yields the event loop between services. A history that has not
- * changed since `previous` is the same object. @param incidentHistory reaches as far back as the measured days.
+ * Adds the effects of incidents on the services of a page to the measured days. Yields the event loop between services.
+ * A history that has not changed since `previous` is the same object. @param incidentHistory reaches as far back as the
+ * measured days.
  */
 export async function joinHistories(
   state: PageState,
@@ -190,8 +192,8 @@ function reportedDaysOf(
 }
 
 /**
- * The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data, `imported…` a
- * day with data from another tool only.
+ * The mark of a day: its worst state. `maintenance` marks a day without outages, `none` a day without data, `imported…`
+ * a day with data from another tool only.
  */
 export type DayMark = 'up' | 'degraded' | 'partial' | 'down' | 'maintenance' | 'none' | 'importedUp' | 'importedDown'
 
@@ -243,8 +245,8 @@ export interface ServiceHistoryView extends BarView {
 }
 
 /**
- * Formats histories in the page's time zone, by service id. Yields the event loop between services: the histories of a large
- * organization take longer than a time slice.
+ * Formats histories in the page's time zone, by service id. Yields the event loop between services: the histories of a
+ * large organization take longer than a time slice.
  */
 export async function serviceHistoryViews(
   histories: ReadonlyMap<string, ServiceHistory>,
@@ -300,7 +302,10 @@ function newBar({ source, days, incidents, imported }: ServiceHistory, words: Ca
   return { marks, uptime: withCoverage(uptime, total, words), figure: `${figure}${isReported ? '*' : ''}` }
 }
 
-/** Returns the spans of days; the last one has no end, because an incident may have begun after the figures of today end. */
+/**
+ * Returns the spans of days; the last one has no end, because an incident may have begun after the figures of today
+ * end.
+ */
 function openEnded(days: readonly DayUptime[]): Span[] {
   return days.map(({ from, to }, index) => ({ from, to: index < days.length - 1 ? to : new Date(8.64e15) }))
 }
@@ -446,14 +451,14 @@ export function importedNote(imported: ImportedDay | null, { uptime: words }: Ca
 export function historySummary(source: UptimeSource, total: Tally, { uptime: words }: Catalogue): string {
   const { degraded, down, unknown, maintenance } = total
   const monitored = monitoredTime(total)
-  if (monitored === 0) return words.nothingKnown
+  if (monitored === 0) return words.noDataForTime
   const impaired = [down > 0 ? words.down(down) : words.noOutages, degraded > 0 && words.degraded(degraded)]
   const excluded = [
     unknown >= MINUTE && words.withoutData(unknown),
     maintenance > 0 && words.ofMaintenance(maintenance),
   ]
-  const said = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
-  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(said(impaired), monitored)
-  const left = said(excluded)
+  const present = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
+  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(present(impaired), monitored)
+  const left = present(excluded)
   return left.length === 0 ? sentence : `${sentence} ${words.notCounted(left)}`
 }

@@ -22,8 +22,8 @@ export interface StateSource {
 }
 
 /**
- * Returns the state of the page with this id or slug. It is read once per change of the page: after any other event, one
- * statement finds that it is still current.
+ * Returns the state of the page with this id or slug. It is read once per change of the page: after any other event,
+ * one statement finds that it is still current.
  * @throws NotFound when the organization does not exist.
  */
 export async function sharedState(source: StateSource, owner: string): Promise<PageState> {
@@ -37,8 +37,8 @@ export async function sharedState(source: StateSource, owner: string): Promise<P
 }
 
 /**
- * Returns the histories of the services of a page in a range. Measured data are read again when an event has changed them or
- * after a minute, incidents after any change of the page. Ranges of fewer days are cut from the default one.
+ * Returns the histories of the services of a page in a range. Measured data are read again when an event has changed
+ * them or after a minute, incidents after any change of the page. Ranges of fewer days are cut from the default one.
  */
 export async function sharedHistories(
   source: StateSource,
@@ -93,8 +93,8 @@ function incidentHistoryInRange(
 const MAX_ATTEMPTS = 3
 
 /**
- * Reads data that belong to a page's state, as of the same position: reads both again if the page has changed meanwhile.
- * Instead of a transaction, one statement at the end proves that it has not.
+ * Reads data that belong to a page's state, as of the same position: reads both again if the page has changed
+ * meanwhile. Instead of a transaction, one statement at the end proves that it has not.
  * @throws NotFound when the organization does not exist; and the errors of `read`.
  */
 export async function readWithState<T>(

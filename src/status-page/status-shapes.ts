@@ -1,4 +1,7 @@
-/** The icon of each status, so that no status depends on colour alone: SVG paths in a 16 × 16 view box, filled by `evenodd`. */
+/**
+ * The icon of each status, so that no status depends on colour alone: SVG paths in a 16 × 16 view box, filled by
+ * `evenodd`.
+ */
 export const statusShapes = {
   // A filled disc with a tick.
   OPERATIONAL: 'M8 0a8 8 0 1 1 0 16A8 8 0 0 1 8 0zM3.6 8.3l3.2 3.2 5.7-5.8-1.3-1.3-4.4 4.5L4.9 7z',

@@ -16,7 +16,10 @@ export interface Zone {
   dayKey(at: Date): string
 }
 
-/** Creates the formats of an IANA time zone in a language. Creation is slow: create one per rendered page. @throws RangeError for an unknown time zone. */
+/**
+ * Creates the formats of an IANA time zone in a language. Creation is slow: create one per rendered page. @throws
+ * RangeError for an unknown time zone.
+ */
 export function zoneOf(timeZone: string, { date }: Pick<Catalogue, 'date'> = wordsOf('EN')): Zone {
   const format = (options: Intl.DateTimeFormatOptions) => date(timeZone, options)
   const dayKey = new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })

@@ -3,8 +3,8 @@ import { textAsHtml } from '../core/markdown/markdown.ts'
 import type { Incident, Maintenance, MaintenanceSeries } from '../generated/prisma/client.ts'
 import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
-import type { PageScope } from '../status/page/page-scope.ts'
-import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
+import type { PageScope } from '../status/page-scope.ts'
+import { incidentsOnPage, onPage } from '../status/page-scope.ts'
 import type { Zone } from './time-format.ts'
 import { monthKey, monthOf } from './time-format.ts'
 
@@ -39,8 +39,8 @@ export function readSeries(db: Database, scope: PageScope): Promise<SeriesWithSe
 export type SeriesWithServices = MaintenanceSeries & { readonly services: readonly { readonly serviceId: string }[] }
 
 /**
- * Returns the path of a maintenance, relative to the page's address: an anchor on the overview until it ends, then an anchor
- * in its month's history. Empty for a maintenance that was cancelled before it started, which no page shows.
+ * Returns the path of a maintenance, relative to the page's address: an anchor on the overview until it ends, then an
+ * anchor in its month's history. Empty for a maintenance that was cancelled before it started, which no page shows.
  */
 export function maintenancePath(
   { id, status, startsAt, startedAt }: Pick<Maintenance, 'id' | 'status' | 'startsAt' | 'startedAt'>,
@@ -50,7 +50,10 @@ export function maintenancePath(
   return startedAt === null ? '' : `/history?month=${monthKey(monthOf(startsAt, zone))}#${id}`
 }
 
-/** Returns when an incident or a maintenance last changed, by its events and its updates: an update may be written shortly after its event. */
+/**
+ * Returns when an incident or a maintenance last changed, by its events and its updates: an update may be written
+ * shortly after its event.
+ */
 export function lastChangeOf({ id, createdAt, updates }: WithTimeline, changes: ReadonlyMap<string, Date>): Date {
   const updated = updates.map((update) => update.editedAt ?? update.createdAt)
   return new Date(Math.max(...[createdAt, changes.get(id) ?? createdAt, ...updated].map((at) => at.getTime())))

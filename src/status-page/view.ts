@@ -10,8 +10,8 @@ import type {
   Timeline,
   TimelineUpdate,
 } from '../status/timeline/timeline-reader.ts'
-import type { InLanguage } from '../status/translations.ts'
-import { inLanguage } from '../status/translations.ts'
+import type { InLanguage } from '../status/timeline/translations.ts'
+import { inLanguage } from '../status/timeline/translations.ts'
 import type { HistoryItem } from './history.ts'
 import type { Zone } from './time-format.ts'
 
@@ -49,7 +49,7 @@ export interface IncidentView extends Omit<Timeline<IncidentStatus>, 'services'>
   readonly startedAt: Date
   readonly resolvedAt: Date | null
   readonly services: readonly { readonly name: string; readonly status: ServiceStatus }[]
-  /** The tool from which it was imported; null: it was written here. */
+  /** The tool from which it was imported; null: it was not imported. */
   readonly importedFrom: string | null
 }
 
@@ -62,7 +62,7 @@ export interface MaintenanceView extends Omit<Timeline<MaintenanceStatus>, 'serv
   readonly endsAt: Date
   readonly services: readonly { readonly name: string }[]
   readonly seriesId: string | null
-  /** The tool from which it was imported; null: it was written here. */
+  /** The tool from which it was imported; null: it was not imported. */
   readonly importedFrom: string | null
   /** How it repeats; absent: it does not, or it is over. */
   readonly repeats?: Repetition | null
@@ -130,7 +130,10 @@ const unmarked = (name: string) => name
 
 type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
 
-/** Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov 2026, 12:02 UTC`. */
+/**
+ * Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov
+ * 2026, 12:02 UTC`.
+ */
 export function serviceLabel({ shown, unknownSince }: Known, zone: Zone, words: Catalogue = wordsOf('EN')): string {
   if (shown !== 'UNKNOWN') return words.status[shown]
   return unknownSince === null ? words.firstProbePending : words.noDataSince(zone.time(unknownSince))
@@ -148,7 +151,7 @@ export function pageLabel(status: Known, words: Catalogue): string {
 
 /**
  * Returns the headline of a page: `Partial outage: Search`. Names up to two services and counts more than two.
- * @param mark as of `joinNames`.
+ * @param mark as in `joinNames`.
  */
 export function headline(
   { status, services, incidents }: PageFacts,

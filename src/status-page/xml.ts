@@ -1,6 +1,9 @@
 import { ownValue } from '../core/own-value.ts'
 
-/** Characters that XML 1.0 forbids even when escaped (§2.2): most control characters, lone surrogates, U+FFFE and U+FFFF. */
+/**
+ * Characters that XML 1.0 forbids even when escaped (§2.2): most control characters, lone surrogates, U+FFFE and
+ * U+FFFF.
+ */
 const invalidCharacters = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
 const escapes: Readonly<Record<string, string>> = {

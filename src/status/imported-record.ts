@@ -100,8 +100,8 @@ export const digestOf = (content: unknown): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('base64url')
 
 /**
- * Returns what an import does with a record. It does not touch what people have edited or deleted here, and reports that
- * once, because it saves the digest then, too.
+ * Returns what an import does with a record. It does not touch what people have edited or deleted here, and reports
+ * that once, because it saves the digest then, too.
  */
 function importOutcomeOf(known: KnownRecord | undefined, digest: string): ImportOutcome {
   if (known === undefined) return { outcome: 'CREATED', reason: '' }

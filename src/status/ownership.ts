@@ -52,9 +52,9 @@ export async function findServiceIds(
   organizationId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'Service')
-  if (asked.length === 0) return new Set()
-  const services = await db.service.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  const distinct = [...new Set(ids)].filter((id) => typeOfId(id) === 'Service')
+  if (distinct.length === 0) return new Set()
+  const services = await db.service.findMany({ where: { organizationId, id: { in: distinct } }, select: { id: true } })
   return new Set(services.map(({ id }) => id))
 }
 

@@ -16,7 +16,7 @@ const timelines = {
 
 /**
  * Creates a case-insensitive search of titles and update messages. No index supports it, so each statement searches a
- * limited amount of text, and all searches of the process alternate: each delays the others by one statement.
+ * limited amount of text, and all searches of the process take turns: each delays the others by one statement.
  * @param maxBytes the maximum amount of messages, in bytes, that it searches.
  * @returns a function that takes up to a few hundred incidents or maintenances and returns the ids of those that
  * contain the text. It throws Invalid when the search exceeds `maxBytes`.

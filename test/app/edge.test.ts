@@ -13,7 +13,7 @@ test.runIf(process.env['CI'])('nginx is installed', () => {
   expect(nginxMissing).toBeNull()
 })
 
-describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing})`, async () => {
+describe.skipIf(nginxMissing !== null)(`behind a cache (skipped: ${nginxMissing})`, async () => {
   if (nginxMissing !== null) return
   const dns = await startDnsServer(scriptedLists())
   const app = await testApp({ dns })
@@ -49,7 +49,7 @@ describe.skipIf(nginxMissing !== null)(`behind a cache (left out: ${nginxMissing
     expect(origin.paths).toEqual([path])
   })
 
-  test('the change of an event has its own address, and is there at once', async () => {
+  test('the change of an event has its own address, and is available at once', async () => {
     const before = await (await get(page)).text()
     const version = /data-version="([^"]+)"/.exec(before)?.[1] ?? ''
     const client = websocketClient(edge)

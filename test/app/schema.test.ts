@@ -102,9 +102,9 @@ function membersOf(field: GraphQLField<unknown, unknown>): string[] {
   })
 }
 
-describe('the rules of graphql/errors.ts', () => {
+describe('the rules of graphql/schema/errors.ts', () => {
   test.each(Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => [field.name, field] as const))(
-    '%s refuses by the members that what it takes demands',
+    '%s has the error members that its arguments require',
     (_, field) => {
       const taken = takenBy(field)
       const demanded = new Set<string>()

@@ -79,16 +79,16 @@ test('sends a span per request, statement and probe, with routes and operations 
   const one = (name: string) => {
     const [span] = named(name)
     if (!span) throw new Error(`No span ${name} among ${[...new Set(spans.map((each) => each.name))].join(', ')}`)
-    return { ...span, said: attributesOf(span) }
+    return { ...span, attributes: attributesOf(span) }
   }
   const page = one('GET /status/:slug')
   expect(page).toMatchObject({
     kind: 2,
     traceId,
     parentSpanId: 'b7ad6b7169203331',
-    said: { 'http.route': '/status/:slug', 'http.response.status_code': 200, 'http.request.method': 'GET' },
+    attributes: { 'http.route': '/status/:slug', 'http.response.status_code': 200, 'http.request.method': 'GET' },
   })
-  expect(one('GET').said).toMatchObject({ 'http.response.status_code': 404 })
+  expect(one('GET').attributes).toMatchObject({ 'http.response.status_code': 404 })
   expect(one('GET').parentSpanId ?? '').toBe('')
   one('GET /api/blacklist-monitor/ip')
   const canteen = named('POST /graphql').find((span) => attributesOf(span)['graphql.operation.name'] === 'Canteen')
@@ -96,9 +96,9 @@ test('sends a span per request, statement and probe, with routes and operations 
     'graphql.operation.type': 'query',
     'http.route': '/graphql',
   })
-  expect(one('graphql query')).toMatchObject({ kind: 2, said: { 'graphql.operation.name': 'Socket' } })
+  expect(one('graphql query')).toMatchObject({ kind: 2, attributes: { 'graphql.operation.name': 'Socket' } })
   expect(one('probe HTTP')).toMatchObject({
-    said: { 'allclear.monitor.kind': 'HTTP', 'allclear.probe.outcome': 'UP' },
+    attributes: { 'allclear.monitor.kind': 'HTTP', 'allclear.probe.outcome': 'UP' },
   })
   const ofCanteen = spans.filter(({ parentSpanId }) => parentSpanId !== undefined && parentSpanId === canteen?.spanId)
   expect(ofCanteen.map((span) => [span.name, attributesOf(span)['db.system.name']])).toContainEqual([

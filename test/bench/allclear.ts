@@ -18,16 +18,16 @@ export async function runAllclear(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said: string[] = []
+  const output: string[] = []
   let out = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text
   })
   createInterface({ input: child.stderr }).on('line', (line) => {
-    said.push(line)
+    output.push(line)
     onLine(line)
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`allclear ${args.join(' ')} ended with ${code}: ${said.join('\n')}`)
+  if (code !== 0) throw new Error(`allclear ${args.join(' ')} ended with ${code}: ${output.join('\n')}`)
   return out
 }

@@ -21,8 +21,9 @@ const WARM_MS = 2000
 const START = new Date().toISOString()
 
 /**
- * (q) `allclear backup` during 1,000 changes per second, on both databases, and `allclear restore`: how long they take, how
- * long a change waits meanwhile, and whether every change that was acknowledged before the command began is there.
+ * (q) `allclear backup` during 1,000 changes per second, on both databases, and `allclear restore`: how long they take,
+ * how long a change waits meanwhile, and whether the backup has every change that was acknowledged before the command
+ * began.
  */
 export async function backup(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'allclear-bench-'))
@@ -106,7 +107,10 @@ async function measure({ directory, env, to }: Parts): Promise<void> {
 const open = ({ DATA_DIR, DATABASE_URL }: Place) =>
   openDatabase({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL || undefined, log: silent })
 
-/** Returns a statement that adds results of a thousand monitors, one every five seconds. @param first the number of the first. */
+/**
+ * Returns a statement that adds results of a thousand monitors, one every five seconds. @param first the number of the
+ * first.
+ */
 export function rowsOf(count: number, first = 0): string {
   return `INSERT INTO "ProbeResult" ("monitorId", at, region, outcome, "latencyMs", message)
     SELECT 'mon_' || lpad((n % 1000)::text, 22, '0'), '${START}'::timestamptz - (n / 1000) * interval '5 seconds',
@@ -134,7 +138,7 @@ function startWriting({ pool }: Pick<DatabaseHandle, 'pool'>): Writer {
   const write = async () => {
     while (!isOver) {
       const number = next
-      // Not ahead of the rate; as fast as possible when behind it.
+      // Never exceeds the rate; if behind, catches up as fast as possible.
       const due = begun + (number / RATE) * 1000
       if (due > performance.now()) {
         await sleep(1)

@@ -1,6 +1,6 @@
 /**
- * The bare `node:http` server to compare with: it answers every request with the bytes and headers of the first message it
- * was sent.
+ * The bare `node:http` server to compare with: it answers every request with the bytes and headers of the first message
+ * that it received.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

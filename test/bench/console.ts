@@ -35,7 +35,9 @@ const SLUG = 'bench-console'
 const seconds = 2
 const rounds = 3
 
-/** The limits of a screen (issue of the console): statements, milliseconds of the main thread, bytes, bytes of scripts. */
+/**
+ * The limits of a screen (issue of the console): statements, milliseconds of the main thread, bytes, bytes of scripts.
+ */
 const MOST = { statements: 10, milliseconds: 40, bytes: 100_000, script: 40_000 }
 
 /** (p) Each screen of the console for a large organization. */
@@ -87,8 +89,8 @@ export async function consoleScreens(dns: DnsServer): Promise<void> {
 
 interface Measured {
   /**
-   * Milliseconds of the main thread for the first request ever. That of `now` compiles shared code, and reads the state of
-   * the organization, which is cached.
+   * Milliseconds of the main thread for the first request ever. That of `now` compiles shared code, and reads the state
+   * of the organization, which is cached.
    */
   readonly first: number
   readonly statements: number
@@ -215,7 +217,10 @@ async function fill(prisma: PrismaClient, now: Date) {
   return { token, paths: [...paths, ...ofOperator].filter((path) => cases.some((part) => path.includes(part))) }
 }
 
-/** Writes a page, a repeating maintenance and an alert channel with the maximum of selected items. Returns their screens. */
+/**
+ * Writes a page, a repeating maintenance and an alert channel with the maximum of selected items. Returns their
+ * screens.
+ */
 async function fillChosen(
   prisma: PrismaClient,
   organizationId: string,

@@ -1,5 +1,5 @@
 /**
- * The server of the fan-out bench: the GraphQL doors over an embedded database in DATA_DIR, and a bare websocket server that
+ * The server of the fan-out bench: GraphQL over an embedded database in DATA_DIR, and a bare websocket server that
  * sends the same bytes. It receives commands over its channel and answers with figures.
  */
 import { once } from 'node:events'

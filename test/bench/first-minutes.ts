@@ -25,7 +25,9 @@ const PASSWORD = 'correct horse battery'
 /** The folder for screenshots of the steps; absent: none. */
 const directory = process.env['SCREENSHOTS']
 
-/** (q) The first minutes in Chromium at 390 px, with a stopwatch: from the start to a live page and a received email. */
+/**
+ * (q) The first minutes in Chromium at 390 px, with a stopwatch: from the start to a live page and a received email.
+ */
 export async function firstMinutes(dns: DnsServer): Promise<void> {
   if (!executable) return title('(q) The first minutes: skipped, because Chromium is not installed')
   title('(q) The first minutes in Chromium, from the start of the service; times add up')
@@ -41,7 +43,10 @@ export async function firstMinutes(dns: DnsServer): Promise<void> {
   }
 }
 
-/** (r) The same from `git clone` of this repository into an empty folder, `npm install` and `npm start`, with its printed link. */
+/**
+ * (r) The same from `git clone` of this repository into an empty folder, `npm install` and `npm start`, with its
+ * printed link.
+ */
 export async function fromClone(): Promise<void> {
   if (!executable) return title('(r) From git clone: skipped, because Chromium is not installed')
   title('(r) From git clone to a live page and a received mail, in Chromium; times add up')
@@ -100,7 +105,10 @@ interface Started {
 
 type Step = (what: string, page: Page | null) => Promise<void>
 
-/** Starts a service and goes through its setup with a stopwatch, and with screenshots if `SCREENSHOTS` names a directory. */
+/**
+ * Starts a service and goes through its setup with a stopwatch, and with screenshots if `SCREENSHOTS` names a
+ * directory.
+ */
 async function record(start: (mail: MailServer, step: Step) => Promise<Started>): Promise<void> {
   const website = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
   const mail = await startMailServer()

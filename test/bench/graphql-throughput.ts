@@ -17,7 +17,10 @@ const rounds = 7
 const documents = 20
 const services = 10
 
-/** Visitors' queries from the answer cache, beside mercurius with its compiler and a bare server that sends the same bytes. */
+/**
+ * Visitors' queries from the answer cache, beside mercurius with its compiler and a bare server that sends the same
+ * bytes.
+ */
 export async function graphqlThroughput(dns: DnsServer, dataDir: string): Promise<void> {
   if (!(await hasWrk())) return title('Hot GraphQL queries: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)

@@ -34,7 +34,10 @@ interface Cost {
   readonly bytes: number
 }
 
-/** (k) The cost of each door after a change, as the incidents of a page with 100 monitored services and 90 days grow. */
+/**
+ * (k) The cost of each kind of answer after a change, as the incidents of a page with 100 monitored services and 90
+ * days grow.
+ */
 export async function growth(dataDir: string): Promise<void> {
   title(`(k) After a change, ${services} services, ${days} days, a growing number of incidents (medians of ${rounds})`)
   await on('embedded', dataDir)
@@ -111,7 +114,7 @@ interface Page {
   readonly incidentId: string
 }
 
-/** The cost of each door after one change; the badge is requested after the page, as readers do. */
+/** The cost of each kind of answer after one change. Requests the badge after the page, as readers do. */
 async function measure(
   prisma: PrismaClient,
   { slug, organizationId, incidentId }: Page,
@@ -272,8 +275,8 @@ async function fill(prisma: PrismaClient, incidents: number, now: Date): Promise
   await prisma.incidentUpdate.createMany({ data: updates.map(({ row }) => row) })
   await prisma.incidentUpdateService.createMany({
     data: updates.flatMap(({ incident, row: { id, status } }) => {
-      const said = { INVESTIGATING: 'DEGRADED_PERFORMANCE', IDENTIFIED: null, RESOLVED: 'OPERATIONAL' } as const
-      const given = said[status]
+      const statuses = { INVESTIGATING: 'DEGRADED_PERFORMANCE', IDENTIFIED: null, RESOLVED: 'OPERATIONAL' } as const
+      const given = statuses[status]
       return given === null ? [] : affected(incident).map((serviceId) => ({ updateId: id, serviceId, status: given }))
     }),
   })

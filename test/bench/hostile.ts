@@ -16,8 +16,9 @@ const MOST_MEMORY = 100 * 1024 * 1024
 const rounds = 3
 
 /**
- * (i) What one caller can do to harm others: how long they wait, for how much of that the main thread computed, and how much
- * memory it takes. `BENCH_CASES` contains parts of the names of the cases to send, separated by `|`; absent: all.
+ * (i) The harm that one caller can do to others: how long they wait, how much of that time the main thread computes,
+ * and how much memory it takes. `BENCH_CASES` contains parts of the names of the cases to send, separated by `|`;
+ * absent: all.
  */
 export async function hostile(dataDir: string): Promise<void> {
   title(
@@ -45,7 +46,7 @@ export async function hostile(dataDir: string): Promise<void> {
     for (const each of sent) weighed.push(await weigh(each, { target, watcher, service }))
     const most = (of: keyof Weighed) => Math.max(...weighed.map((one) => one[of]))
     verdict('the longest that the main thread computed without a pause, in ms', most('busy'), { most: LONGEST_WAIT })
-    verdict('the longest that anybody waited, in ms', most('waited'), { most: LONGEST_WAIT })
+    verdict('the longest wait of another caller, in ms', most('waited'), { most: LONGEST_WAIT })
   } finally {
     await watcher.terminate()
     target.close()
@@ -59,7 +60,9 @@ export async function hostile(dataDir: string): Promise<void> {
 interface Weighed {
   /** The longest wait of the second client, in milliseconds, including the rest of the machine's load. */
   readonly waited: number
-  /** The longest turn of the main thread, in milliseconds of processor time, excluding the rest of the machine's load. */
+  /**
+   * The longest turn of the main thread, in milliseconds of processor time, excluding the rest of the machine's load.
+   */
   readonly busy: number
   /** The growth of the memory, in bytes. */
   readonly grown: number

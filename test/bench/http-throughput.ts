@@ -22,7 +22,7 @@ import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 const connections = 64
 const roundSeconds = 2
 const rounds = 8
-/** An address that nobody uses, so it is on no list. */
+/** An unused address, which is on no list. */
 const target = '9.9.9.10'
 
 type Server = Pick<Service, 'port' | 'pid'>
@@ -68,8 +68,8 @@ async function interleave(service: Service) {
 }
 
 /**
- * The counters must include every answer that wrk has received; it leaves up to one request per connection unanswered at its
- * end.
+ * The counters must include every answer that wrk has received; it leaves up to one request per connection unanswered
+ * at its end.
  */
 async function verifyCounters(
   dataDir: string,

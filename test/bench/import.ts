@@ -23,7 +23,10 @@ const DAYS = 365
 const LONGEST_TURN = 50
 const TOKEN = 'token-of-the-bench'
 
-/** (s) Uptime Kuma with 500 monitors and a year of history: dry run, import, import again, and the page; then a file of 590 objects. */
+/**
+ * (s) Uptime Kuma with 500 monitors and a year of history: dry run, import, import again, and the page; then a file of
+ * 590 objects.
+ */
 export async function importing(dns: DnsServer): Promise<void> {
   title(`(s) Moving in: ${MONITORS} monitors of Uptime Kuma with ${DAYS} days, by the command line`)
   const disk = await temporaryDirectory()
@@ -65,7 +68,7 @@ async function importKuma(service: Service, kuma: string): Promise<void> {
   }
   line(`Rows: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`)
   if (dry.changeCount !== made.changeCount)
-    throw new Error(`The dry run said ${dry.changeCount} changes, and ${made.changeCount} were made`)
+    throw new Error(`The dry run reported ${dry.changeCount} changes, and ${made.changeCount} were made`)
   const again = await measured<Imported>(service, 'dry run again', key, given)
   if (again.changeCount !== 0) throw new Error(`The second plan has ${again.changeCount} changes`)
   const twice = await measured<Imported>(service, 'import again', key, [...given, '--apply'])
@@ -187,7 +190,9 @@ async function ask<T>({ port }: Service, key: string, query: string): Promise<T>
 const UP_PER_DAY = 1430
 const downOf = (number: number) => number % 10
 
-/** Uptime Kuma 2 with groups, monitors, a page with all of them, a year of days, maintenance, an incident and a channel. */
+/**
+ * Uptime Kuma 2 with groups, monitors, a page with all of them, a year of days, maintenance, an incident and a channel.
+ */
 function kumaStatements(port: number): string[] {
   const rows = (count: number, row: (number: number) => string) =>
     Array.from({ length: count }, (_, index) => `(${row(index + 1)})`).join(',')

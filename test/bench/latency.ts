@@ -16,7 +16,10 @@ const holedTargets = 5
 const ipLists = blacklists(undefined).filter((list) => list.kind === 'ip')
 const holed = 'psbl.surriel.com'
 
-/** (a) How long a cold check takes, compared with the slowest list, and with the query deadline when one list does not answer. */
+/**
+ * (a) How long a cold check takes, compared with the slowest list, and with the query deadline when one list does not
+ * answer.
+ */
 export async function latency(dataDir: string): Promise<void> {
   const server = await startDnsServer(listsAnswering)
   const service = await startService(server, dataDir, { DNS_TIMEOUT_MS: String(queryDeadline) })

@@ -22,8 +22,8 @@ const query = `subscription ($slug: String!) {
 type Watched = BenchOrganization & { readonly incidentId: string; readonly sockets: readonly Socket[] }
 
 /**
- * (p) The main thread's cost of events when each of many pages has a few viewers, compared with the same updates without
- * viewers.
+ * (p) The main thread's cost of events when each of many pages has a few viewers, compared with the same updates
+ * without viewers.
  */
 export async function liveEvents(dns: DnsServer, dataDir: string): Promise<void> {
   await measure(dns, dataDir, null)

@@ -27,7 +27,10 @@ const warmUp = 2 * interval
 const head = 30
 const secret = 'the secret key of the bench, which is long'
 
-/** (g) Probes of 10,000 HTTP monitors every 30 s: how late they begin, and what they cost; then the rate of stored results. */
+/**
+ * (g) Probes of 10,000 HTTP monitors every 30 s: how late they begin, and what they cost; then the rate of stored
+ * results.
+ */
 export async function monitoring(dns: DnsServer): Promise<void> {
   const target = startNode('dist/http-target.js', [], {})
   const [port] = (await once(target, 'message')) as [number]
@@ -129,8 +132,8 @@ function quantileOf(buckets: ReadonlyMap<number, number>, q: number): number {
 }
 
 /**
- * Fills a database with organizations of 500 monitors each, spread over their interval, as in a service that has run for a
- * while.
+ * Fills a database with organizations of 500 monitors each, spread over their interval, as in a service that has run
+ * for a while.
  */
 async function fill(where: { dataDir: string; databaseUrl: string | undefined }, port: number): Promise<string[]> {
   const database = await openDatabase({ ...where, log })

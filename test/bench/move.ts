@@ -18,13 +18,13 @@ const ROWS = Number(process.env['ROWS'] ?? 1_000_000)
 const PART = 250_000
 /** The wait after a refusal, in milliseconds. */
 const PAUSE_MS = 200
-/** Of the 1,000 monitors with results, so many are deleted: the workers delete their results during the move. */
+/** How many of the 1,000 monitors with results are deleted. The workers delete their results during the move. */
 const DELETED_MONITORS = 10
 const SECRET_KEY = 'a secret key of the bench, long enough'
 
 /**
- * (r) `allclear move` of a running service to PostgreSQL and back: seconds in total, seconds of downtime, and whether every
- * row of every table and every change that was made meanwhile is there.
+ * (r) `allclear move` of a running service to PostgreSQL and back: seconds in total, seconds of downtime, and whether
+ * every row of every table and every change that was made meanwhile has been moved.
  */
 export async function move(dns: DnsServer): Promise<void> {
   title(`(r) Move to PostgreSQL and back with ${ROWS} rows`)
@@ -107,8 +107,8 @@ interface Printed {
 }
 
 /**
- * Moves a service that continuously creates organizations, stopping it when the command asks for that. Meanwhile its workers
- * delete the results of monitors that do not exist.
+ * Moves a service that continuously creates organizations, stopping it when the command asks for that. Meanwhile its
+ * workers delete the results of monitors that do not exist.
  */
 async function moveOnce(dns: DnsServer, from: Place, to: string, place: Place): Promise<Moved> {
   const before = await countsOf(from)
@@ -117,9 +117,9 @@ async function moveOnce(dns: DnsServer, from: Place, to: string, place: Place): 
   const begun = performance.now()
   let stoppedAt = Number.NaN
   let stopping: Promise<unknown> = Promise.resolve()
-  const printed = await runAllclear(['move', '--to', to, '--json'], { ...from }, (said) => {
-    line(`  ${((performance.now() - begun) / 1000).toFixed(1)} s: ${said}`)
-    if (!said.startsWith('Stop the service now')) return
+  const printed = await runAllclear(['move', '--to', to, '--json'], { ...from }, (text) => {
+    line(`  ${((performance.now() - begun) / 1000).toFixed(1)} s: ${text}`)
+    if (!text.startsWith('Stop the service now')) return
     stoppedAt = performance.now()
     stopping = writer.stop().then(() => service.stop())
   })

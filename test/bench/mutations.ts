@@ -10,7 +10,9 @@ import { line, median, title, verdict } from './report.ts'
 import { type Service, startService } from './service.ts'
 
 const rounds = 5
-/** The rounds before those that count: a service has run for longer, and its compilers take some 2,000 changes to settle. */
+/**
+ * The number of warm-up rounds: a real service has run for longer, and its compilers take some 2,000 changes to settle.
+ */
 const warmUps = 6
 const organizations = 64
 /** Mutations per round, of one client, and of each organization when all write at once. */
@@ -91,7 +93,8 @@ async function compare(
   if (!bare) return
   line(`  bare pg: one ${rate(figures.bareOne).toFixed(0)}/s, all at once ${rate(figures.bareAll).toFixed(0)}/s`)
   verdict(`${name}: one client / bare pg`, ratio(figures.one, figures.bareOne), { least: 0.5 })
-  // Bare pg itself is not three times as fast with all clients as the service is with one, on two processors for everything.
+  // Bare pg itself is not three times as fast with all clients as the service is with one, on two processors for
+  // everything.
   line(`  bare pg, ${organizations} organizations / one: ${(rate(figures.bareAll) / rate(figures.bareOne)).toFixed(2)}`)
   verdict(`${name}: all at once / bare pg`, ratio(figures.all, figures.bareAll), { least: 0.5 })
 }
@@ -164,7 +167,7 @@ async function newIncidents(send: Send, tenant: Tenant): Promise<Tenant> {
 }
 
 let messages = 0
-/** Each is another, as people's are. */
+/** Returns a different message each time, like those of people. */
 const newMessage = () => `We look into it, and write again by ${messages++}.`
 
 const create = (send: Send) => (tenant: Tenant) =>

@@ -18,8 +18,8 @@ const every = 25
 const calm = 6000
 
 /**
- * (g) An incident with 10,000 email subscribers: the time until all deliveries exist, the time until the last email is sent,
- * and the latency for others meanwhile.
+ * (g) An incident with 10,000 email subscribers: the time until all deliveries exist, the time until the last email is
+ * sent, and the latency for others meanwhile.
  */
 export async function notify(dns: DnsServer): Promise<void> {
   await measure('the embedded database', dns)
@@ -44,7 +44,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
     const quiet = await sample(service, page, sleep(calm))
     const used = (await usageOf(service)).cpu
     const begun = performance.now()
-    await page.tell()
+    await page.reportIncident()
     const reported = performance.now() - begun
     let made = 0
     const rows = (async () => {
@@ -55,9 +55,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
     const sent = performance.now() - begun
     await rows
     const after = await usageOf(service)
-    line(
-      `the incident is answered for after ${reported.toFixed(0)} ms, all deliveries are there after ${made.toFixed(0)} ms`,
-    )
+    line(`the incident is created after ${reported.toFixed(0)} ms, all deliveries exist after ${made.toFixed(0)} ms`)
     line(
       `the last mail is handed over after ${(sent / 1000).toFixed(1)} s: ${((readers / sent) * 1000).toFixed(0)} a second`,
     )
@@ -71,7 +69,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
       verdict(`${what}: slowest meanwhile in ms`, Math.max(...busy[what]), { most: 1000 })
     }
     verdict('seconds to all deliveries', made / 1000, { most: 2 })
-    verdict('mails a second', (readers / sent) * 1000, { least: 200 })
+    verdict('emails per second', (readers / sent) * 1000, { least: 200 })
     verdict('memory added in MB', after.memory - before.memory, { most: 150 })
   } finally {
     await service.stop()
@@ -82,7 +80,7 @@ async function measure(where: string, dns: DnsServer, databaseUrl?: string): Pro
 
 interface Page {
   readonly slug: string
-  tell(): Promise<void>
+  reportIncident(): Promise<void>
   deliveries(): Promise<number>
 }
 
@@ -111,7 +109,7 @@ async function fill({ port }: Service): Promise<Page> {
   }
   return {
     slug,
-    async tell() {
+    async reportIncident() {
       await graphql(
         key,
         'mutation { createIncident(input: { title: "Slow answers", status: INVESTIGATING, impact: MAJOR, message: "We **look** into it." }) { __typename } }',
@@ -165,7 +163,7 @@ async function startSink() {
   const waiting = new Set<() => void>()
   const taken = () => {
     count += 1
-    for (const tell of waiting) tell()
+    for (const check of waiting) check()
   }
   const server = createServer((socket) => {
     const answer = commands(taken)

@@ -148,7 +148,10 @@ function inflated(zipped: string): string {
 
 let last: { readonly raw: string; readonly html: string } = { raw: '', html: '' }
 
-/** Fetches a path over a new connection. `isFinal`: whether a cache may keep it, so that it is not from before the event. */
+/**
+ * Fetches a path over a new connection. `isFinal`: whether a cache may keep it, so that it is not from before the
+ * event.
+ */
 async function get(localAddress: string, path: string) {
   const socket = connect({ host: '127.0.0.1', port: page.port, localAddress })
   const chunks: Buffer[] = []

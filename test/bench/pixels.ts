@@ -9,8 +9,8 @@ import { line, median, title, verdict } from './report.ts'
 import { startNode, startService, stopNode } from './service.ts'
 
 /**
- * Organizations by number of services, with the number of open pages, and the target in seconds for the last one to have the
- * update.
+ * Organizations by number of services, with the number of open pages, and the target in seconds for the last one to
+ * have the update.
  */
 const cases = [
   { services: 20, viewers: 5_000, most: 0.6 },
@@ -38,7 +38,7 @@ async function measure(dns: DnsServer, dataDir: string, url: string | null): Pro
   })
   const child = startNode('dist/pixels-viewers.js', [], {})
   const lost = once(child, 'exit').then(() => Promise.reject(new Error('The viewers’ process has ended')))
-  const tell = async <T>(order: ViewerOrder): Promise<T> => {
+  const send = async <T>(order: ViewerOrder): Promise<T> => {
     child.send(order)
     const [answer] = await Promise.race([once(child, 'message'), lost])
     return answer as T
@@ -47,11 +47,11 @@ async function measure(dns: DnsServer, dataDir: string, url: string | null): Pro
     for (const { services, viewers, most } of cases) {
       const name = `${services} services, ${viewers.toLocaleString('en')} pages`
       const { slug, run, incidentId } = await newOrganization(service.port, services)
-      await tell({ do: 'open', port: service.port, slug, count: viewers })
+      await send({ do: 'open', port: service.port, slug, count: viewers })
       const figures: (Followed & { readonly took: number; readonly busy: number })[] = []
       for (let round = 0; round <= rounds; round++) {
         const text = `Round ${round} of the bench`
-        await tell({ do: 'follow', text })
+        await send({ do: 'follow', text })
         const before = await processorTime(service.pid)
         const begunAt = Date.now()
         const followed = once(child, 'message')

@@ -9,7 +9,10 @@ export interface ProcessorTime {
 /** Microseconds in a clock tick of `/proc` (proc(5): sysconf(_SC_CLK_TCK), 100 a second on Linux). */
 const TICK = 10_000
 
-/** Processor time of a process since its start, as counted by the kernel: without the time that it waited for a processor. */
+/**
+ * Processor time of a process since its start, as counted by the kernel: without the time that it waited for a
+ * processor.
+ */
 export async function processorTime(pid: number): Promise<ProcessorTime> {
   const [all, mainThread] = await Promise.all([timeIn(`/proc/${pid}/stat`), timeIn(`/proc/${pid}/task/${pid}/stat`)])
   return { mainThread, otherThreads: all - mainThread }

@@ -1,8 +1,8 @@
 /**
- * Measures the service beside a baseline, and prints figures, ratios and targets. `npm run bench` runs everything, `npm run
- * bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, history-page, notify, hostile, cost,
- * graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes, from-clone, import,
- * backup, move.
+ * Measures the service beside a baseline, and prints figures, ratios and targets. `npm run bench` runs everything, `npm
+ * run bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, history-page, notify,
+ * hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes,
+ * from-clone, import, backup, move.
  */
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
@@ -33,7 +33,7 @@ import { publicAnswers } from './public-answers.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 
-/** Each gets lists on loopback, and a data directory that was used before. */
+/** The benchmarks. Each gets lists on loopback, and a used data directory. */
 const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Promise<void>>> = {
   latency: (_dns, dataDir) => latency(dataDir),
   dns: dnsThroughput,

@@ -14,7 +14,10 @@ const rounds = 3
 /** The maximum number of candidates that one statement examines. */
 const batch = 500
 
-/** (j) A search for a word that only the oldest of many updates contains, and how long others wait for the database meanwhile. */
+/**
+ * (j) A search for a word that only the oldest of many updates contains, and how long others wait for the database
+ * meanwhile.
+ */
 export async function search(dataDir: string): Promise<void> {
   const all = (incidents * updates).toLocaleString('en')
   title(`(j) A search for a rare word in ${all} updates (medians of ${rounds})`)

@@ -38,8 +38,8 @@ const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MAL
 const probe = new URL('test/bench/memory-probe.mjs', root).href
 
 /**
- * Starts the service with these settings, trusting the `X-Forwarded-For` of loopback, and waits for `/readyz`. Without the probe,
- * which takes time to load, it reports neither its memory nor its turns.
+ * Starts the service with these settings, trusting the `X-Forwarded-For` of loopback, and waits for `/readyz`. Without
+ * the probe, which takes time to load, it reports neither its memory nor its turns.
  */
 export async function startService(
   dns: DnsServer,
@@ -118,7 +118,7 @@ export async function requestWith(
 
 export const checkPath = (target: string) => `/api/blacklist-monitor/ip?target=${target}`
 
-/** Waits until the geo data is loaded and every list is healthy, so that a check does nothing but check. */
+/** Waits until the geo data is loaded and every list is healthy, so that a check does nothing else. */
 export async function warmedUp(service: Service): Promise<void> {
   const caller = callers().next().value
   const probes = Array.from({ length: 100 }, (_, number) => `9.9.${number}.9`)
@@ -132,8 +132,8 @@ export async function warmedUp(service: Service): Promise<void> {
 }
 
 /**
- * Sends checks of different targets over several connections, each after the answer to the one before. Returns checks per
- * second.
+ * Sends checks of different targets over several connections, each after the answer to the one before. Returns checks
+ * per second.
  */
 export async function sendChecks(
   port: number,

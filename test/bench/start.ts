@@ -15,9 +15,9 @@ const rounds = 5
 const ALLOWANCE = 300
 
 /**
- * (d) From the start of the process to `/readyz`: on an empty disk, including the check that the bundle is up to date, which
- * users wait for; and on later starts. Each is compared with a process that only creates a PGlite on an empty disk, or opens
- * the same database. They alternate, so that other load of the machine affects all alike.
+ * (d) From the start of the process to `/readyz`: on an empty disk, including the check that the bundle is up to date,
+ * which users wait for; and on later starts. Each is compared with a process that only creates a PGlite on an empty
+ * disk, or opens the same database. They alternate, so that other load of the machine affects all alike.
  */
 export async function start(dns: DnsServer): Promise<void> {
   title(`(d) Start to /readyz on the embedded database beside a bare PGlite, ${rounds} rounds`)

@@ -1,7 +1,9 @@
 import { checksPerDay } from '../../src/account/limits.ts'
 import { isPublic } from '../../src/core/ip-address.ts'
 
-/** Different public IPv4 addresses, scattered over the whole range, so that neither caches nor geo data see a pattern. */
+/**
+ * Different public IPv4 addresses, scattered over the whole range, so that neither caches nor geo data see a pattern.
+ */
 export function* scatteredAddresses(): Generator<string, never> {
   for (let number = 0; ; number++) {
     // Multiplication by an odd number modulo 2^32 reaches every address once.

@@ -11,7 +11,10 @@ export function frameOf(message: object): Buffer {
   return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), payload])
 }
 
-/** The first byte of a ping, and the frame that answers it (RFC 6455 §5.5.2); clients that do not answer are disconnected. */
+/**
+ * The first byte of a ping, and the frame that answers it (RFC 6455 §5.5.2); clients that do not answer are
+ * disconnected.
+ */
 export const PING = 0x89
 export const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 

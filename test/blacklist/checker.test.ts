@@ -6,6 +6,7 @@ import type { CheckProgress } from '../../src/blacklist/checker.ts'
 import { type GeoLookup, unknownGeo } from '../../src/blacklist/geo/geo.ts'
 import { parseTarget } from '../../src/blacklist/target.ts'
 import { reportOutcome } from '../../src/blacklist/verdict.ts'
+import { unlessAborted } from '../../src/core/concurrency/deadline.ts'
 import { SECOND } from '../../src/core/time.ts'
 import {
   answer,
@@ -356,8 +357,13 @@ test('a check ends within five seconds when neither lists nor geo data answer', 
     query.name === 'example.com' && query.type === 'A' ? answer(query, [address]) : [],
   )
   onTestFinished(() => server.close())
-  const never = new Promise<never>(() => {})
-  const geo: GeoLookup = { locate: () => never, load: async () => {}, close: async () => {} }
+  const never = new Promise<void>(() => {})
+  const loading = { ...unknownGeo, loading: true } as const
+  const geo: GeoLookup = {
+    locate: async (_address, waiting = { aborted: false }) => (await unlessAborted(never, waiting)) ?? loading,
+    load: async () => {},
+    close: async () => {},
+  }
   const { checker } = startCore(server, { timeoutMs: 4500, geo })
   const late = new Promise<'late'>((resolve) => {
     const timer = setTimeout(() => resolve('late'), 5 * SECOND)
@@ -365,7 +371,7 @@ test('a check ends within five seconds when neither lists nor geo data answer', 
   })
   const report = await Promise.race([checker.checkDomain(domain('example.com')), late])
   expect(report).toMatchObject({ resolvedIps: [address], resolutionFailed: true, totalChecked: 8, failedCount: 8 })
-  if (report !== 'late') expect(report.ipReports[0]?.geo).toEqual(unknownGeo)
+  if (report !== 'late') expect(report.ipReports[0]?.geo).toEqual(loading)
 })
 
 test('for any answers, the counts add up and the verdict matches the answers', async () => {

@@ -82,7 +82,9 @@ async function violationsOf(page: Page, path: string, tried: readonly (typeof th
 const linksOf = (page: Page) =>
   page.evaluate(() => Array.from(document.querySelectorAll('a[href]'), (link) => link.getAttribute('href') ?? ''))
 
-/** Opens one page of each kind that links lead to. Returns axe's findings, and elements that are too wide for a phone. */
+/**
+ * Opens one page of each kind that links lead to. Returns axe's findings, and elements that are too wide for a phone.
+ */
 async function violationsFrom(page: Page, starts: readonly string[]): Promise<{ kinds: string[]; found: string[] }> {
   const waiting = starts.map((path) => new URL(path, app.baseUrl))
   const kinds = new Set<string>(waiting.map(kindOf))
@@ -152,7 +154,7 @@ test(
   PATIENCE,
 )
 
-/** Addresses that are files, take only forms, are shown only after another screen's form, or redirect. */
+/** Addresses that are files, accept only forms, are shown only after another screen's form, or redirect. */
 const unlinked = [
   'incidents/:id/files/:fileId',
   'incidents/:id/updates',

@@ -24,7 +24,10 @@ type Action = readonly [
   text: string,
 ]
 
-/** The main action of each screen: the screen, the fields to fill in, the button, and the page and text that show success. */
+/**
+ * The main action of each screen: the screen, the fields to fill in, the button, and the page and text that show
+ * success.
+ */
 const actions = (way: number): readonly Action[] => [
   ['start', { target: `http://127.0.0.1:${way}/` }, 'Watch it', 'monitors', `127.0.0.1:${way}`],
   ['services/new', { name: `Website ${way}` }, 'Add', 'services', `Website ${way}`],

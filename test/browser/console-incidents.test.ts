@@ -132,7 +132,7 @@ test('a post-mortem is drafted from the timeline and published, and open pages o
   await page.getByRole('button', { name: 'Save draft' }).click()
   await page.getByText('A draft: only members see it.').waitFor()
   expect(await visitor.page.getByText('had filled it').count()).toBe(0)
-  await page.getByRole('button', { name: 'Publish what is saved' }).click()
+  await page.getByRole('button', { name: 'Publish the saved text' }).click()
   await page.getByText('What you save is shown at once.').waitFor()
   await visitor.page.locator('#postmortem strong', { hasText: 'log' }).waitFor()
   expect([await axeViolations(page), await axeViolations(visitor.page)]).toEqual([[], []])

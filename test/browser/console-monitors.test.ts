@@ -148,7 +148,7 @@ describe('a monitor', () => {
   })
 })
 
-test('an import from a file lists what was left out, and still does after the log has moved', async () => {
+test('an import from a file lists the skipped lines, and still does after the log has moved', async () => {
   await using tab = await openTab()
   const { page, open, complaints } = tab
   await open('subscribers/import')

@@ -10,7 +10,7 @@ import { mutate, succeed } from '../support/filled-organization.ts'
 import { newOrganization } from '../support/graphql-client.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 
-/** The service's clock; it advances when the test lets it. */
+/** The service's clock, which the test advances. */
 let time = noon
 const now = () => time
 

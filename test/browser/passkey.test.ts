@@ -105,5 +105,5 @@ test('a cancelled passkey prompt is reported beside the button', async () => {
   await tab.page.goto(`${app.baseUrl}/sign-in`)
   await tab.page.click('[data-passkey=sign-in]')
   await tab.page.waitForSelector('.passkey [role=alert]')
-  expect(await tab.page.textContent('.passkey [role=alert]')).toBe('Nothing was chosen, or it took too long.')
+  expect(await tab.page.textContent('.passkey [role=alert]')).toBe('You chose no passkey, or it took too long.')
 })

@@ -37,7 +37,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 
 /**
  * An organization whose page has everything that a page can show.
- * @param isQuiet nothing is wrong.
+ * @param isQuiet whether nothing is wrong.
  */
 async function organization(slug: string, isQuiet: boolean) {
   const operator = testContext(prisma, { actor: { kind: 'operator' }, now: () => at(-89 * DAY) })
@@ -167,7 +167,7 @@ test.each([
   expect(await differenceFrom(page, `report-${size}-${scheme}`)).toBeNull()
 })
 
-test('a changed colour is noticed', async () => {
+test('a changed colour is detected', async () => {
   await using tab = await stillTab('wide', 'light')
   await tab.page.goto(quiet.page)
   await live(tab.page)

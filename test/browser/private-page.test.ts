@@ -33,9 +33,9 @@ async function privatePage(access: Record<string, unknown>) {
 type PrivatePage = Awaited<ReturnType<typeof privatePage>>
 
 const SIGNED_OUT = 'You were signed out, or your role has changed.'
-const CLOSED = 'This status page is no longer open to you.'
+const CLOSED = 'You no longer have access to this status page.'
 
-/** A kind of reader: how they open the page, what ends their access, and what the page then asks for. */
+/** A kind of reader: how they open the page, what ends their access, and what the page then requires. */
 interface Reader {
   readonly access: Record<string, unknown>
   open(page: Page, of: PrivatePage): Promise<unknown>

@@ -38,7 +38,7 @@ test('a check from the home page leads to the next target, and to monitoring thi
   expect(tab.complaints).toEqual([])
 })
 
-test('a mistyped name leads to the page, whatever part was typed', async () => {
+test('a mistyped name leads to the page, from any part of its address', async () => {
   await using tab = await openTab(isOurs, { javaScriptEnabled: false })
   const { page } = tab
   const answer = await page.goto(`${baseUrl}/status/no-such-page`)

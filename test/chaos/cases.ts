@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND } from '../../src/core/time.ts'
 import type { ChaosCase, Victims } from './chaos.ts'
 
-/** How long a failure lasts that ends without help. */
+/** The duration of a failure that ends without help. */
 const LASTING = 4 * SECOND
 
 export const shortCases: readonly ChaosCase[] = [
   { name: 'open connections go silent', cause: async ({ proxy }) => void proxy.silence() },
   {
     name: 'LISTEN alone goes silent',
-    cause: async ({ proxy }) => void proxy.silence((said) => said.includes('LISTEN "')),
+    cause: async ({ proxy }) => void proxy.silence((sent) => sent.includes('LISTEN "')),
   },
   { name: 'open connections are cut', cause: async ({ proxy }) => proxy.cut() },
   { name: 'a worker is killed', cause: async ({ restart }) => restart('worker') },

@@ -26,7 +26,10 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-/** Creates a server in a temporary directory and starts it. PostgreSQL refuses to run as root; then it runs as `postgres`. */
+/**
+ * Creates a server in a temporary directory and starts it. PostgreSQL refuses to run as root; then it runs as
+ * `postgres`.
+ */
 export async function startCluster(): Promise<Cluster> {
   const bin = join(versions, version ?? '', 'bin')
   const directory = await mkdtemp(join(tmpdir(), 'chaos-'))

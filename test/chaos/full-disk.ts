@@ -22,8 +22,8 @@ const PATIENCE = 60 * SECOND
 export const diskMissing = process.getuid?.() === 0 ? null : 'only root may mount a tmpfs'
 
 /**
- * Runs the service with its database and its log on a small disk, fills the disk during writes, kills the service, frees the
- * disk and starts the service again; counts accepted writes that are lost.
+ * Runs the service with its database and its log on a small disk, fills the disk during writes, kills the service,
+ * frees the disk and starts the service again; counts accepted writes that are lost.
  */
 export async function runFullDisk(): Promise<void> {
   const { path, remove } = await temporaryDirectory()

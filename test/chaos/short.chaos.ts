@@ -20,6 +20,6 @@ describe.skipIf(clusterMissing !== null)('chaos, short cases', () => {
   test(`three instances lose nothing and recover within 30 s${without}`, () => runChaos(cases))
 })
 
-describe.skipIf(diskMissing !== null)(`a full disk${diskMissing === null ? '' : ` (left out: ${diskMissing})`}`, () => {
+describe.skipIf(diskMissing !== null)(`a full disk${diskMissing === null ? '' : ` (skipped: ${diskMissing})`}`, () => {
   test('under the embedded database and the log loses nothing, and the service recovers', () => runFullDisk())
 })

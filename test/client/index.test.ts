@@ -139,9 +139,9 @@ describe('the client library', () => {
     await expect(wrongKey.request('{ organization { name } }')).rejects.toBeInstanceOf(RequestError)
   })
 
-  test('reports when an address is not of a service', async () => {
-    const nobody = createClient({ url: 'http://127.0.0.1:9' }).request('{ __typename }')
-    await expect(nobody).rejects.toMatchObject({ code: 'UNREACHABLE', isTemporary: true })
+  test('reports an address that is not that of a service', async () => {
+    const unreachable = createClient({ url: 'http://127.0.0.1:9' }).request('{ __typename }')
+    await expect(unreachable).rejects.toMatchObject({ code: 'UNREACHABLE', isTemporary: true })
     isDown = true
     await expect(createClient({ url }).request('{ __typename }')).rejects.toThrow('HTTP 502')
     isDown = false

@@ -30,7 +30,9 @@ function objectType(type: GraphQLOutputType | undefined, set: SelectionSetNode |
   return `{ ${members.join(' ')} }`
 }
 
-/** Kinds grow with versions, so the client declares them as texts. JSON carries all other scalars of events as texts. */
+/**
+ * Kinds grow with versions, so the client declares them as texts. JSON carries all other scalars of events as texts.
+ */
 function leafType(type: GraphQLOutputType, name: string): string {
   const named = getNamedType(type)
   if (!isEnumType(named) || name === 'kind') return 'string'

@@ -466,7 +466,7 @@ pages:
       '3 services.api.group: must be a key of groups; there is no nowhere',
       '4 services.web.name: must not be blank',
       '10 monitors.one.http.url: must be an http:// or https:// URL',
-      '14 monitors.two.http.headers.0.value: must be given',
+      '14 monitors.two.http.headers.0.value: is required',
       '16 pages.shop.slug: must have at least 2 characters',
       '16 pages.shop.slug: must be small letters and digits, in parts joined by single hyphens',
     ])

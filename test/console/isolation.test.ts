@@ -168,7 +168,7 @@ test('nothing has changed', async () => {
   expect(await rowsOf(mine)).toEqual(untouched)
 })
 
-/** What each role may do, according to the contract. */
+/** The minimum role of each action, according to the contract. */
 const least = {
   start: 'EDITOR',
   keys: 'ADMIN',

@@ -10,7 +10,7 @@ import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { savePostmortem } from '../../src/status/incident/postmortem.ts'
 import { requestPostmortemReview } from '../../src/status/incident/postmortem-review.ts'
 import { createService } from '../../src/status/service/service.ts'
-import { createTemplate } from '../../src/status/template.ts'
+import { createTemplate } from '../../src/status/template/template.ts'
 import type { Browser } from '../support/console.ts'
 import { testConsole } from '../support/console.ts'
 import { testContext } from '../support/context.ts'
@@ -86,7 +86,7 @@ interface Action {
   readonly make?: () => Promise<string>
 }
 
-/** The contract: the role or scope that each action requires. Every door has to agree with it. */
+/** The contract: the role or scope that each action requires, in forms and in GraphQL alike. */
 const actions: Readonly<Record<string, Action>> = {
   'read incidents': {
     ...{ role: 'VIEWER', scope: 'READ', path: 'incidents' },
@@ -215,7 +215,7 @@ const actions: Readonly<Record<string, Action>> = {
     ...{ role: 'EDITOR', scope: 'WRITE', path: `incidents/${incidentId}/notes`, fields: { note: 'Disk 3?' } },
     graphql: `mutation { createIncidentNote(input: {incidentId: "${incidentId}", message: "Disk 3?"}) { __typename } }`,
   },
-  'delete a note of somebody else': {
+  'delete a note of another person': {
     ...{ role: 'ADMIN', scope: 'ADMIN', fields: {} },
     make: async () => (await createIncidentNote(operator, { incidentId, message: 'Disk 4?' })).id,
     path: (id) => `incidents/${incidentId}/notes/${id}/delete`,
@@ -236,7 +236,7 @@ const actions: Readonly<Record<string, Action>> = {
     graphql: `mutation { setIncidentLead(input: {incidentId: "${incidentId}"}) { __typename } }`,
   },
   'move a service': {
-    // Into itself, so that it stays in place.
+    // Into itself, so that the service stays.
     ...{ role: 'EDITOR', scope: 'WRITE', path: `incidents/${incidentId}/move` },
     fields: { serviceId, intoId: incidentId },
     graphql: `mutation { moveIncidentService(input: {serviceId: "${serviceId}", fromId: "${incidentId}",
@@ -412,7 +412,7 @@ test.each(entries)('%s: keys of each scope', async (_, what) => {
   }
 })
 
-test.each(entries)('%s: nobody of another organization, as its owner or by its key', async (_, what) => {
+test.each(entries)('%s: no one from another organization, as its owner or by its key', async (_, what) => {
   const headers = sessionOf(stranger, foreign.organization.slug)
   expect(await isAllowedByForm(stranger, own.organization.slug, what)).toBe(false)
   // Anything that does not name our objects is about the caller's organization.

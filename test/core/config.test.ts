@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/core/config.ts'
 import { StartError } from '../../src/core/errors.ts'
 
-/** Returns the message about a refused environment. */
-function complaint(env: NodeJS.ProcessEnv): string {
+/** Returns the error message for an invalid environment. */
+function errorOf(env: NodeJS.ProcessEnv): string {
   try {
     readConfig(env)
   } catch (error) {
@@ -85,7 +85,7 @@ describe('settings', () => {
   })
 
   test('report all problems at once, one per line', () => {
-    expect(complaint({ PORT: 'http', ROLE: 'boss', STRIPE_CURRENCY: 'EUR' })).toBe(
+    expect(errorOf({ PORT: 'http', ROLE: 'boss', STRIPE_CURRENCY: 'EUR' })).toBe(
       [
         'PORT is "http", but must be a whole number from 0 to 65535.',
         'ROLE is "boss", but must be one of all, web, worker.',
@@ -165,7 +165,7 @@ describe('an invalid value', () => {
     ['STRIPE_CURRENCY', 'euro', 'a currency code of three lowercase letters, such as eur'],
     ['LOG_LEVEL', 'verbose', 'one of info, trace, debug, warn, error, fatal, silent'],
   ])('of %s is %s, and the message describes what it must be', (name, value, expected) => {
-    expect(complaint({ [name]: value })).toBe(`${name} is ${JSON.stringify(value)}, but must be ${expected}.`)
+    expect(errorOf({ [name]: value })).toBe(`${name} is ${JSON.stringify(value)}, but must be ${expected}.`)
   })
 
   test.each([
@@ -182,7 +182,7 @@ describe('an invalid value', () => {
     ['BTCPAY_WEBHOOK_SECRET', 'hunter2', 'at least 8 characters'],
     ['SMTP_URL', 'http://u:hunter2@mail', 'an address like smtp://user:password@host:587'],
   ])('of %s may be a secret and is not repeated', (name, value, expected) => {
-    expect(complaint({ [name]: value })).toBe(`${name} is a hidden value, but must be ${expected}.`)
+    expect(errorOf({ [name]: value })).toBe(`${name} is a hidden value, but must be ${expected}.`)
   })
 })
 
@@ -213,7 +213,7 @@ describe('DNS_SERVERS', () => {
     'x[::1]:53',
   ])('refuses %j', (value) => {
     const expected = 'comma-separated resolver addresses, each ip or ip:port ([ip]:port for IPv6)'
-    expect(complaint({ DNS_SERVERS: value })).toBe(`DNS_SERVERS is ${JSON.stringify(value)}, but must be ${expected}.`)
+    expect(errorOf({ DNS_SERVERS: value })).toBe(`DNS_SERVERS is ${JSON.stringify(value)}, but must be ${expected}.`)
   })
 })
 
@@ -242,6 +242,6 @@ describe('TRUST_PROXY', () => {
     'true',
   ])('refuses %s', (value) => {
     const expected = 'comma-separated addresses or CIDR ranges of proxies'
-    expect(complaint({ TRUST_PROXY: value })).toBe(`TRUST_PROXY is ${JSON.stringify(value)}, but must be ${expected}.`)
+    expect(errorOf({ TRUST_PROXY: value })).toBe(`TRUST_PROXY is ${JSON.stringify(value)}, but must be ${expected}.`)
   })
 })

@@ -3,7 +3,7 @@ import { ownValue } from '../../src/core/own-value.ts'
 
 const statuses: Readonly<Record<string, string>> = { up: 'OPERATIONAL', ['__proto__']: 'own' }
 
-test('returns what the table has under a name', () => {
+test('returns the value of a table under a name', () => {
   expect(ownValue(statuses, 'up')).toBe('OPERATIONAL')
   expect(ownValue(statuses, '__proto__')).toBe('own')
 })

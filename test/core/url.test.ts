@@ -18,7 +18,7 @@ test('a base completes relative URLs', () => {
   expect(parseUrl('/a')).toBeNull()
 })
 
-// On Node 20 URL.canParse refuses such a host after about 7,500 calls.
+// On Node 20, URL.canParse refuses such hosts after about 7,500 calls.
 test('letters beyond ASCII are accepted however often URLs are parsed', () => {
   for (let count = 0; count < 50_000; count++) {
     if (parseUrl('https://bücher.example') === null) throw new Error(`Refused after ${count} calls.`)

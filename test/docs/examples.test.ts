@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { getOperationAST, parse } from 'graphql'
+import { buildSchema, getOperationAST, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { schemaTypes } from '../../src/app/schema-types.ts'
+import { fileShape } from '../../src/configuration/format.ts'
+import { readYaml } from '../../src/configuration/yaml-text.ts'
 import { readConfig, settingNames } from '../../src/core/config.ts'
 import { HOUR } from '../../src/core/time.ts'
 import { findingCodes } from '../../src/diagnosis/finding.ts'
@@ -170,6 +175,39 @@ describe('every example works', () => {
       expect(() => readConfig(Object.fromEntries(whole)), place).not.toThrow()
     }
   })
+})
+
+test('the examples in TypeScript compile against the types of the client library', async () => {
+  const programs = all.filter(({ language }) => language === 'ts')
+  expect(programs.length).toBeGreaterThan(0)
+  const directory = await mkdtemp(join(tmpdir(), 'allclear-examples-'))
+  try {
+    const types = schemaTypes(buildSchema(await readFile('schema.graphql', 'utf8')))
+    await writeFile(join(directory, 'schema.d.ts'), types)
+    for (const [index, { code }] of programs.entries()) await writeFile(join(directory, `example-${index}.mts`), code)
+    const paths = { 'allclear/client': [resolve('src/client/index.ts')], 'allclear/schema': ['./schema.d.ts'] }
+    const compilerOptions = {
+      noEmit: true,
+      incremental: false,
+      // Readers may compile with fewer rules than we do.
+      noPropertyAccessFromIndexSignature: false,
+      noUnusedLocals: false,
+      paths,
+      typeRoots: [resolve('node_modules/@types')],
+    }
+    const config = { extends: resolve('tsconfig.json'), compilerOptions, include: ['*.mts'], exclude: [] }
+    await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config))
+    const { stdout } = await run(resolve('node_modules/.bin/tsc'), ['-p', directory]).catch((error) => error)
+    expect(stdout).toBe('')
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+})
+
+test.each(all.filter(({ language }) => language === 'yaml'))('$place is valid YAML', ({ code }) => {
+  const text = readYaml(code)
+  if (!('value' in text)) throw new Error(JSON.stringify(text))
+  if (/^allclear: /m.test(code)) fileShape.parse(text.value)
 })
 
 test('every file named in the guides exists', () => {

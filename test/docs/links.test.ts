@@ -1,13 +1,9 @@
 // @slow
-import { existsSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
 import { expect, test } from 'vitest'
-import { fileOf, sections } from '../../src/docs/contents.ts'
-import { renderGuide } from '../../src/docs/guide.ts'
+import { sections } from '../../src/docs/contents.ts'
 import { testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
-import { documentation } from '../support/guides.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
 
@@ -58,33 +54,3 @@ test.each(['/', '/docs', '/docs/search?q=monitor', ...slugs.map((slug) => `/docs
     expect(problems.filter((problem) => problem !== null)).toEqual([])
   },
 )
-
-test('every link in the files leads to an existing file and heading', () => {
-  for (const [file, text] of documentation()) {
-    for (const [, address = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^(https:|mailto:|\/)/.test(address)) continue
-      const [path = '', heading] = address.split('#')
-      const target = path === '' ? file : posix.join(posix.dirname(file), path)
-      expect(existsSync(target), `${file}: ${address}`).toBe(true)
-      if (heading === undefined || (file === 'README.md' && path === '')) continue
-      const { headings } = renderGuide(posix.basename(target, '.md'), readFileSync(target, 'utf8'))
-      expect(
-        headings.map(({ id }) => id),
-        `${file}: ${address}`,
-      ).toContain(heading)
-    }
-  }
-})
-
-test('every guide is in the contents, and every entry has a file', () => {
-  const files = [...documentation().keys()].filter((file) => file !== 'README.md')
-  expect(slugs.map(fileOf).toSorted()).toEqual(files.toSorted())
-})
-
-test('the README is short, with small images', () => {
-  const readme = readFileSync('README.md')
-  expect(readme.length).toBeLessThanOrEqual(8 * 1024)
-  const pictures = [...readme.toString().matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = '']) => path)
-  expect(pictures.length).toBeGreaterThanOrEqual(2)
-  for (const path of pictures) expect(readFileSync(path).length, path).toBeLessThanOrEqual(150_000)
-})

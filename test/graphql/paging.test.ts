@@ -451,7 +451,7 @@ describe.each(subjects.map((subject) => [subject.name, subject] as const))('%s',
   })
 })
 
-/** What happens between two pages. */
+/** The changes between two pages. */
 interface Step {
   readonly size: number
   /** Whether the last row of the page just read is removed. */
@@ -475,7 +475,10 @@ const ways = {
   },
 } as const
 
-/** Pages through a connection while rows are added and removed. Returns the seen rows, and those that were there throughout. */
+/**
+ * Pages through a connection while rows are added and removed. Returns the seen rows, and those that were there
+ * throughout.
+ */
 async function pageThrough(subject: Subject, place: Place, way: keyof typeof ways, steps: readonly Step[]) {
   const present = async () => keysOf(await read(subject, place, 'first: 100'))
   const { args, next, end } = ways[way]

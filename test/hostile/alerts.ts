@@ -186,15 +186,15 @@ const leavesOf = (value: unknown): number =>
 type Distortion = (sample: object) => string
 
 /**
- * Each hostile value, once in place of all values of a sample, and once in place of those that do not decide what the alert
- * means.
+ * Each hostile value, once in place of all values of a sample, and once in place of those that do not decide what the
+ * alert means.
  */
 const distortions = Object.values(strangeValues).flatMap((value): Distortion[] => [
   (sample) => written(sample, value(ROOM / leavesOf(sample))),
   (sample) => {
     const members = Object.entries(sample).map(([name, each]) => {
-      const isTold = ['version', 'groupKey', 'event_action', 'transition', 'action', 'state', 'status'].includes(name)
-      return `${JSON.stringify(name)}:${isTold ? JSON.stringify(each) : written(each, value(ROOM / leavesOf(sample)))}`
+      const isKept = ['version', 'groupKey', 'event_action', 'transition', 'action', 'state', 'status'].includes(name)
+      return `${JSON.stringify(name)}:${isKept ? JSON.stringify(each) : written(each, value(ROOM / leavesOf(sample)))}`
     })
     return `{${members.join()}}`
   },
@@ -267,7 +267,7 @@ export const alerts: readonly HostileCase[] = [
   }),
   incoming('10,000 labels', 'GENERIC', JSON.stringify({ title: 'Labels', labels }), { read: 'DONE' }),
   incoming(
-    'labels named as what objects inherit',
+    'labels named like inherited members of objects',
     'GENERIC',
     '{"title":"a","labels":{"__proto__":"a","constructor":"b"}}',
     {
@@ -279,15 +279,10 @@ export const alerts: readonly HostileCase[] = [
   }),
   incoming('what is no UTF-8', 'GENERIC', Buffer.alloc(200_000, 0xff), { read: 'REFUSED' }),
   incoming('zeros', 'GENERIC', JSON.stringify({ title: '\0\ud800', text: '\0'.repeat(30_000) }), { read: 'IGNORED' }),
-  incoming(
-    '200 kB of marks that markdown knows',
-    'GENERIC',
-    JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }),
-    {
-      read: 'DONE',
-    },
-  ),
-  // The service does not decompress here.
+  incoming('200 kB of Markdown characters', 'GENERIC', JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }), {
+    read: 'DONE',
+  }),
+  // The service does not decompress these bodies.
   incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },
     read: 'REFUSED',
@@ -313,7 +308,7 @@ export const alerts: readonly HostileCase[] = [
     ),
   ),
   incoming(
-    'an id of which no text can be made',
+    'an id that cannot be converted to text',
     'SENTRY',
     `{"action":"created","data":{"issue":{"id":${textless},"title":"a"}}}`,
     {
@@ -353,14 +348,14 @@ export const alerts: readonly HostileCase[] = [
   }),
   slowBodies(200),
   ...Object.values(IntegrationKind).map(strangeBodies),
-  mutation('an integration with paths into what objects inherit', 'createIntegration', () => ({
+  mutation('an integration with paths to inherited members of objects', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC' },
     paths: { title: '__proto__.constructor.name', labels: 'constructor.prototype', resolvedValues: ['toString'] },
   })),
   mutation('an integration with a path of 100 kB', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: 'a.'.repeat(50_000), text: `a${'[0]'.repeat(30_000)}` } },
   })),
-  mutation('an integration with a path that almost is one', 'createIntegration', () => ({
+  mutation('an integration with an almost valid path', 'createIntegration', () => ({
     ...{ name: 'Hostile', kind: 'GENERIC', paths: { title: `$.${'a-a.'.repeat(50)}!` } },
   })),
   mutation('an integration with 10,000 rules', 'createIntegration', () => ({

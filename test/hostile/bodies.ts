@@ -9,7 +9,7 @@ const post = (body: string | Buffer, headers: Readonly<Record<string, string>> =
   body,
 })
 
-/** A case of a file of subscribers; any answer will do. */
+/** A case of a file of subscribers, which may get any answer. */
 function importing(what: string, csv: () => string): HostileCase {
   return {
     name: `an import of ${what}`,
@@ -70,7 +70,7 @@ export const bodies: readonly HostileCase[] = [
     post('a=1&'.repeat(16_000), form),
   ),
   requesting(
-    'a form with parts without end',
+    'a form with unterminated parts',
     [200, 400, 404, 413, 415, 422, 429],
     ({ slug }) => `/status/${slug}/subscribe`,
     post('--x\r\n\r\n'.repeat(8000), { 'content-type': 'multipart/form-data; boundary=x' }),
@@ -82,6 +82,6 @@ export const bodies: readonly HostileCase[] = [
   importing('60,000 empty lines', () => '\n'.repeat(60_000)),
   importing('120,000 empty fields', () => ','.repeat(120_000)),
   importing('quotes', () => `email\n${'""",'.repeat(17_000)}`),
-  importing('one quote without end', () => `email\n"${'""'.repeat(30_000)}`),
-  importing('more than a request may hold', () => '\n'.repeat(10 ** 6)),
+  importing('an unterminated quote', () => `email\n"${'""'.repeat(30_000)}`),
+  importing('more than a request may contain', () => '\n'.repeat(10 ** 6)),
 ]

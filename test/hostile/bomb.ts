@@ -4,7 +4,10 @@ const MIB = 2 ** 20
 /** A gzip member of deflated data without optional header fields. */
 const head = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 
-/** Returns what decompresses to so many MiB of one byte, in a thousandth of that size. Compresses only the first MiB. */
+/**
+ * Returns data that decompresses to so many MiB of one byte, in a thousandth of that size. Compresses only the first
+ * MiB.
+ */
 export function bomb(mebibytes: number, byte = 0): Buffer {
   const unpacked = Buffer.alloc(MIB, byte)
   // Flushed so that another block can follow.

@@ -8,12 +8,12 @@ export interface Target extends Filled {
   serve(body: Buffer | string, headers?: Readonly<Record<string, string>>): Promise<string>
 }
 
-/** Something that one caller sends to harm others. */
+/** A request with which one caller tries to harm others. */
 export interface HostileCase {
   readonly name: string
   /** The permitted statuses; 0: the connection is closed. */
   readonly statuses: readonly number[]
-  /** What is missing on this machine: the case is skipped. */
+  /** The missing part of this machine, because of which the case is skipped. */
   readonly awaits?: string
   /** Whether it mostly waits, so that it can be sent together with others that do. */
   readonly waits?: boolean

@@ -85,8 +85,8 @@ export const configurations: readonly HostileCase[] = [
   planned('values that name values', `allclear: 1\nservices: {a: {name: "${placeholder}"}}`, {
     variables: [{ name: 'V0', value: placeholder.repeat(10_000) }],
   }),
-  planned('not compressed, said to be', 'a'.repeat(100_000), { isCompressed: true }),
-  mutation('a plan that is none, of 100 kB, applied', 'applyConfiguration', () => ({
+  planned('declared as compressed, but not compressed', 'a'.repeat(100_000), { isCompressed: true }),
+  mutation('an invalid plan of 100 kB, applied', 'applyConfiguration', () => ({
     yaml: services(500),
     planHash: 'h'.repeat(50_000),
     maxDeletions: 2_000_000_000,

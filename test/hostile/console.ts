@@ -113,7 +113,7 @@ export const consoleForms: readonly HostileCase[] = [
     headers: host,
   }),
   requesting(
-    'signing in: parts without end',
+    'signing in: unterminated parts',
     [422, 429],
     '/sign-in',
     form('--x\r\n\r\n'.repeat(25_000), { ...own, 'content-type': 'multipart/form-data; boundary=x' }),

@@ -21,9 +21,9 @@ import { sockets } from './sockets.ts'
 import { streams } from './streams.ts'
 
 /**
- * Everything that one caller could send to harm others. If you open a new door, add attacks on it: a line in one of these
- * files, or a new file. The bodies come last: they import thousands of subscribers, to whom the service would deliver
- * everything that later cases announce.
+ * Everything that one caller could send to harm others. If you add an endpoint, add attacks on it: a line in one of
+ * these files, or a new file. The bodies come last: they import thousands of subscribers, to whom the service would
+ * deliver everything that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
   ...[documents, inputs, sockets, streams, consoleForms, imports, configurations, severalPages, alerts, files],

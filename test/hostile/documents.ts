@@ -65,7 +65,7 @@ export const documents: readonly HostileCase[] = [
     `/graphql?query=${encodeURIComponent(introspection)}`,
   ),
   requesting(
-    'variables that are no JSON, over GET',
+    'variables that are not JSON, over GET',
     [400],
     `/graphql?query={__typename}&variables=${'['.repeat(4000)}`,
   ),

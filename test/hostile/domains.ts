@@ -65,9 +65,9 @@ async function drip(response: ServerResponse): Promise<void> {
 export const domains: readonly HostileCase[] = [
   proving('thousands of texts', 'thousands of texts'),
   proving('one text of 32,000 strings', 'one text of 32,000 strings'),
-  proving('a file without end', 'one address', (_, response) => writeOn(response)),
+  proving('an endless file', 'one address', (_, response) => writeOn(response)),
   proving('a file of a byte at a time', 'one address', (_, response) => void drip(response)),
-  proving('a file that leads to itself', 'one address', ({ url }, response) => {
+  proving('a file that redirects to itself', 'one address', ({ url }, response) => {
     response.writeHead(302, { location: `${url}?` }).end()
   }),
   proving('a file that unpacks to 100 MB', 'one address', (_, response) => {

@@ -45,7 +45,10 @@ afterAll(async () => {
   await remove?.()
 })
 
-/** Cases that are sent together when the first of them is tested. Similar ones, which are neighbours, are in different groups. */
+/**
+ * Cases that are sent together when the first of them is tested. Similar ones, which are neighbours, are in different
+ * groups.
+ */
 class Group {
   readonly cases: HostileCase[] = []
   #sent: ReturnType<typeof measureTogether> | null = null

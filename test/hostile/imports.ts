@@ -185,7 +185,7 @@ export const imports: readonly HostileCase[] = [
     many(100_000, (index) => `email,a${index}@a.example,yes`).join('\n'),
     [200, 422],
   ),
-  fetched('a body without end', 'statuspage', (_, response) => writeOn(response.writeHead(200))),
+  fetched('an endless body', 'statuspage', (_, response) => writeOn(response.writeHead(200))),
   fetched('an answer that never comes', 'cachet', () => {}),
   fetched('a redirect to the service', 'statuspage', (_, response) => {
     response.writeHead(302, { location: 'http://127.0.0.1:80/' }).end()
@@ -194,7 +194,7 @@ export const imports: readonly HostileCase[] = [
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb(100))
   }),
   fetched('2 MB of brackets', 'cachet', (_, response) => void response.writeHead(200).end('['.repeat(2_400_000))),
-  fetched('pages without end', 'cachet', ({ url }, response) =>
+  fetched('endless pages', 'cachet', ({ url }, response) =>
     json(response, { data: many(50, (index) => ({ id: `${url}${index}`, attributes: { name: 'x'.repeat(1000) } })) }),
   ),
   fetched('an error', 'statuspage', (_, response) => void response.writeHead(500).end()),
@@ -244,5 +244,5 @@ export const imports: readonly HostileCase[] = [
   recording('subscribers', (id) => ({
     subscribers: many(2000, (index) => ({ address: `a${id}x${index}@a.example` })),
   })),
-  asMember('an import that nobody prepared', [422], 'import/apply', form(`prepared=s1.${'A'.repeat(1_900_000)}`)),
+  asMember('an import that was not prepared', [422], 'import/apply', form(`prepared=s1.${'A'.repeat(1_900_000)}`)),
 ]

@@ -24,13 +24,13 @@ export const incidentWork: readonly HostileCase[] = [
   ...times.map((at) =>
     mutation(`a service moved as of ${at}`, 'moveIncidentService', (target) => move(target, { at })),
   ),
-  mutation('a service moved with 100 kB of words', 'moveIncidentService', (target) =>
+  mutation('a service moved with a message of 100 kB', 'moveIncidentService', (target) =>
     move(target, { message: unicode, translations: [{ language: 'DE', message: unicode }] }),
   ),
-  mutation('a service moved with words that are hard to render', 'moveIncidentService', (target) =>
+  mutation('a service moved with a message that is hard to render', 'moveIncidentService', (target) =>
     move(target, { intoId: target.incidentIds[0], message: '*a_['.repeat(2500) }),
   ),
-  mutation('a service that is none, between incidents that are none', 'moveIncidentService', () => ({
+  mutation('an unknown service, moved between unknown incidents', 'moveIncidentService', () => ({
     ...{ serviceId: `svc_${unicode}`, fromId: `inc_${unicode}`, intoId: '' },
   })),
   {
@@ -50,8 +50,8 @@ export const incidentWork: readonly HostileCase[] = [
         ).id
       const ids = [await create('One', { services, message: 'a' }), await create('Two', { message: 'a' })]
       for (let n = 0; n < 100; n++) {
-        const said = { incidentId: ids[0], status: 'IDENTIFIED', message: `More ${n}`, services }
-        await mutate(target, 'postIncidentUpdate', said, '__typename')
+        const update = { incidentId: ids[0], status: 'IDENTIFIED', message: `More ${n}`, services }
+        await mutate(target, 'postIncidentUpdate', update, '__typename')
       }
       for (let n = 0; n < 10; n++) {
         const [fromId, intoId] = n % 2 === 0 ? ids : ids.toReversed()

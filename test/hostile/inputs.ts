@@ -152,7 +152,7 @@ export const inputs: readonly HostileCase[] = [
   mutation('1,000 services of an incident that are none', 'createIncident', () =>
     incident('Hostile', { services: ids(1000).map((serviceId) => ({ serviceId, status: 'OPERATIONAL' })) }),
   ),
-  mutation('an update amid five hundred', 'postIncidentUpdate', ({ incidentIds }) => ({
+  mutation('an update among five hundred', 'postIncidentUpdate', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], status: 'IDENTIFIED', message: '*a_'.repeat(3000) },
     createdAt: new Date(Date.now() - 1000).toISOString(),
   })),
@@ -176,9 +176,9 @@ export const inputs: readonly HostileCase[] = [
   mutation('a post-mortem that is hard to render', 'savePostmortem', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], message: '*a_['.repeat(2500) },
   })),
-  mutation('a post-mortem that is none, published', 'publishPostmortem', () => ({ incidentId: `inc_${unicode}` })),
+  mutation('an unknown post-mortem, published', 'publishPostmortem', () => ({ incidentId: `inc_${unicode}` })),
   // Keys cannot approve.
-  owned('a post-mortem approved in a version that no number has', [200, 400, 403], ({ incidentIds }) => ({
+  owned('a post-mortem approved in an invalid version', [200, 400, 403], ({ incidentIds }) => ({
     query: 'mutation ($input: ApprovePostmortemInput!) { approvePostmortem(input: $input) { __typename } }',
     variables: { input: { incidentId: incidentIds[1], version: -2_147_483_648 } },
   })),
@@ -191,13 +191,13 @@ export const inputs: readonly HostileCase[] = [
   mutation('1,000 files of a note that are none', 'createIncidentNote', ({ incidentIds }) => ({
     ...{ incidentId: incidentIds[1], message: 'x', fileIds: ids(1000) },
   })),
-  mutation('a service moved amid five hundred updates', 'moveIncidentService', ({ incidentIds, serviceId }) => ({
+  mutation('a service moved among five hundred updates', 'moveIncidentService', ({ incidentIds, serviceId }) => ({
     ...{ serviceId, fromId: incidentIds[2], intoId: incidentIds[1], message: '*a_'.repeat(3000) },
   })),
-  mutation('a service that is none, moved with 100 kB', 'moveIncidentService', ({ incidentIds }) => ({
+  mutation('an unknown service, moved with 100 kB', 'moveIncidentService', ({ incidentIds }) => ({
     ...{ serviceId: unicode, fromId: unicode, intoId: incidentIds[1], message: unicode },
   })),
-  mutation('reports of a page that is none', 'updatePageReports', () => ({ pageId: unicode, published: true })),
+  mutation('reports of an unknown page', 'updatePageReports', () => ({ pageId: unicode, published: true })),
   mutation('reports of a page, published', 'updatePageReports', ({ organizationId }) => ({
     ...{ pageId: organizationId, published: true },
   })),

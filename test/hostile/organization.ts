@@ -31,8 +31,8 @@ export interface Filled {
 const PROBERS = 10
 
 /**
- * Creates the organization in a database that no service uses yet: three incidents of five hundred updates, without rendered
- * HTML.
+ * Creates the organization in a database that no service uses yet: three incidents of five hundred updates, without
+ * rendered HTML.
  */
 export async function fillOrganization(dataDir: string, databaseUrl?: string): Promise<Filled> {
   const database = await openDatabase({ dataDir, databaseUrl, log: silent })

@@ -67,7 +67,7 @@ export const probes: readonly HostileCase[] = [
       return watch(target, { mongodb: { host: '127.0.0.1', port: Number(port) } })
     },
   },
-  answering('what unpacks to 500 MB', () => bomb(500), keyword, {
+  answering('a body that unpacks to 500 MB', () => bomb(500), keyword, {
     'content-encoding': 'gzip',
   }),
   answering(

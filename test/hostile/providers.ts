@@ -30,8 +30,8 @@ const secrets = /a-secret-path|tk_secret12345|Asecret1234567|syt_secret12345|abc
 let tried = 0
 
 /**
- * A case of a provider that answers tests of channels of these kinds this way. Each sends one request: redirects are not
- * followed.
+ * A case of a provider that answers tests of channels of these kinds this way. Each sends one request: redirects are
+ * not followed.
  */
 function providing({ name, talk }: Answer, kinds: readonly string[]): HostileCase {
   return {
@@ -75,8 +75,8 @@ async function testChannel({ probers, ...given }: Target, channel: object): Prom
   }>(target, document, { id })
   const { __typename, message, answer } = tested
   if (__typename !== 'TestAlertChannelPayload') throw new Error(`It became ${__typename}.`)
-  const said = `${message} ${answer ?? ''}`
-  if (said.length > 600 || secrets.test(said) || /[\p{Cc}\p{Cf}]/u.test(said)) throw new Error(JSON.stringify(said))
+  const text = `${message} ${answer ?? ''}`
+  if (text.length > 600 || secrets.test(text) || /[\p{Cc}\p{Cf}]/u.test(text)) throw new Error(JSON.stringify(text))
 }
 
 /** Sends a piece repeatedly, as fast as it is read, until the client hangs up. */
@@ -163,7 +163,7 @@ const answers: readonly Answer[] = [
     },
   },
   {
-    name: 'text that hides and turns',
+    name: 'text with hidden characters and changes of direction',
     talk: answer(
       '400 Bad',
       'content-type: text/plain; charset=utf-16\r\n',

@@ -102,7 +102,7 @@ export const reports: readonly HostileCase[] = [
     [200, 400, 404],
     ({ large }) => `/status/${large.slug}/reports/2026-10?language=${'x'.repeat(5000)}`,
   ),
-  mutation('reports of a page that is none', 'updatePageReports', () => ({
+  mutation('reports of an unknown page', 'updatePageReports', () => ({
     ...{ pageId: `pag_${'\u{1F4A9}\u0000'.repeat(20_000)}`, published: true },
   })),
   mutation('reports of a page in a version that it cannot have', 'updatePageReports', ({ organizationId }) => ({

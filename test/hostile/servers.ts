@@ -145,7 +145,7 @@ export const servers: readonly HostileCase[] = [
     })
   }),
   serving(
-    'MySQL that sends rows without end',
+    'MySQL that sends endless rows',
     to('mysql', { password: 'x', query: 'SELECT 1' }),
     mysql((socket) => {
       const columns = Buffer.from([1, 0, 0, 1, 1, 1, 0, 0, 2, 1, 5, 0, 0, 3, 0xfe, 0, 0, 2, 0])
@@ -202,17 +202,17 @@ export const servers: readonly HostileCase[] = [
     flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => settings)))
   }),
   serving(
-    'a WebSocket that sends empty messages without end',
+    'a WebSocket that sends endless empty messages',
     to('websocket', { tls: false, expect: 'none' }),
     webSocket((socket) => flood(socket, times([0x81, 0], 20_000))),
   ),
   serving(
-    'a WebSocket that pings without end',
+    'a WebSocket that pings endlessly',
     to('websocket', { tls: false, expect: 'none' }),
     webSocket((socket) => flood(socket, times([0x89, 0], 20_000))),
   ),
   serving(
-    'a WebSocket that sends a message in pieces without end',
+    'a WebSocket that sends a message in endless pieces',
     to('websocket', { tls: false, expect: 'none' }),
     webSocket((socket) => {
       socket.write(Buffer.from([0x01, 1, 0x78]))

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { HostileCase, Target } from './case.ts'
 
-/** The close code of such a socket; 200: it stays open; 0: it was cut off. */
+/** The close code of a socket; 200: it stays open; 0: it was cut off. */
 type End = number
 
 /** How long to watch a socket that may stay open, and to wait for one that has to be closed, in milliseconds. */

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { asNewVisitor, type HostileCase, mutate, type Target } from './case.ts'
 import { introspection } from './documents.ts'
 
-/** A case of many unread streams of server-sent events, opened before something happens. */
+/** A case of many unread streams of server-sent events, opened before an event occurs. */
 function streaming(
   name: string,
   statuses: readonly number[],
@@ -70,7 +70,7 @@ export const streams: readonly HostileCase[] = [
   ),
   streaming('500 streams', [200], 500, ({ slug }) => events(slug, '__typename')),
   streaming('200 streams of long events', [200], 200, ({ slug }) => events(slug, long)),
-  streaming('200 streams that nobody shares', [200], 200, ({ slug }) =>
+  streaming('200 streams that are not shared', [200], 200, ({ slug }) =>
     events(slug, `a${Math.random().toString(36).slice(2)}: at`),
   ),
   streaming(

@@ -2,7 +2,10 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { Behaviour, Reply, SeenQuery } from '../support/dns-server.ts'
 import { answer, encodeReply, truncated } from '../support/dns-server.ts'
 
-/** Names below `{kind}.hostile.example.org` are answered according to their kind, also when a blacklist is queried about them. */
+/**
+ * Names below `{kind}.hostile.example.org` are answered according to their kind, also when a blacklist is queried about
+ * them.
+ */
 const ZONE = 'hostile.example.org'
 const LARGEST = 65_535
 /** The possible targets of a compression pointer. */

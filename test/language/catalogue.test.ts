@@ -14,7 +14,7 @@ function textsOf(messages: object, path = ''): [string, string][] {
 /** Messages with a plural, for some numbers. */
 const counted = ({ overview, uptime, incident, headline, page }: Catalogue) =>
   [0, 1, 2, 3, 5, 12, 22, 1000].flatMap((count) => [
-    overview.calm(count),
+    overview.daysWithoutIncident(count),
     overview.noIncidents(count),
     overview.moreIncidents(count),
     uptime.lastDays(count),
@@ -45,7 +45,7 @@ describe.each(languages)('%s', (language) => {
     const { repeats } = words
     const on = new Date('2026-01-01T02:00:00Z')
     for (const count of [1, 2, 5]) {
-      const said = [
+      const sentences = [
         repeats.days(count),
         repeats.weeks(count, [0, 4]),
         repeats.monthDays(count, [1, 15]),
@@ -56,8 +56,8 @@ describe.each(languages)('%s', (language) => {
         ),
         repeats.years(count, on),
       ].map((what) => repeats.at(what, '02:00'))
-      for (const sentence of said) expect(sentence).not.toMatch(/undefined|#|NaN/)
-      expect(new Set(said).size).toBe(said.length)
+      for (const sentence of sentences) expect(sentence).not.toMatch(/undefined|#|NaN/)
+      expect(new Set(sentences).size).toBe(sentences.length)
     }
   })
 })

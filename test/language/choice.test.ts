@@ -45,7 +45,7 @@ describe('the language of a reader', () => {
     expect(preferredLanguage(header, page(languages))).toBe(language)
   })
 
-  test('is the page’s default unless the page offers another that they understand', () => {
+  test('is the page’s default unless the page offers another that the reader accepts', () => {
     expect(preferredLanguage('fr', page(['EN', 'DE']))).toBe('EN')
     expect(preferredLanguage('fr', page(['DE', 'EN'], 'DE'))).toBe('DE')
     expect(preferredLanguage('en', page(['DE', 'EN'], 'DE'))).toBe('EN')

@@ -21,8 +21,8 @@ describe('formats', () => {
     [102, '102 usługi'],
     [112, '112 usług'],
     [122, '122 usługi'],
-  ])('Polish counts %i', (count, said) => {
-    expect(polish.plural(count, forms)).toBe(said)
+  ])('Polish counts %i', (count, expected) => {
+    expect(polish.plural(count, forms)).toBe(expected)
   })
 
   test('a language with fewer forms than plural categories uses the general form', () => {
@@ -34,8 +34,8 @@ describe('formats', () => {
     ['en-GB', 'Search, Checkout and API'],
     ['de', 'Search, Checkout und API'],
     ['ja', 'Search、Checkout、API'],
-  ])('lists of %s', (locale, said) => {
-    expect(formatsOf(locale).list(['Search', 'Checkout', 'API'])).toBe(said)
+  ])('lists of %s', (locale, expected) => {
+    expect(formatsOf(locale).list(['Search', 'Checkout', 'API'])).toBe(expected)
   })
 
   test.each([
@@ -43,8 +43,8 @@ describe('formats', () => {
     [41 * 60_000, '41 min'],
     [125 * 60_000, '2 h 5 min'],
     [88 * 86_400_000 + 18 * 3_600_000 + 60_000, '88 d 18 h'],
-  ])('%i ms', (milliseconds, said) => {
-    expect(formatsOf('en-GB').duration(milliseconds)).toBe(said)
+  ])('%i ms', (milliseconds, expected) => {
+    expect(formatsOf('en-GB').duration(milliseconds)).toBe(expected)
   })
 
   test.each([
@@ -56,8 +56,8 @@ describe('formats', () => {
     ['de', 58 * 60_000, 'vor 58 Minuten'],
     ['pl', 3 * 3_600_000, '3 godziny temu'],
     ['ja', 58 * 60_000, '58 分前'],
-  ])('%s: %i ms ago', (locale, milliseconds, said) => {
-    expect(formatsOf(locale).ago(milliseconds)).toBe(said)
+  ])('%s: %i ms ago', (locale, milliseconds, expected) => {
+    expect(formatsOf(locale).ago(milliseconds)).toBe(expected)
   })
 
   test.each([

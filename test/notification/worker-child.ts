@@ -1,6 +1,6 @@
 /**
- * A process that sends due deliveries until it is killed or none is left. Arguments: the database's directory or URL, how far its
- * clock is ahead, in milliseconds, and the URL of an SMTP server.
+ * A process that sends due deliveries until it is killed or none is left. Arguments: the database's directory or URL,
+ * how far its clock is ahead, in milliseconds, and the URL of an SMTP server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'

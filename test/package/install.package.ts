@@ -56,7 +56,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(installed.size / 1e6).toBeLessThan(265)
   })
 
-  test('runs on every processor: nothing in it is compiled for one', async () => {
+  test('runs on every processor: it contains no native code', async () => {
     expect(await nativeParts(installed)).toEqual([])
   })
 

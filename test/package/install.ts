@@ -55,7 +55,10 @@ async function packagesOf(modules: string): Promise<string[]> {
   return (await Promise.all(nested)).flat().sort()
 }
 
-/** Returns the parts of an installed package that are for one processor or system: compiled files, and platform packages. */
+/**
+ * Returns the parts of an installed package that are for one processor or system: compiled files, and platform
+ * packages.
+ */
 export async function nativeParts({ directory }: Installed): Promise<string[]> {
   const entries = await readdir(join(directory, 'node_modules'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -100,8 +103,8 @@ export function startInstalled(installed: Installed, args: readonly string[], se
 }
 
 /**
- * Starts `allclear` as a container does: with a read-only root, as an unprivileged user, with only an empty data directory.
- * Needs root.
+ * Starts `allclear` as a container does: with a read-only root, as an unprivileged user, with only an empty data
+ * directory. Needs root.
  */
 export function startConfined(installed: Installed, settings: NodeJS.ProcessEnv): Running {
   const data = join(installed.directory, 'data-of-container')
@@ -118,8 +121,8 @@ export function startConfined(installed: Installed, settings: NodeJS.ProcessEnv)
 }
 
 /**
- * Runs the package by `npx` in an empty folder, without install scripts and with nothing installed before. Downloads are
- * cached.
+ * Runs the package by `npx` in an empty folder, without install scripts and with nothing installed before. Downloads
+ * are cached.
  */
 export async function startByNpx(installed: Installed, settings: NodeJS.ProcessEnv): Promise<Running> {
   const { stdout } = await run('npm', ['config', 'get', 'cache'])

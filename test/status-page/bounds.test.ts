@@ -36,7 +36,8 @@ async function fullPage() {
       CASE n WHEN 11 THEN 'MONITORING' WHEN 21 THEN 'RESOLVED' ELSE 'IDENTIFIED' END::"IncidentStatus",
       repeat('&', size), '<p>' || repeat('&amp;', size) || '</p>', ${HTML_VERSION}, ${noon}::timestamptz + n * interval '1 minute'
     FROM unnest(${ids}::text[], ${[1000, 10_000, 10_000]}::int[]) AS made(incident, size), generate_series(1, 499) AS n`
-  // Of the updates before those in the document, the last one about one service follows its resolution; another service was resolved.
+  // Of the updates before those in the document, the last one about one service follows its resolution; another service
+  // was resolved.
   const written = await prisma.incidentUpdate.findMany({
     where: { incidentId: ids[0] ?? '' },
     orderBy: { createdAt: 'asc' },

@@ -26,7 +26,9 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const october = (day: number, hour = 0, minute = 0) => new Date(Date.UTC(2026, 9, day, hour, minute))
 
-/** A page in Berlin whose shop was down for an hour in October, and for half an hour just before October began there. */
+/**
+ * A page in Berlin whose shop was down for an hour in October, and for half an hour just before October began there.
+ */
 async function filled() {
   const made = await tenant('TEAM')
   await prisma.organization.update({

@@ -39,7 +39,7 @@ await database.prisma.organization.update({ where: { id: mine.id }, data: { crea
 const { id: updateId } = await database.prisma.incidentUpdate.findFirstOrThrow({ where: { incidentId: ids.Incident } })
 const file = await uploadFile(url, key, { incidentId: ids.Incident, name: 'a.txt', update_id: updateId })
 
-/** What strangers must not see: the name of the organization, titles, and other content of the page. */
+/** Texts that strangers must not see: the name of the organization, titles, and other content of the page. */
 const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage|0b6e5a/
 
 type Access = { kind: string; password?: string; mailDomains?: string[]; ranges?: string[] }
@@ -135,8 +135,8 @@ const codesOf = async (query: string, headers: Record<string, string> = {}, key?
   return { text: JSON.stringify(data ?? null), codes: (errors ?? []).map(({ extensions }) => extensions?.['code']) }
 }
 /**
- * Follows the page by websocket until the service closes the connection; resolves with the close code. Resolves once events
- * arrive: a subscription that starts without access is refused, and its connection stays open.
+ * Follows the page by websocket until the service closes the connection; resolves with the close code. Resolves once
+ * events arrive: a subscription that starts without access is refused, and its connection stays open.
  */
 async function followPage(at: string, params?: Record<string, unknown>): Promise<{ closed: Promise<number> }> {
   const client = websocketClient(at, params, false)
@@ -164,7 +164,7 @@ describe('an unpublished incident', () => {
       { ...hidden, services },
       'id updates { nodes { id } }',
     )
-  /** What every public address shows to a stranger, without times and positions in the log. */
+  /** Returns the content of every public address for a stranger, without times and positions in the log. */
   const seen = async () => {
     const all = new Map<string, string>()
     for (const { path, method } of doors) {
@@ -179,7 +179,7 @@ describe('an unpublished incident', () => {
     return all
   }
 
-  test('changes nothing at any door, is not found by its id, and does not affect figures', async () => {
+  test('changes nothing at any address, is not found by its id, and does not affect figures', async () => {
     await setAccess({ kind: 'PUBLIC' })
     const before = await seen()
     const draft = await create()
@@ -206,7 +206,7 @@ describe('an unpublished incident', () => {
     expect((await ask(`/status/${slug}/incidents/${draft.id}`, browser)).status).toBe(200)
     expect((await codesOf(nodes)).text).toContain(draft.id)
     expect(await (await ask(`/status/${slug}/history.atom`)).text()).toContain(words)
-    // Whoever followed it before it was published receives no events of that time.
+    // Those who followed it before it was published receive no events of that time.
     const kinds = await database.prisma.event.findMany({ where: { subjectId: draft.id }, select: { kind: true } })
     expect(kinds.map(({ kind }) => kind)).toEqual(['INCIDENT_DRAFTED', 'INCIDENT_DRAFT_UPDATED', 'INCIDENT_CREATED'])
     await database.prisma.incident.deleteMany({ where: { id: draft.id } })

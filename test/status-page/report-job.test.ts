@@ -114,7 +114,7 @@ test('an unpublished report is sent to members only, with a link to the console'
   await wants(tenant, 'reader@customer.example')
   // An account does not prove that the address is the person's.
   await mailReports(ctx, tenant.id, user.email)
-  expect(await reportMailOf(ctx, await page(), user.email)).toBe('ASKED')
+  expect(await reportMailOf(ctx, await page(), user.email)).toBe('PENDING')
   const asked = await prisma.subscriber.findFirstOrThrow({ where: { organizationId: tenant.id, label: user.email } })
   await confirmSubscription(ctx, notified.token(asked))
   expect(await reportMailOf(ctx, await page(), user.email)).toBe('ACTIVE')
@@ -132,7 +132,7 @@ test('an unpublished report is sent to members only, with a link to the console'
   expect(await reports()).toHaveLength(1)
 })
 
-test('missed months are made up for, and a worker that failed halfway skips none', async () => {
+test('missed months are sent later, and a worker that failed halfway skips none', async () => {
   const { tenant, reports } = await filled()
   await publish(tenant)
   await wants(tenant, 'reader@customer.example')

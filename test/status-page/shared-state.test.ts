@@ -31,7 +31,10 @@ const reported = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'MAJ
 const pngRenderer = createPngRenderer()
 afterAll(() => pngRenderer.close())
 
-/** The database, counting the statements of pages; everything else in this process, such as its health check, uses another. */
+/**
+ * The database, counting the statements of pages; everything else in this process, such as its health check, uses
+ * another.
+ */
 let count = 0
 const counted = prisma.$extends({
   query: {
@@ -192,7 +195,7 @@ describe('the state of a page', () => {
     expect(await read(path)).toContain('All of it.')
   })
 
-  test('is read again after a minute, however many such events occur', async () => {
+  test('is read again after a minute, even if only these events occur', async () => {
     const acme = await tenant()
     let time = noon
     const now = () => time

@@ -42,7 +42,7 @@ const sentence = (of: readonly ShownStatus[], impacts: readonly ('NONE' | 'MINOR
 }
 
 describe('the headline', () => {
-  test('says that all services are operational, counts open incidents', () => {
+  test('says that all services are operational, and counts open incidents', () => {
     expect(sentence(['OPERATIONAL'])).toBe('All services are operational')
     expect(sentence(['OPERATIONAL'], ['NONE'])).toBe('All services are operational, one incident is open')
     expect(sentence(['OPERATIONAL'], ['NONE', 'NONE'])).toBe('All services are operational, 2 incidents are open')
@@ -91,11 +91,11 @@ describe('the headline', () => {
         fc.array(fc.constantFrom(...statuses), { maxLength: 4 }),
         fc.array(fc.constantFrom('NONE', 'MINOR', 'MAJOR', 'CRITICAL'), { maxLength: 3 }),
         (of, impacts) => {
-          const said = sentence(of, impacts)
-          expect(said).toMatch(/^[^.]+$/)
+          const text = sentence(of, impacts)
+          expect(text).toMatch(/^[^.]+$/)
           const services = of.map((shown, index) => shows(shown, index))
           const well = pageStatus(services, impacts).indicator === 'NONE'
-          expect(/operational|No open incidents|incidents? (is|are) open/.test(said)).toBe(well)
+          expect(/operational|No open incidents|incidents? (is|are) open/.test(text)).toBe(well)
         },
       ),
     )

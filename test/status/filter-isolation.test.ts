@@ -19,7 +19,7 @@ const { baseUrl: url } = await testApp({
 })
 const hook = `${receiver.url}/hook`
 const mine = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
-/** Has nothing of its own except the event of its creation. */
+/** An organization with nothing except the event of its creation. */
 const stranger = await newOrganization(url)
 
 const range = (name: string) => `${name}After: "2020-01-01T00:00:00Z", ${name}Before: "2030-01-01T00:00:00Z"`

@@ -31,16 +31,16 @@ import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken } from '../support/service-data.ts'
 
 /**
- * Who may read a field: everybody who knows the id; a key of the organization; a signed-in person; the operator; the caller
- * of a check; the holder of a subscription's token; the buyer of a plan.
+ * Who may read a field: everyone who knows the id; a key of the organization; a signed-in person; the operator; the
+ * caller of a check; the holder of a subscription's token; the buyer of a plan.
  */
-type Reader = 'everybody' | 'organization' | 'owner' | 'operator' | 'check' | 'subscriber' | 'buyer'
+type Reader = 'everyone' | 'organization' | 'owner' | 'operator' | 'check' | 'subscriber' | 'buyer'
 
 const words = (text: string) => text.trim().split(/\s+/)
 
 /** Every field of the schema, by reader. Add a new field here first: the tests are based on this. */
 const readers: Record<Reader, Record<string, string>> = {
-  everybody: {
+  everyone: {
     Query: 'node nodes statusPage',
     Subscription: 'statusPageEvents incidentEvents statusPageChanges',
     StatusPageChange: 'cursor isReload patch',
@@ -313,12 +313,12 @@ const readers: Record<Reader, Record<string, string>> = {
   },
 }
 
-const told = (Object.keys(readers) as Reader[]).flatMap((reader) =>
+const declared = (Object.keys(readers) as Reader[]).flatMap((reader) =>
   Object.entries(readers[reader]).flatMap(([type, fields]) =>
     words(fields).map((field) => [`${type}.${field}`, reader] as const),
   ),
 )
-const readerOf = new Map<string, Reader>(told)
+const readerOf = new Map<string, Reader>(declared)
 
 /** The mutations of an organization's own objects. */
 const mutations = words(readers.organization['Mutation'] ?? '')
@@ -387,7 +387,7 @@ const hidden = new RegExp(
 
 /** Callers without a key of `mine`. */
 const strangers = [
-  { who: 'nobody', key: undefined, refusal: 'UNAUTHENTICATED' },
+  { who: 'a visitor', key: undefined, refusal: 'UNAUTHENTICATED' },
   { who: 'another organization', key: theirs.key, refusal: 'FORBIDDEN' },
 ] as const
 
@@ -404,10 +404,10 @@ const ask = async (
   }
 }
 
-/** The types that everything else belongs to. */
+/** The types to which all other objects belong. */
 const tenants: ReadonlySet<string> = new Set(['Organization', 'StatusPage'])
 
-/** A field with everything below it that `reader` and everybody may read. */
+/** A field with everything below it that `reader` and everyone may read. */
 function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Reader, path: readonly string[]): string {
   const first = args.some((arg) => arg.name === 'first') ? `(first: ${path.length > 1 ? 1 : 2})` : ''
   const page = args.some((arg) => arg.name === 'id') ? `(id: "${mine.ids.Service}")` : first
@@ -415,8 +415,8 @@ function whole({ name, args, type }: GraphQLField<unknown, unknown>, reader: Rea
 }
 
 /**
- * A selection of everything of a type that `reader` and everybody may read. To keep an operation within its limits, nested
- * objects omit figures, and only the ids are selected below a monitor or of a nested monitor.
+ * A selection of everything of a type that `reader` and everyone may read. To keep an operation within its limits,
+ * nested objects omit figures, and only the ids are selected below a monitor or of a nested monitor.
  */
 function everything(named: GraphQLNamedType, reader: Reader, path: readonly string[] = []): string {
   if (isUnionType(named))
@@ -434,7 +434,7 @@ function everything(named: GraphQLNamedType, reader: Reader, path: readonly stri
       !(isThing && above.length > 0 && /^(Uptime|ImportedDay)/.test(getNamedType(type).name)) &&
       // The edges of a connection have the same nodes.
       !(isWrapping(named.name) && name === 'nodes') &&
-      (isWrapping(named.name) || ['everybody', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
+      (isWrapping(named.name) || ['everyone', reader].includes(readerOf.get(`${named.name}.${name}`) ?? '')),
   )
   return `{ ${fields.map((field) => whole(field, reader, [...path, named.name])).join(' ')} }`
 }
@@ -454,8 +454,8 @@ const typeNamed = (name: string) => {
 }
 
 /**
- * Everything that a key can read of its organization, including the log, in several operations, because one would be too
- * large.
+ * Everything that a key can read of its organization, including the log, in several operations, because one would be
+ * too large.
  */
 async function ownOf(key: string | undefined) {
   const all = Object.values((typeNamed('Organization') as GraphQLObjectType).getFields())
@@ -489,14 +489,14 @@ test('every field of the schema has its readers declared', () => {
   const actual = objectTypes
     .filter(({ name }) => !isWrapping(name))
     .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
-  expect(told.map(([field]) => field).sort()).toEqual(actual.sort())
+  expect(declared.map(([field]) => field).sort()).toEqual(actual.sort())
 })
 
 describe.each(strangers)('$who', (stranger) => {
   const { key, refusal } = stranger
   const ids: Record<string, string> = { Organization: mine.id, ...mine.ids }
   const nodeTypes = objectTypes.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'))
-  const isPublic = (type: string) => readerOf.get(`${type}.id`) === 'everybody'
+  const isPublic = (type: string) => readerOf.get(`${type}.id`) === 'everyone'
 
   test('the tests have an id of every type with ids', () => {
     expect(Object.keys(ids).sort()).toEqual(Object.keys(idPrefixes).sort())
@@ -510,7 +510,7 @@ describe.each(strangers)('$who', (stranger) => {
     'sees %s.%s by id only when the public page shows it',
     async (type, name, field) => {
       const reader = readerOf.get(`${type}.${name}`) ?? 'organization'
-      const isShown = reader === 'everybody'
+      const isShown = reader === 'everyone'
       const selection = whole(field, reader, [type])
       const query = `query ($id: ID!) { node(id: $id) { ... on ${type} { ${selection} } } }`
       const asked = await ask(key, query, { id: ids[type] })
@@ -530,7 +530,7 @@ describe.each(strangers)('$who', (stranger) => {
   })
 
   test('sees the public page as the organization itself does', async () => {
-    const query = `query ($slug: String!) { statusPage(slug: $slug) ${everything(typeNamed('StatusPage'), 'everybody')} }`
+    const query = `query ($slug: String!) { statusPage(slug: $slug) ${everything(typeNamed('StatusPage'), 'everyone')} }`
     const page = await ask(key, query, { slug: mine.slug })
     expect(page).toEqual(await ask(mine.key, query, { slug: mine.slug }))
     for (const id of [mine.ids.Service, mine.ids.Incident, mine.ids.Maintenance])
@@ -540,7 +540,7 @@ describe.each(strangers)('$who', (stranger) => {
 
   test('gets the page’s events by subscription, and nothing more', async () => {
     const query = `subscription ($slug: String!) {
-      statusPageEvents(slug: $slug, after: "0") ${everything(typeNamed('StatusPageEvent'), 'everybody')} }`
+      statusPageEvents(slug: $slug, after: "0") ${everything(typeNamed('StatusPageEvent'), 'everyone')} }`
     const events = await eventsUntil(mine.ids.Maintenance, key, query)
     expect(events).toEqual(await eventsUntil(mine.ids.Maintenance, mine.key, query))
     expect(events.map((event) => (event as { kind: string }).kind)).toEqual([
@@ -634,8 +634,8 @@ describe.each(strangers)('$who', (stranger) => {
 })
 
 /**
- * Given the inputs of these tests, these change no row: an order of one, a pause of a paused monitor, a probe, a payment
- * link.
+ * Given the inputs of these tests, these change no row: an order of one, a pause of a paused monitor, a probe, a
+ * payment link.
  */
 const changeless = words(
   'reorderServiceGroups reorderServices pauseMonitor pauseMonitors testMonitor startCheckout endMaintenanceSeries planConfiguration',
@@ -788,8 +788,8 @@ async function writePostmortem({ id, ids }: FilledOrganization, mutation: string
 
 /** Adds to the timelines of an organization, because their only updates cannot be deleted. */
 async function writeMore({ key, ids }: FilledOrganization): Promise<void> {
-  const said = { status: 'MONITORING', message: 'More.' }
-  await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', { incidentId: ids.Incident, ...said })
+  const update = { status: 'MONITORING', message: 'More.' }
+  await mutate(url, key, 'postIncidentUpdate', 'IncidentUpdate', { incidentId: ids.Incident, ...update })
   await mutate(url, key, 'updateMaintenance', 'Maintenance', { id: ids.Maintenance, message: 'More.' })
 }
 

@@ -26,7 +26,7 @@ const incident = { title: 'Down', status: 'INVESTIGATING', impact: 'MAJOR', mess
 const maintenance = { title: 'Work', message: 'We work.', startsAt: noon, endsAt: new Date(noon.getTime() + HOUR) }
 const incidentOf = (id: string) => ({ ...incident, services: [{ serviceId: id, status: 'MAJOR_OUTAGE' }] })
 
-/** Every verb that takes an id, with an input that is valid except for the id. */
+/** Every operation that takes an id, with an input that is valid except for the id. */
 const named: [verb: string, prefix: string, call: (ctx: Context, id: string) => Promise<unknown>][] = [
   ['updateServiceGroup', 'grp', (ctx, id) => updateServiceGroup(ctx, { id, name: 'New' })],
   ['deleteServiceGroup', 'grp', deleteServiceGroup],
@@ -49,7 +49,7 @@ const named: [verb: string, prefix: string, call: (ctx: Context, id: string) => 
   ['cancelMaintenance', 'mnt', (ctx, id) => cancelMaintenance(ctx, { id })],
 ]
 
-/** Every other verb. */
+/** Every other operation. */
 const unnamed: [verb: string, prefix: '', call: (ctx: Context) => Promise<unknown>][] = [
   ['updateOrganization', '', (ctx) => updateOrganization(ctx, { name: 'New' })],
   ['createServiceGroup', '', (ctx) => createServiceGroup(ctx, { name: 'New' })],

@@ -67,6 +67,6 @@ test('searches no more than its limit', async () => {
   await expect(search(incidents.slice(1, 3))).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-test('finds nothing in nothing', async () => {
+test('finds nothing without incidents', async () => {
   expect(await timelineSearch(db, 'Incident', 'word1')([])).toEqual(new Set())
 })

@@ -45,7 +45,7 @@ export async function testApp(options: {
     log: silent,
     ...rest,
     config: testConfig(dns, directory.path, settings),
-    // It is released after the service has closed everything else.
+    // The database is released after the service has closed everything else.
     ...(given && { openDatabase: async () => ({ ...given, close: async () => {} }) }),
   })
   atTheEnd(async () => {

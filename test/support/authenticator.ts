@@ -9,8 +9,8 @@ export interface AuthenticatorAnswer {
   readonly response: Readonly<Record<string, string>>
 }
 
-/** How an answer differs from an honest one. */
-interface Lies {
+/** The differences of an answer from an honest one. */
+interface Forgery {
   readonly origin?: string
   readonly rpId?: string
   /** Whether the owner has entered a PIN or used a finger. */
@@ -38,21 +38,21 @@ export function createAuthenticator({ origin, rpId }: { readonly origin: string;
     Buffer.from(y, 'base64url'),
   ])
 
-  function clientData(type: string, challenge: string, lies: Lies): Buffer {
+  function clientData(type: string, challenge: string, forgery: Forgery): Buffer {
     return Buffer.from(
-      JSON.stringify({ type: lies.type ?? type, challenge, origin: lies.origin ?? origin, crossOrigin: false }),
+      JSON.stringify({ type: forgery.type ?? type, challenge, origin: forgery.origin ?? origin, crossOrigin: false }),
     )
   }
 
-  function authenticatorData(lies: Lies, credential = Buffer.alloc(0)): Buffer {
-    const { isVerified = true, counter = 0 } = lies
+  function authenticatorData(forgery: Forgery, credential = Buffer.alloc(0)): Buffer {
+    const { isVerified = true, counter = 0 } = forgery
     const flags = USER_PRESENT | (isVerified ? USER_VERIFIED : 0) | (credential.length > 0 ? HAS_CREDENTIAL : 0)
     const tail = Buffer.alloc(5)
     tail.writeUInt8(flags)
     tail.writeUInt32BE(counter, 1)
     return Buffer.concat([
       createHash('sha256')
-        .update(lies.rpId ?? rpId)
+        .update(forgery.rpId ?? rpId)
         .digest(),
       tail,
       credential,
@@ -73,19 +73,19 @@ export function createAuthenticator({ origin, rpId }: { readonly origin: string;
      * Answers the options of a registration.
      * @param format of the attestation.
      */
-    register(challenge: string, lies: Lies & { readonly attestation?: Buffer } = {}): AuthenticatorAnswer {
+    register(challenge: string, forgery: Forgery & { readonly attestation?: Buffer } = {}): AuthenticatorAnswer {
       const length = Buffer.from([0, rawId.length])
-      const data = authenticatorData(lies, Buffer.concat([Buffer.alloc(16), length, rawId, coseKey]))
+      const data = authenticatorData(forgery, Buffer.concat([Buffer.alloc(16), length, rawId, coseKey]))
       // CBOR: {fmt: 'none', attStmt: {}, authData: bytes}.
-      const attestation = lies.attestation ?? Buffer.from('63666d74646e6f6e656761747453746d74a0', 'hex')
+      const attestation = forgery.attestation ?? Buffer.from('63666d74646e6f6e656761747453746d74a0', 'hex')
       const head = Buffer.concat([Buffer.from([0xa3]), attestation, Buffer.from('68617574684461746158', 'hex')])
       const attestationObject = Buffer.concat([head, Buffer.from([data.length]), data])
-      return answer({ clientDataJSON: clientData('webauthn.create', challenge, lies), attestationObject })
+      return answer({ clientDataJSON: clientData('webauthn.create', challenge, forgery), attestationObject })
     },
     /** Answers the options of a sign-in. */
-    authenticate(challenge: string, lies: Lies = {}): AuthenticatorAnswer {
-      const clientDataJSON = clientData('webauthn.get', challenge, lies)
-      const data = authenticatorData(lies)
+    authenticate(challenge: string, forgery: Forgery = {}): AuthenticatorAnswer {
+      const clientDataJSON = clientData('webauthn.get', challenge, forgery)
+      const data = authenticatorData(forgery)
       const signed = Buffer.concat([data, createHash('sha256').update(clientDataJSON).digest()])
       return answer({ clientDataJSON, authenticatorData: data, signature: sign('sha256', signed, privateKey) })
     },

@@ -13,7 +13,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 export async function axeViolations(page: Page, rules: readonly string[] | null = null): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source)
   return page.evaluate(async (only) => {
-    // The line before has defined it.
+    // The previous line has defined it.
     const { axe: inPage } = globalThis as unknown as { readonly axe: typeof axe }
     // The frame of a preview runs no scripts, so axe cannot run in it; the page that it shows is tested on its own.
     const { violations } = await inPage.run(document, {

@@ -22,6 +22,6 @@ function textOf(statement: unknown): string {
   return typeof statement === 'string' ? statement : (statement as { readonly text: string }).text
 }
 
-// Imported after the above, because its modules connect at once.
+// Imported after the code above, because its modules connect at once.
 const { run } = await import('../../src/app/program.ts')
 await run(null)

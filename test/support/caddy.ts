@@ -32,7 +32,10 @@ export async function startCaddy(service: string): Promise<RunningCaddy> {
   return runCaddy((own) => configuration.replace('{\n', `{\n${own}`))
 }
 
-/** Starts Caddy with `deploy/Caddyfile` in front of a service, with its own CA, as `localhost`. Returns its port for TLS. */
+/**
+ * Starts Caddy with `deploy/Caddyfile` in front of a service, with its own CA, as `localhost`. Returns its port for
+ * TLS.
+ */
 export async function startDeployedCaddy(service: string): Promise<RunningCaddy> {
   const configuration = await readFile('deploy/Caddyfile', 'utf8')
   return runCaddy((own) => `{\nlocal_certs\n${own}}\n${configuration}`, {

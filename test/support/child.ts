@@ -25,8 +25,8 @@ const children = {
   'worker-child': 'test/notification/worker-child.ts',
 }
 
-// Bundled as `npm start` does it, before all tests, because that can take longer than a test: a bundle starts three times as
-// fast as the sources.
+// Bundled as `npm start` does it, before all tests, because that can take longer than a test: a bundle starts three
+// times as fast as the sources.
 const bundles = Object.entries(children).map(([name, file]) => `${name}=${file}`)
 await promisify(execFile)(process.execPath, ['src/build.js', ...bundles], { cwd: root })
 

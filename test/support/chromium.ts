@@ -11,8 +11,8 @@ const executablePath = executables.find((path) => existsSync(path))
 const PATIENCE_MS = 60_000
 
 /**
- * Call this first in a test that needs the browser: without it, the test is skipped with the reason, or fails where CI is
- * set.
+ * Call this first in a test that needs the browser: without it, the test is skipped with the reason, or fails where CI
+ * is set.
  */
 function requireChromium(test: { skip(note?: string): void }): void {
   if (executablePath !== undefined) return
@@ -30,12 +30,14 @@ function launchChromium(path: string): Promise<Browser> {
 }
 
 /**
- * The browser of this process, closed with it. Starting one takes a second of processor time, and tabs share nothing: each
- * has its own context.
+ * The browser of this process, closed with it. Starting one takes a second of processor time, and tabs share nothing:
+ * each has its own context.
  */
 let shared: Promise<Browser> | undefined
 
-/** A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, if none is installed. */
+/**
+ * A browser for the test file that calls this at its top; its tests are skipped, or fail in CI, if none is installed.
+ */
 export function useChromium() {
   let browser: Browser | undefined
   beforeAll(async () => {
@@ -45,7 +47,7 @@ export function useChromium() {
   })
   beforeEach((context) => requireChromium(context))
 
-  /** Opens a new tab. Collects the browser's complaints, and its requests to addresses that are not `ours`. */
+  /** Opens a new tab. Collects the browser's errors and warnings, and its requests to addresses that are not `ours`. */
   return async (ours: (url: string) => boolean, options: BrowserContextOptions = {}) => {
     if (!browser) throw new Error('The browser did not start.')
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })

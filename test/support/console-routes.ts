@@ -4,7 +4,10 @@ const never = () => {
   throw new Error('The routes are read, not used.')
 }
 
-/** Every address below that of an organization in the console, in the router's syntax, such as `keys/:id{key_[^/]+}/revoke`. */
+/**
+ * Every address below that of an organization in the console, in the router's syntax, such as
+ * `keys/:id{key_[^/]+}/revoke`.
+ */
 export const consoleRoutes = consolePages({
   site: { assets: { url: never, routes: never }, baseUrl: '' } as never,
   contextOf: never,

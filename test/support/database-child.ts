@@ -1,6 +1,7 @@
 /**
- * A process that uses a database, for tests of several processes and of crashes: `hold` opens it and keeps it open, `write`
- * adds rows one by one and reports each number after its write. Reports a database that does not open, and ends.
+ * A process that uses a database, for tests of several processes and of crashes: `hold` opens it and keeps it open,
+ * `write` adds rows one by one and reports each number after its write. Reports a database that does not open, and
+ * ends.
  */
 import pino from 'pino'
 import { type DatabaseHandle, openDatabase } from '../../src/database/client.ts'

@@ -10,7 +10,7 @@ interface Pair {
   readonly server: Socket
   mode: Mode
   /** The text that the client has sent, limited in length. */
-  said: string
+  sent: string
 }
 
 /** A TCP proxy in front of a database that can fail as networks and proxies do. */
@@ -19,7 +19,7 @@ export interface DatabaseProxy {
   /** The URL of the database, through the proxy. */
   readonly url: string
   /** Makes open connections stop forwarding, all of them or those whose client has sent this text. */
-  silence(such?: (said: string) => boolean): number
+  silence(matches?: (sent: string) => boolean): number
   /** Makes open and new connections stop forwarding. */
   stall(): void
   /** Delays everything that either side sends by so many milliseconds. */
@@ -46,7 +46,7 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
 
   const server = createServer((client) => {
     const upstream = connect(Number(targetPort || 5432), hostname)
-    const pair: Pair = { client, server: upstream, mode, said: '' }
+    const pair: Pair = { client, server: upstream, mode, sent: '' }
     pairs.add(pair)
     forward(pair, client, upstream)
     forward(pair, upstream, client)
@@ -65,7 +65,7 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     from.on('end', () => end(() => to.end()))
     from.on('close', () => end(() => to.destroy()))
     from.on('data', (bytes) => {
-      if (from === pair.client && pair.said.length < LOOKED_AT) pair.said += bytes.toString('latin1')
+      if (from === pair.client && pair.sent.length < LOOKED_AT) pair.sent += bytes.toString('latin1')
       if (delay === 0 && pair.mode === 'passing') to.write(bytes)
       else
         last = last.then(async () => {
@@ -88,8 +88,8 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
   const proxy: DatabaseProxy = {
     port,
     url: own.href,
-    silence(such = () => true) {
-      const chosen = [...pairs].filter(({ said, mode: present }) => present === 'passing' && such(said))
+    silence(matches = () => true) {
+      const chosen = [...pairs].filter(({ sent, mode: present }) => present === 'passing' && matches(sent))
       for (const pair of chosen) pair.mode = 'silent'
       return chosen.length
     },

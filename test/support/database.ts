@@ -95,7 +95,9 @@ async function empty({ database: { pool }, schema, tables }: OwnDatabase): Promi
   return true
 }
 
-/** Like TRUNCATE, in a fifth of the time, because that creates new files for each table and index. Needs a superuser. */
+/**
+ * Like TRUNCATE, in a fifth of the time, because that creates new files for each table and index. Needs a superuser.
+ */
 async function deleteAll(pool: pg.Pool, tables: readonly string[]): Promise<void> {
   const statements = tables.map((name) => `DELETE FROM ${name};`).join(' ')
   await pool.query(`BEGIN; SET LOCAL session_replication_role = replica; ${statements} COMMIT`)
@@ -114,7 +116,10 @@ export async function tablesOf(pool: pg.Pool): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Returns everything in the schema that a test may change: tables and their columns, indexes, rules, functions, settings. */
+/**
+ * Returns everything in the schema that a test may change: tables and their columns, indexes, rules, functions,
+ * settings.
+ */
 async function schemaOf(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ schema: string }>(
     `SELECT md5(string_agg(part, E'\n' ORDER BY part)) AS schema FROM (
@@ -157,8 +162,8 @@ export function copyDataDir(from: string, to: string): void {
 }
 
 /**
- * Creates a database on the server of `url`: a copy of `template`, named after it, or an empty one. `remove` drops it even
- * if clients are connected, any number of times.
+ * Creates a database on the server of `url`: a copy of `template`, named after it, or an empty one. `remove` drops it
+ * even if clients are connected, any number of times.
  */
 export async function serverDatabase(
   url: string,

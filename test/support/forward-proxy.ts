@@ -24,7 +24,10 @@ interface ProxyGiven {
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
-/** Starts an HTTP proxy on 127.0.0.1 for the rest of the test. It connects by CONNECT, and forwards requests in absolute form. */
+/**
+ * Starts an HTTP proxy on 127.0.0.1 for the rest of the test. It connects by CONNECT, and forwards requests in absolute
+ * form.
+ */
 export async function startHttpProxy({ credentials, status, hosts = {}, tls }: ProxyGiven = {}): Promise<ForwardProxy> {
   const asked: string[] = []
   const server = tls ? createHttpsServer(tls) : createServer()

@@ -4,7 +4,10 @@ import { writeGeoFiles } from './geo-files.ts'
 import { placeTemporaryFiles } from './scratch.ts'
 import { bundleWorkers } from './worker-bundles.ts'
 
-/** Creates what all test files of a run share: the directory for their files, geo data, and the bundles of worker threads. */
+/**
+ * Creates what all test files of a run share: the directory for their files, geo data, and the bundles of worker
+ * threads.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const removeFiles = await placeTemporaryFiles()
   project.provide('geoFiles', await writeGeoFiles(tmpdir()))

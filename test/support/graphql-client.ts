@@ -36,8 +36,8 @@ export async function post(
 }
 
 /**
- * A client of graphql-ws with its credentials in `connectionParams`; dispose of it. It connects on first use, unless it is
- * told to stay connected.
+ * A client of graphql-ws with its credentials in `connectionParams`; dispose of it. It connects on first use, unless
+ * `lazy` is false.
  */
 export function websocketClient(url: string, connectionParams?: Record<string, unknown>, lazy = true): Client {
   return createClient({

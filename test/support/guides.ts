@@ -15,7 +15,7 @@ export function documentation(): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]))
 }
 
-/** Returns their code blocks. */
+/** Returns the code blocks in these files. */
 export function examples(): Example[] {
   return [...documentation()].flatMap(([file, text]) =>
     [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)].map((match) => {

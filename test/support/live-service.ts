@@ -8,12 +8,12 @@ import { schema } from '../../src/app/schema.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import { announcedEvents, listenToLogs } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
-import type { GraphContext } from '../../src/graphql/builder.ts'
 import { createCostCheck } from '../../src/graphql/document/cost-check.ts'
 import { createPersistedQueries } from '../../src/graphql/document/persisted-queries.ts'
-import { createGraphqlServer } from '../../src/graphql/server.ts'
+import type { GraphContext } from '../../src/graphql/schema/builder.ts'
 import { createLiveSubscriptions } from '../../src/graphql/subscription/live-subscriptions.ts'
 import { createSharedExecution } from '../../src/graphql/subscription/shared-execution.ts'
+import { createGraphqlServer } from '../../src/graphql/transport/server.ts'
 import { createWebsocketServer } from '../../src/graphql/transport/websocket.ts'
 import { loadAssets } from '../../src/http/assets/assets.ts'
 import { callerOf } from '../../src/http/request/caller.ts'
@@ -26,7 +26,7 @@ import { seal } from '../monitoring/setup.ts'
 import { testContext } from './context.ts'
 import { silent } from './scratch.ts'
 
-/** The GraphQL doors over a database that the caller provides, without probes. */
+/** GraphQL over HTTP and websocket over a database that the caller provides, without probes. */
 export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},

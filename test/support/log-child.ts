@@ -1,6 +1,7 @@
 /**
- * A process that appends to an event log with many writers at once, and reports each subject after its event is committed.
- * Arguments: the database's directory or URL, the organization, a name for its subjects, writers, events per writer.
+ * A process that appends to an event log with many writers at once, and reports each subject after its event is
+ * committed. Arguments: the database's directory or URL, the organization, a name for its subjects, writers, events per
+ * writer.
  */
 import { openDatabase } from '../../src/database/client.ts'
 import { testContext } from './context.ts'

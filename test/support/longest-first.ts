@@ -5,7 +5,10 @@ import { type Kind, testFiles } from './projects.ts'
 /** The pure files come last: they are short, so the workers finish together. */
 const kinds: readonly Kind[] = ['service', 'browser', 'database', 'pure']
 
-/** Files that mostly wait, and so take longer than their size suggests. A first run, without known durations, sorts by size. */
+/**
+ * Files that mostly wait, and so take longer than their size suggests. A first run, without known durations, sorts by
+ * size.
+ */
 const waiting = ['test/hostile/hostile.test.ts', 'test/app/idle.test.ts', 'test/app/start.test.ts', 'test/main.test.ts']
 
 /** Orders the test files of a run: long ones first, so that none runs alone at the end. */

@@ -20,8 +20,8 @@ export interface MailServer {
   /** The received emails, in order. */
   readonly mails: ReceivedMail[]
   /** Resolves once this many matching emails have arrived. */
-  arrived(count: number, such?: (mail: ReceivedMail) => boolean): Promise<ReceivedMail[]>
-  /** The answer that refuses a recipient, such as `550 5.1.1 No such mailbox`; null: accepts it. */
+  arrived(count: number, matches?: (mail: ReceivedMail) => boolean): Promise<ReceivedMail[]>
+  /** The answer that refuses a recipient, matches as `550 5.1.1 No matches mailbox`; null: accepts it. */
   refusal: (to: string) => string | null
   close(): Promise<void>
 }
@@ -49,8 +49,8 @@ export async function startMailServer(): Promise<MailServer> {
         const mail = await PostalMime.parse(raw)
         mails.push({ ...mail, envelopeTo: envelope.rcptTo[0]?.address ?? '', raw: raw.toString('utf8') })
         done(null)
-        for (const tell of waiting) tell()
-        // A sender that was killed in the middle.
+        for (const check of waiting) check()
+        // The sender was killed in the middle.
       }, done)
     },
   })
@@ -62,16 +62,16 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     refusal: () => null,
-    arrived: (count, such = () => true) =>
+    arrived: (count, matches = () => true) =>
       new Promise((resolve) => {
-        const tell = () => {
-          const found = mails.filter(such)
+        const check = () => {
+          const found = mails.filter(matches)
           if (found.length < count) return
-          waiting.delete(tell)
+          waiting.delete(check)
           resolve(found)
         }
-        waiting.add(tell)
-        tell()
+        waiting.add(check)
+        check()
       }),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }

@@ -1,6 +1,6 @@
 const voidElements = new Set(['area', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr'])
 
-/** Returns what is wrong with the nesting of an HTML text's tags; empty if nothing is. */
+/** Returns the nesting errors of an HTML text's tags. */
 export function nestingFaults(html: string): readonly string[] {
   const open: string[] = []
   const faults: string[] = []

@@ -1,6 +1,6 @@
 /**
- * The parts of PagerDuty's client that the tests use. Its own types only accept the types of a browser's `fetch`, and return
- * answers as `any`.
+ * The parts of PagerDuty's client that the tests use. Its own types only accept the types of a browser's `fetch`, and
+ * return answers as `any`.
  */
 declare module '@pagerduty/pdjs' {
   import type { Agent } from 'node:https'

@@ -10,7 +10,10 @@ import { root } from '../../src/core/process/paths.ts'
 /** The folder of the reference pictures. `npm run pictures` writes them. */
 const folder = new URL('test/browser/pictures/', root)
 
-/** The share of pixels that may differ, because more than a change of the page can move an edge. A coloured word is more. */
+/**
+ * The share of pixels that may differ, because more than a change of the page can move an edge. A coloured word is
+ * more.
+ */
 const TOLERANCE = 0.001
 /** The tolerance for a pixel's colour, 0 to 1: pictures are stored with 128 colours. */
 const COLOUR_TOLERANCE = 0.1

@@ -27,8 +27,8 @@ export interface ServiceProcess {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Starts the service with these settings only, on a free port of 127.0.0.1 unless they set another. `program` is the bundle
- * to run: the service's own, or one of the tests' that becomes the service.
+ * Starts the service with these settings only, on a free port of 127.0.0.1 unless they set another. `program` is the
+ * bundle to run: the service's own, or one of the tests' that becomes the service.
  */
 export function startService(dns: DnsServer, settings: NodeJS.ProcessEnv, program = 'main'): ServiceProcess {
   const { PATH, HOME, TMPDIR } = process.env

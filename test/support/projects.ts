@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The kinds of test files, by what they need: a browser, a running service, a database, or only this process. A file is of
- * the first kind whose support it imports, directly or indirectly.
+ * The kinds of test files, by what they need: a browser, a running service, a database, or only this process. A file is
+ * of the first kind whose support it imports, directly or indirectly.
  */
 const support = {
   browser: ['test/support/chromium.ts'],
@@ -14,8 +14,8 @@ const support = {
 export type Kind = keyof typeof support | 'pure'
 
 /**
- * A file whose first line is this takes more than three seconds of a processor or ten of the clock, as those with a browser do.
- * Both run in CI, where the whole suite is asked for, and where they are named.
+ * Marks a file that takes more than three seconds of processor time or ten of the clock, in its first line. Like files
+ * that need a browser, it runs in CI, in a run of the whole suite, and when it is named.
  */
 const SLOW = /^\/\/ @slow\n/
 

@@ -8,7 +8,9 @@ import { delimiter, join } from 'node:path'
 import { encode } from 'dns-packet'
 import type { DnsServer } from '../../src/core/config.ts'
 
-/** A zone and its data, in rbldnsd's own format (rbldnsd(8)); a zone may be given several times with different types. */
+/**
+ * A zone and its data, in rbldnsd's own format (rbldnsd(8)); a zone may be given several times with different types.
+ */
 export interface RbldnsdZone {
   readonly zone: string
   readonly type: 'ip4set' | 'ip4tset' | 'ip4trie' | 'ip6tset' | 'ip6trie' | 'dnset' | 'generic' | 'combined'
@@ -26,7 +28,10 @@ const executable = findExecutable()
 /** Why the daemon cannot be used; null: it can. */
 const rbldnsdMissing = executable === null ? 'rbldnsd is not installed' : null
 
-/** Call this first in a test that needs the daemon: without it, the test is skipped with the reason, or fails where CI is set. */
+/**
+ * Call this first in a test that needs the daemon: without it, the test is skipped with the reason, or fails where CI
+ * is set.
+ */
 export function requireRbldnsd(test: { skip(note?: string): void }): void {
   if (rbldnsdMissing === null) return
   if (process.env['CI']) throw new Error(rbldnsdMissing)

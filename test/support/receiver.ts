@@ -27,7 +27,7 @@ export interface Receiver {
   /** Every request, in order. */
   readonly received: Received[]
   /** Resolves once this many matching requests have arrived. */
-  arrived(count: number, such?: (request: Received) => boolean): Promise<Received[]>
+  arrived(count: number, matches?: (request: Received) => boolean): Promise<Received[]>
   /** Its answer; 200 by default. */
   answer: (request: Received) => ReceiverAnswer | Promise<ReceiverAnswer>
   close(): Promise<void>
@@ -44,7 +44,7 @@ export async function startReceiver(certified?: Certified): Promise<Receiver> {
     received.push(came)
     const { status, headers: own = {}, body = '' } = await receiver.answer(came)
     response.writeHead(status, own).end(body)
-    for (const tell of waiting) tell()
+    for (const check of waiting) check()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   // A server that listens on an address has one with a port.
@@ -54,16 +54,16 @@ export async function startReceiver(certified?: Certified): Promise<Receiver> {
     url: `http${certified ? 's' : ''}://127.0.0.1:${port}`,
     received,
     answer: () => ({ status: 200 }),
-    arrived: (count, such = () => true) =>
+    arrived: (count, matches = () => true) =>
       new Promise((resolve) => {
-        const tell = () => {
-          const found = received.filter(such)
+        const check = () => {
+          const found = received.filter(matches)
           if (found.length < count) return
-          waiting.delete(tell)
+          waiting.delete(check)
           resolve(found)
         }
-        waiting.add(tell)
-        tell()
+        waiting.add(check)
+        check()
       }),
     async close() {
       server.closeAllConnections()

@@ -1,10 +1,12 @@
 import type pg from 'pg'
 
-/** The value that changes without a request: when an objective is evaluated next. */
+/** Leaves out the only value that changes without a request: when an objective is evaluated next. */
 const withoutOwnChanges = (table: string) =>
   table === '"Objective"' ? `(to_jsonb(each) - 'dueAt')::text` : 'each::text'
 
-/** Returns every row of the tables that contains one of these texts, such as the ids of an organization and its objects. */
+/**
+ * Returns every row of the tables that contains one of these texts, such as the ids of an organization and its objects.
+ */
 export async function rowsNaming(
   pool: pg.Pool,
   tables: readonly string[],

@@ -4,8 +4,8 @@ import { DAY } from '../../src/core/time.ts'
 const isThorough = Boolean(process.env['THOROUGH_TESTS'])
 
 /**
- * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find planted
- * bugs, or many with `THOROUGH_TESTS`.
+ * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find
+ * planted bugs, or many with `THOROUGH_TESTS`.
  */
 export function runs(few: number, many: number): { readonly numRuns: number } {
   return { numRuns: isThorough ? many : few }
@@ -15,22 +15,22 @@ export function runs(few: number, many: number): { readonly numRuns: number } {
 const SAMPLE = 3
 
 /**
- * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the next
- * day.
+ * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the
+ * next day.
  */
 export function sample<Case>(cases: readonly Case[]): Case[] {
   return cases.filter((_, index) => isInSample(index))
 }
 
-/** As `sample`, for the case with this number, where cases are found one after the other. */
+/** Like `sample`, for the case with this number, if cases are found one after the other. */
 export function isInSample(index: number): boolean {
   return isThorough || (index + today()) % SAMPLE === 0
 }
 
 /**
- * Returns the combinations of cases and doors to try: with `THOROUGH_TESTS` each case at every door, otherwise each at one,
- * and at another one on the next day.
- * @returns the doors of each case.
+ * Returns the combinations of cases and endpoints to try: with `THOROUGH_TESTS` each case at every endpoint, otherwise
+ * each at one, and at another one on the next day.
+ * @returns the endpoints of each case.
  */
 export function doorsOf<Case, Door>(
   cases: readonly Case[],
@@ -39,7 +39,7 @@ export function doorsOf<Case, Door>(
   return cases.map((each, index) => [each, doorsAt(index, doors)])
 }
 
-/** As `doorsOf`, for the case with this number, where cases are found one after the other. */
+/** Like `doorsOf`, for the case with this number, if cases are found one after the other. */
 export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
   const door = doors[(index + today()) % doors.length]
   return isThorough || door === undefined ? doors : [door]
@@ -48,7 +48,7 @@ export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly D
 /** The number of today. */
 const today = () => Math.floor(Date.now() / DAY)
 
-/** Returns the cases of `doorsOf` to try at one of the doors. */
+/** Returns the cases of `doorsOf` to try at one of the endpoints. */
 export function casesAt<Case, Door>(door: Door, cases: readonly Case[], doors: readonly Door[]): Case[] {
   return doorsOf(cases, doors).flatMap(([each, tried]) => (tried.includes(door) ? [each] : []))
 }

@@ -19,8 +19,8 @@ const ROOM = 4 * 1024 ** 3
 
 /**
  * Creates the directory for all temporary files of a run, including those of its workers and their children. Returns a
- * function that removes it. It is in memory where the system offers that: each database has a thousand files, which take a
- * second on a disk and a tenth of that in memory.
+ * function that removes it. It is in memory where the system offers that: each database has a thousand files, which
+ * take a second on a disk and a tenth of that in memory.
  */
 export async function placeTemporaryFiles(): Promise<() => Promise<void>> {
   const path = await mkdtemp(join((await hasRoom(MEMORY)) ? MEMORY : tmpdir(), 'allclear-run-'))

@@ -1,11 +1,11 @@
 import { type Behaviour, rcodes, soa } from './dns-server.ts'
 
-/** Answers by full name: `7.113.0.203.zen.spamhaus.org` to a code, `mail.example.com` to addresses. */
+/** Answers by full name: codes of `7.113.0.203.zen.spamhaus.org`, addresses of `mail.example.com`. */
 export type Records = Readonly<Record<string, readonly string[]>>
 
 /**
- * The behaviour of a DNS in which all eight lists are healthy and contain only their test entries and `records`, without TXT
- * records. For tests that are not about lists, or that change them later.
+ * The behaviour of a DNS in which all eight lists are healthy and contain only their test entries and `records`,
+ * without TXT records. For tests that are not about lists, or that change them later.
  */
 export function scriptedLists(records: Records = {}): Behaviour {
   return ({ name, type }) => {

@@ -14,8 +14,8 @@ const program = `
 `
 
 /**
- * A port of an address of this machine that is as silent as a host that drops packets: its queue of connections is full, and
- * nothing accepts them.
+ * A port of an address of this machine that is as silent as a host that drops packets: its queue of connections is
+ * full, and nothing accepts them.
  */
 export async function silentPort(host: string, port = 0): Promise<number> {
   const worker = new Worker(program, { eval: true, workerData: { host, port } })

@@ -14,9 +14,9 @@ import { silent } from './scratch.ts'
 const KEPT = 2 * DAY
 
 /**
- * Returns the DATA_DIR of a migrated, empty database to copy. Creates it unless one exists for these migrations and this
- * PGlite: creating and migrating one takes seconds, copying it a tenth of a second. It appears complete or not at all,
- * whichever process creates it.
+ * Returns the DATA_DIR of a migrated, empty database to copy. Creates it unless one exists for these migrations and
+ * this PGlite: creating and migrating one takes seconds, copying it a tenth of a second. It is created atomically, even
+ * by several processes.
  * @param cache where templates are kept, if not beside the packages.
  */
 export async function embeddedTemplate(cache?: string): Promise<string> {

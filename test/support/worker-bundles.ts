@@ -11,8 +11,8 @@ declare module 'vitest' {
 }
 
 /**
- * Bundles the worker threads for a run: a thread starts from a bundle in a third of the time that it takes from the sources.
- * Returns the folder, and a function that removes it.
+ * Bundles the worker threads for a run: a thread starts from a bundle in a third of the time that it takes from the
+ * sources. Returns the folder, and a function that removes it.
  */
 export async function bundleWorkers(): Promise<{ url: string; remove(): Promise<void> }> {
   await mkdir('dist', { recursive: true })

@@ -5,7 +5,9 @@ import type { WorkerFile } from '../../src/core/thread/worker-thread.ts'
 /** Tests run from the sources. */
 export const isBundled = false
 
-/** Replaces the function of `src/core/thread/worker-thread.ts` in tests: starts a worker thread from the run's bundles. */
+/**
+ * Replaces the function of `src/core/thread/worker-thread.ts` in tests: starts a worker thread from the run's bundles.
+ */
 export function startWorker(file: WorkerFile, options?: Omit<WorkerOptions, 'execArgv'>): Worker {
   if (isGlobalSetup) return startFromSource(file, options)
   // Without `--expose-gc` and the like, which the thread would inherit.

@@ -4,11 +4,11 @@ import { ANY_CASE, containsText, inRange, searchText } from '../../core/list-fil
 import { nextUtcDay } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { CheckPlan, Scope, Tier, UptimeSource } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
@@ -336,7 +336,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
   description: 'The changes. Omitted fields stay as they are.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'The organization’s name.' }),
-    slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    slug: t.string({ required: false, description: 'Its name in URLs. URLs with the old name stop working.' }),
     organizationId: t.id({
       required: false,
       description: 'The id of the organization. Only the operator needs it: other keys have one organization.',
@@ -353,7 +353,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     uptimeSource: t.field({
       type: UptimeSource,
       required: false,
-      description: 'What the uptime of services counts.',
+      description: 'What counts towards the uptime of services.',
     }),
     languages: t.field({
       type: [Language],
@@ -363,7 +363,7 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
     defaultLanguage: t.field({
       type: Language,
       required: false,
-      description: 'The language of readers who understand none of the others. It is always offered.',
+      description: 'The language for readers who accept none of the others. It is always offered.',
     }),
     customDomain: t.string({
       required: false,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { issueMessage } from '../../core/issue-message.ts'
 import { textAsHtml } from '../../core/markdown/markdown.ts'
 import { truncate } from '../../core/truncate.ts'
 import { email, MAIL } from '../../notification/channel/email.ts'
@@ -17,7 +18,7 @@ export const mail = defineSender({
   kind: 'PEOPLE',
   fields: z.object({
     address: z.string().transform((text, ctx) => {
-      const parsed = email.address.safeParse(text)
+      const parsed = email.address.safeParse(text, { error: issueMessage })
       if (parsed.success) return parsed.data.text
       ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be an email address' })
       return z.NEVER

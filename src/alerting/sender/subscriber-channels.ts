@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { issueMessage } from '../../core/issue-message.ts'
 import { textAsHtml } from '../../core/markdown/markdown.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
@@ -17,7 +18,7 @@ function throughChannel<S extends z.ZodObject>(
   fields: S,
   inputOf: (address: z.output<S>) => unknown,
 ): AlertSender {
-  const parse = (data: z.output<S>) => channel.address.safeParse(inputOf(data))
+  const parse = (data: z.output<S>) => channel.address.safeParse(inputOf(data), { error: issueMessage })
   return {
     name: channel.name,
     isMachine: false,

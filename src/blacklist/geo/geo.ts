@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { unlessAborted } from '../../core/concurrency/deadline.ts'
 import { SECOND } from '../../core/time.ts'
 import { openAsnTable } from './asn-file.ts'
 import { createLazySource } from './lazy-source.ts'
@@ -43,10 +44,10 @@ export const geoAttribution = 'IP Geolocation by DB-IP (https://db-ip.com), AS d
 /** Locates addresses. Missing data results in nulls, never in an error. */
 export interface GeoLookup {
   /**
-   * Returns the location of an address in canonical form. Waits up to 4.5 seconds for data that is still loading. After
-   * that, the missing parts are null and `loading` is set.
+   * Returns the location of an address in canonical form. Waits up to 4.5 seconds for data that is still loading, but not
+   * after `signal` is aborted. After that, the missing parts are null and `loading` is set.
    */
-  locate(address: string): Promise<Geo>
+  locate(address: string, signal?: { readonly aborted: boolean }): Promise<Geo>
   /** Loads all data except the cities of IPv6 addresses. Resolves when loading has ended, even after a failure. */
   load(): Promise<void>
   /** Stops loading, and resolves when it has stopped. */
@@ -89,12 +90,13 @@ export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_
   )
 
   return {
-    async locate(address) {
+    async locate(address, waiting) {
       const family = isIP(address)
       if (family === 0) return unknownGeo
       const place = family === 6 ? placesIpv6 : places
       if (!place.settled || !networks.settled) {
-        await Promise.all([place.loadWithin(maxWaitMs), networks.loadWithin(maxWaitMs)])
+        const loaded = Promise.all([place.loadWithin(maxWaitMs), networks.loadWithin(maxWaitMs)])
+        await (waiting ? unlessAborted(loaded, waiting) : loaded)
       }
       const isLoading = !place.settled || !networks.settled
       const geo = { ...unknownGeo, ...place.lookUp(address), ...networks.lookUp(address) }

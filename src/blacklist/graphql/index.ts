@@ -1,9 +1,9 @@
 import './context.ts'
 import { authenticate } from '../../account/api-key/authenticate.ts'
 import { Invalid, LimitExceeded } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { ErrorCode } from '../../graphql/errors.ts'
+import { builder } from '../../graphql/schema/builder.ts'
+import { ErrorCode } from '../../graphql/schema/errors.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { sourceOrError } from '../../graphql/subscription/subscribe.ts'
 import type { BulkItem } from '../check.ts'
@@ -56,7 +56,7 @@ const GeoRef = builder.objectRef<Geo>('Geo').implement({
       description: 'The number of the autonomous system, such as AS15169.',
     }),
     loading: t.boolean({
-      description: 'True in the first seconds after a first start, while data for null parts is loading.',
+      description: 'True while data for null parts is loading, for example in the first seconds after a first start.',
       resolve: ({ loading }) => loading === true,
     }),
   }),

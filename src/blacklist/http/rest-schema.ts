@@ -56,7 +56,7 @@ export const ipReportJson = z
         asn: z.string().nullable().meta({ example: 'AS64500' }),
         loading: z.literal(true).optional().meta({
           description:
-            'Present only in the first seconds after a first start, while data for null parts is loading. Retry later.',
+            'Present only while data for null parts is loading, for example in the first seconds after a first start. Retry later.',
         }),
       })
       .meta({ id: 'Geo', description: 'Approximate. IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0.' }),

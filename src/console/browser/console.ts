@@ -1,5 +1,5 @@
-// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Changed fields keep
-// their input. Without this script, every page works.
+// Makes the console live: fetches the page again when the organization's log has moved, and patches it. Changed fields
+// keep their input. Without this script, every page works.
 
 import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
 import type { Followed } from './log-subscription.ts'
@@ -87,8 +87,8 @@ async function fetchPage(): Promise<void> {
 }
 
 /**
- * Keeps the forms with input, including those that the server shows again. A form that is no longer on the page, because
- * another person has finished its task, moves to the end.
+ * Keeps the forms with input, including those that the server shows again. A form that is no longer on the page,
+ * because another person has finished its task, moves to the end.
  */
 function keepForms(fresh: Document): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('main form')) {
@@ -140,7 +140,9 @@ function isOtherChoice({ options, multiple, selectedIndex }: HTMLSelectElement):
   return [...options].some(({ selected }, index) => selected !== asSent[index])
 }
 
-/** Shows times in the reader's zone, and also in the organization's if they differ: without the date on the same day. */
+/**
+ * Shows times in the reader's zone, and also in the organization's if they differ: without the date on the same day.
+ */
 function setReaderTimes(root: Document): void {
   const timeZone = body.dataset['timeZone'] ?? 'UTC'
   const time = { dateStyle: 'medium', timeStyle: 'short' } as const

@@ -1,5 +1,5 @@
-// Makes the rows of a list draggable by their handles, and movable by the arrow keys. The form around the list sends the new
-// order. Without this script the list has buttons that move a row by one position.
+// Makes the rows of a list draggable by their handles, and movable by the arrow keys. The form around the list sends
+// the new order. Without this script the list has buttons that move a row by one position.
 
 /** The original position of a dragged row; null: none is dragged. */
 let dragged: { readonly row: HTMLElement; readonly before: Element | null } | null = null
@@ -100,5 +100,5 @@ function send(row: HTMLElement, onRefused: () => void): void {
 function announce(row: HTMLElement): void {
   const announcer = document.getElementById('announcer')
   const rows = [...(row.parentElement?.children ?? [])]
-  if (announcer) announcer.textContent = `Place ${rows.indexOf(row) + 1} of ${rows.length}`
+  if (announcer) announcer.textContent = `Position ${rows.indexOf(row) + 1} of ${rows.length}`
 }

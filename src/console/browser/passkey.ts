@@ -46,7 +46,7 @@ export async function offerAutofill(): Promise<void> {
     await post('', await get(options, { mediation: 'conditional', signal }))
     goOn(button)
   } catch (error) {
-    // The button has taken over, or the page was left.
+    // The button has replaced this request, or the person has left the page.
     if (signal.aborted) return
     // Other failures are not shown, because the person did not start this; only a refusal follows a choice.
     if (error instanceof Refusal) showProblem(button, error.message)
@@ -77,8 +77,8 @@ class Refusal extends Error {}
 function messageOf(error: unknown): string {
   if (error instanceof Refusal) return error.message
   const name = error instanceof Error ? error.name : ''
-  if (name === 'NotAllowedError' || name === 'AbortError') return 'Nothing was chosen, or it took too long.'
-  if (name === 'InvalidStateError') return 'This device has a passkey for your account already.'
+  if (name === 'NotAllowedError' || name === 'AbortError') return 'You chose no passkey, or it took too long.'
+  if (name === 'InvalidStateError') return 'This device already has a passkey for your account.'
   return 'The passkey could not be used. Try again.'
 }
 
@@ -96,11 +96,11 @@ async function post(path: string, body: unknown): Promise<Json> {
   throw new Refusal(String(answer['message'] ?? 'The passkey could not be used. Try again.'))
 }
 
-async function get(options: Json, asked: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {}): Promise<Json> {
+async function get(options: Json, extra: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {}): Promise<Json> {
   const allowCredentials = descriptors(options['allowCredentials'])
   const publicKey = { ...options, challenge: bytes(options['challenge']), allowCredentials }
   const credential = await navigator.credentials.get({
-    ...asked,
+    ...extra,
     publicKey: publicKey as PublicKeyCredentialRequestOptions,
   })
   const { response } = requireCredential(credential)

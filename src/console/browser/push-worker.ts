@@ -1,6 +1,6 @@
 // The service worker of the console: shows notifications, and opens their pages. It stores nothing.
 
-/** The used part of a worker's scope, which the types for pages lack. */
+/** The members of a worker's scope that are used here, which the types for pages lack. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration
   readonly location: Location
@@ -66,7 +66,10 @@ type WorkerOptions = NotificationOptions & {
   readonly actions: readonly { readonly action: string; readonly title: string }[]
 }
 
-/** Browsers require that every message shows something, even if it cannot be read. A notification that replaces another one rings again. */
+/**
+ * Browsers require that every message shows something, even if it cannot be read. A notification that replaces another
+ * one rings again.
+ */
 async function show(data: PushData | null): Promise<void> {
   const { title, body, path, tag, acknowledge } = contentOf(data)
   const paths: Paths = { path, ...(acknowledge !== undefined && { acknowledge }) }

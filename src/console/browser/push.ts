@@ -51,8 +51,7 @@ async function subscribe(key: string): Promise<PushSubscriptionJSON> {
 
 function messageOf(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'NotAllowedError')
-    return 'Your browser does not allow notifications of this site. Allow them in its settings.'
+  if (name === 'NotAllowedError') return 'Your browser blocks notifications from this site. Allow them in its settings.'
   if (name === 'AbortError') return 'Your browser could not reach its push service. Try again.'
   return 'Notifications could not be turned on in this browser.'
 }

@@ -1,5 +1,5 @@
-// Shows the problem of a field beside it, before the form is sent. The rules are the attributes that the server gives each
-// field.
+// Shows the problem of a field beside it, before the form is sent. The rules are the attributes that the server gives
+// each field.
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 

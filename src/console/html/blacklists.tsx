@@ -10,7 +10,7 @@ import { createMonitor } from '../../monitoring/monitor/monitor.ts'
 import { pageableBlacklistMonitors } from '../../monitoring/monitor/monitor-queries.ts'
 import { csvLine } from '../../notification/subscriber/csv.ts'
 import { Time } from '../../status-page/html/time.tsx'
-import { FirstStep } from './first-step.tsx'
+import { FirstStep } from './frame/first-step.tsx'
 import type { ListPage } from './frame/paging.tsx'
 import { byCreation, PageLinks, readListPage } from './frame/paging.tsx'
 import type { Screen, Screens } from './frame/screen.tsx'
@@ -71,7 +71,7 @@ function WatchedTargets({ screen, page }: { readonly screen: Screen; readonly pa
       <h2>Watched</h2>
       {page.rows.length === 0 ? (
         <FirstStep screen={screen} path="monitors/new?kind=BLACKLIST" text="Watch one">
-          No address or domain is watched yet.
+          No address or domain is monitored yet.
         </FirstStep>
       ) : (
         <ul class="rows">

@@ -1,4 +1,3 @@
-import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { UnhealthyMonitor } from '../../monitoring/monitor/monitor-queries.ts'
 import { listUnhealthyMonitors, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
 import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
@@ -9,11 +8,12 @@ import { readAuthors } from '../../status/timeline/authors.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
-import { FirstStep } from './first-step.tsx'
 import { readCurrentState } from './frame/current-state.ts'
+import { FirstStep } from './frame/first-step.tsx'
 import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
 import { authorName } from './incidents/timeline-parts.tsx'
+import { monitorStateNames } from './monitors/monitor-words.ts'
 
 /** The maximum number of monitors; their list has all. */
 const MAX_MONITORS = 25
@@ -21,14 +21,6 @@ const MAX_MONITORS = 25
 const MAX_REVIEWS = 10
 /** The maximum number of services; their list has all. */
 const MAX_SERVICES = 25
-
-export const monitorStateNames = {
-  PENDING: 'Pending',
-  UP: 'Up',
-  DEGRADED: 'Degraded',
-  DOWN: 'Down',
-  PAUSED: 'Paused',
-} as const satisfies Record<MonitorState, string>
 
 /** Adds the screen of current problems and upcoming maintenance. */
 export function nowScreens({ get }: Screens): void {
@@ -83,11 +75,11 @@ function Now({
     <>
       {state.services.length === 0 ? (
         <FirstStep screen={screen} path="start" text="Watch a website">
-          Nothing is watched yet.
+          Nothing is monitored yet.
         </FirstStep>
       ) : null}
       {isCalm && state.services.length > 0 ? (
-        <Calm slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
+        <NoProblems slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
       ) : null}
       <HiddenIncidents {...{ screen, incidents: hidden }} />
       <Incidents {...{ screen, state, authors }} />
@@ -122,7 +114,7 @@ function AwaitedReviews({ screen, reviews }: { readonly screen: Screen; readonly
  * @param waiting the services whose first probe is pending.
  * @param all the number of services.
  */
-function Calm({
+function NoProblems({
   slug,
   waiting,
   all,

@@ -127,7 +127,10 @@ export function consolePages(options: ConsoleOptions & { readonly pngRenderer: D
   return app
 }
 
-/** Redirects to a path of the person's organization, `/console/{slug}/{path}`; asks for the organization if there are several. */
+/**
+ * Redirects to a path of the person's organization, `/console/{slug}/{path}`; asks for the organization if there are
+ * several.
+ */
 function chooseOrganization(c: HttpContext, options: ConsoleOptions, path: string): Promise<Response> {
   return answer(c, options, async (ctx) => {
     const { actor } = ctx
@@ -146,7 +149,8 @@ interface ChoiceProps {
 }
 
 function Choice({ organizations, path }: ChoiceProps) {
-  if (organizations.length === 0) return <p class="lead">You are a member of no organization. Ask for an invitation.</p>
+  if (organizations.length === 0)
+    return <p class="lead">You are not a member of any organization. Ask for an invitation.</p>
   return (
     <ul class="rows">
       {organizations.map(({ name, slug }) => (

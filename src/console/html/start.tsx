@@ -35,5 +35,5 @@ function showStart(screen: Screen, state: FormState): Response {
       ) : null}
     </form>
   )
-  return screen.show({ title: 'What should be watched?', section: 'start', content }, state)
+  return screen.show({ title: 'What should be monitored?', section: 'start', content }, state)
 }

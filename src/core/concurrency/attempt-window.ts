@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Counts attempts per key within a window that begins with the first one; once it is full, all further attempts are refused
- * until it ends.
+ * Counts attempts per key within a window that begins with the first one; once it is full, all further attempts are
+ * refused until it ends.
  */
 export interface AttemptWindow {
   /** Returns the number of attempts that a key has left. */

@@ -1,6 +1,6 @@
 /**
- * Gathers items and writes them in batches, one at a time, because a statement costs as much as many rows. Items that arrive
- * during a write go into the next batch.
+ * Gathers items and writes them in batches, one at a time, because a statement costs as much as many rows. Items that
+ * arrive during a write go into the next batch.
  */
 export interface BatchWriter<T> {
   add(item: T): void
@@ -18,8 +18,8 @@ export interface BatchWriter<T> {
 
 export interface BatchWriterOptions<T> {
   /**
-   * Writes a batch, and resolves to the items to retry, which go first; undefined: none. Must not reject: it handles its
-   * errors itself, with a pause if necessary.
+   * Writes a batch, and resolves to the items to retry, which go first; undefined: none. Must not reject: it handles
+   * its errors itself, with a pause if necessary.
    */
   readonly write: (batch: readonly T[]) => Promise<readonly T[] | undefined>
   /** The number of items with which a batch is written at once. */

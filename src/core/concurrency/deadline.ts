@@ -24,7 +24,10 @@ export async function withDeadline<T>(milliseconds: number, what: string, work: 
   }
 }
 
-/** Waits until `work` has ended, or `milliseconds` have passed. Ignores errors of the work, and doesn't keep the process running. */
+/**
+ * Waits until `work` has ended, or `milliseconds` have passed. Ignores errors of the work, and doesn't keep the process
+ * running.
+ */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const overdue = new Promise<void>((resolve) => {
@@ -32,4 +35,20 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
   })
   await Promise.race([work.catch(() => {}), overdue])
   clearTimeout(timer)
+}
+
+/** How often `unlessAborted` looks at the signal, in milliseconds. */
+const ABORT_POLL_INTERVAL_MS = 10
+
+/** Resolves to the result of `work`, or to null when `signal` aborts first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: { readonly aborted: boolean }): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const left = new Promise<null>((resolve) => {
+    timer = setInterval(() => signal.aborted && resolve(null), ABORT_POLL_INTERVAL_MS)
+  })
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    clearInterval(timer)
+  }
 }

@@ -13,8 +13,8 @@ export type LoopState = 'ok' | 'busy' | 'failing' | 'stopped'
 export const BUSY_AFTER_MS = 0.5 * SECOND
 
 /**
- * The duration of a run after which the loop counts as stopped: on an overloaded machine, runs take seconds. The queries
- * themselves detect an unavailable database sooner.
+ * The duration of a run after which the loop counts as stopped: on an overloaded machine, runs take seconds. The
+ * queries themselves detect an unavailable database sooner.
  */
 export const STOPPED_AFTER_MS = 5 * SECOND
 
@@ -29,8 +29,8 @@ export interface PollLoop {
   /** Starts the next run at once, or after the minimum pause. */
   wake(): void
   /**
-   * Runs now, unless a run ended within the last second, and waits for its end, but only until it counts as busy; afterwards
-   * `state` is up to date.
+   * Runs now, unless a run ended within the last second, and waits for its end, but only until it counts as busy;
+   * afterwards `state` is up to date.
    */
   check(): Promise<void>
   /** Stops the loop after the current run. */

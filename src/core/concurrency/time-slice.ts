@@ -17,8 +17,8 @@ export function isTimeSliceOver(): boolean {
 }
 
 /**
- * Resolves when the owner's next time slice begins. Work that follows synchronously or in microtasks runs before any other
- * owner's. Owners take turns, so an owner with much work delays another one by a single slice.
+ * Resolves when the owner's next time slice begins. Work that follows synchronously or in microtasks runs before any
+ * other owner's. Owners take turns, so an owner with much work delays another one by a single slice.
  */
 export function nextTimeSlice(owner: Owner): Promise<void> {
   return new Promise((resolve) => {

@@ -38,9 +38,9 @@ const thread = createTaskThread<string, string>('core/markdown/markdown-worker',
 const cache = new LRUCache<string, string>({ maxSize: CACHE_LENGTH, sizeCalculation: (html) => html.length + 1 })
 
 /**
- * Renders a message for storage. Call it before a transaction: inside one, nothing may wait for a thread, so a long message
- * that was not rendered before gets no HTML. `renderStored` renders it later, as it does when the queue is full. A message
- * that takes too long is stored as plain text.
+ * Renders a message for storage. Call it before a transaction: inside one, nothing may wait for a thread, so a long
+ * message that was not rendered before gets no HTML. `renderStored` renders it later, as it does when the queue is
+ * full. A message that takes too long is stored as plain text.
  * @param owner the organization; each has a share of the queue.
  */
 export async function renderMessage(ctx: Context, owner: string, message: string): Promise<StoredHtml> {

@@ -3,10 +3,9 @@ import { gfmAutolinkLiteral, gfmAutolinkLiteralHtml } from 'micromark-extension-
 import { ownValue } from '../own-value.ts'
 
 /**
- * Renders a message in CommonMark as safe HTML; raw HTML stays text. micromark drops the address of a link whose
- * scheme is not known to be safe (https://github.com/micromark/micromark#security), so that every tag in the result is
- * its own. Images become links, because pages load nothing from other hosts, and headings are demoted below the page's own.
- *
+ * Renders a message in CommonMark as safe HTML; raw HTML stays text. micromark drops the address of a link whose scheme
+ * is not known to be safe (https://github.com/micromark/micromark#security), so that every tag in the result is its
+ * own. Images become links, because pages load nothing from other hosts, and headings are demoted below the page's own.
  * A hostile message takes seconds: only `markdown-rendering.ts` decides where this runs.
  */
 export function renderMarkdown(message: string): string {
@@ -55,8 +54,8 @@ export function plainText(html: string): string {
 const MAX_INDENT = 5
 
 /**
- * Returns a message's HTML as plain text with its paragraphs, lists, quotes and the addresses of its links, for emails. It
- * supports the tags that `renderMarkdown` and `textAsHtml` write.
+ * Returns a message's HTML as plain text with its paragraphs, lists, quotes and the addresses of its links, for emails.
+ * It supports the tags that `renderMarkdown` and `textAsHtml` write.
  */
 export function plainLines(html: string): string {
   const lines: string[] = []

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
-import { setCompilerFlags } from './compiler-flags.ts'
 import { root } from './paths.ts'
+import { setV8Flags } from './v8-flags.ts'
 
 /** CommonJS bundles of `dist/`; `build.js` creates each, and the code cache from which V8 starts it. */
 export type CompiledBundle = 'app/program'
@@ -29,7 +29,7 @@ const HASH_LENGTH = 64
  * another version of Node.js, V8 compiles the source.
  */
 export function loadBundle<T>(bundle: CompiledBundle): Loaded<T> {
-  setCompilerFlags()
+  setV8Flags()
   const filename = pathOf(bundle)
   // The build only writes ASCII.
   const content = readFileSync(filename)

@@ -1,14 +1,19 @@
-/** Settings of glibc's allocator that make it return the memory of a start. `npm start`, the image and the unit set them too. */
+/**
+ * Settings of glibc's allocator that make it return memory after the start. `npm start`, the image and the unit set
+ * them too.
+ */
 const settings = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_TRIM_THRESHOLD_: '131072',
   MALLOC_MMAP_THRESHOLD_: '49152',
 }
 
-/** V8 optimizes code on one thread beside the program's: by default, four compete with it for the processors. */
+/**
+ * Makes V8 optimize code on one thread. By default, it uses four, which compete with the program for the processors.
+ */
 const POOL_SIZE = '--v8-pool-size=1'
 
-/** The used part of a process; its `execve` exists since Node.js 22.15, and not on Windows. */
+/** The members of `process` that are used here. `execve` exists since Node.js 22.15, and not on Windows. */
 interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> {
   readonly execArgv: readonly string[]
   readonly argv: readonly string[]
@@ -17,8 +22,8 @@ interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> 
 
 /**
  * Restarts this program in the same process with these settings, because the C library reads them only when a program
- * starts. The process keeps its id, signals and exit code. Does nothing if they cannot be set this way, or someone has set
- * some.
+ * starts. The process keeps its id, signals and exit code. Does nothing if they cannot be set this way, or if some are
+ * already set.
  */
 export function setMemorySettings(current: Process = process): void {
   const { platform, execve, execPath, execArgv, argv, env } = current

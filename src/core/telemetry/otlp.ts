@@ -8,15 +8,18 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { waitAtMost } from '../concurrency/deadline.ts'
 import type { Span, SpanOptions, Tracer, TracerOptions } from './tracing.ts'
 
-/** How long the end of the service waits for the last spans, in milliseconds: a collector that hangs must not cut other parts. */
+/**
+ * How long a stop waits for the last spans, in milliseconds. A collector that hangs must not take the time of other
+ * parts.
+ */
 const FLUSH_TIMEOUT_MS = 2000
 
 /** How often failures to export are logged, in milliseconds. */
 const REMINDER_MS = 60_000
 
 /**
- * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. Up to 2,048 spans wait; those that cannot be
- * sent are lost. The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
+ * Creates a tracer that sends spans by OTLP over HTTP, as JSON, in batches. Up to 2,048 spans wait; those that cannot
+ * be sent are lost. The libraries read `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
  * `OTEL_RESOURCE_ATTRIBUTES` themselves.
  */
 export function createOtlpTracer({ url, headers, serviceName, version, log }: TracerOptions): Tracer {

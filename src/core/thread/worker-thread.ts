@@ -22,7 +22,9 @@ export type WorkerFile = (typeof workerFiles)[number]
 /** Whether this code runs from a bundle of `dist/`. */
 export const isBundled = !import.meta.url.endsWith('.ts')
 
-/** Starts a worker thread from a file of `src/`: from its bundle when this code runs from a bundle, or from its source. */
+/**
+ * Starts a worker thread from a file of `src/`: from its bundle when this code runs from a bundle, or from its source.
+ */
 export function startWorker(file: WorkerFile, options: Omit<WorkerOptions, 'execArgv'>): Worker {
   if (isBundled) return new Worker(new URL(`dist/${file}.js`, root), options)
   const loader = new URL('src/typescript-loader.js', root)

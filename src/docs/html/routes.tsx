@@ -78,7 +78,7 @@ async function loadDocs(): Promise<Docs> {
   return { guides: new Map(guides.map((guide) => [guide.slug, guide])), images, search: openSearch(index) }
 }
 
-/** The service's address in the guides' files. */
+/** The address of the service as the guides' files contain it. */
 const WRITTEN_ADDRESS = 'http://localhost:4000'
 
 /** Renders a page with this service's own address in its examples. */

@@ -23,7 +23,7 @@ import {
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'graphql'
-import { PAGE_SIZE } from '../list/keyset.ts'
+import { PAGE_SIZE } from './page-size.ts'
 import { requestError } from './request-error.ts'
 
 /**
@@ -38,7 +38,9 @@ export const STATEMENT_COST = 100
 const ROW_COST = 10
 /** The cost of a mutation, in addition to its result. */
 const MUTATION_COST = 500
-/** The cost of an introspection field in an operation with other fields: it is computed and executed without a pause. */
+/**
+ * The cost of an introspection field in an operation with other fields: it is computed and executed without a pause.
+ */
 export const INTROSPECTION_FIELD_COST = 60
 
 type Args = Readonly<Record<string, unknown>>
@@ -48,10 +50,11 @@ type Amount = number | ((args: Args) => number)
 export type Sizes = Readonly<Record<string, number>>
 
 /** A number of items: a maximum, or less if the organization's size is known. */
-type Count = Amount | { readonly most: number; readonly size: string }
+type Count = Amount | { readonly max: number; readonly size: string }
 
 /**
- * Whose data a root field reads: the caller's organization's, that of a slug, or that of the objects with these ids.
+ * The organizations whose data a root field reads: the caller's, that of a slug, or those of the objects with these
+ * ids.
  */
 export type About = 'own' | { readonly slug: string } | { readonly objects: readonly string[] }
 
@@ -72,8 +75,8 @@ export function costs(cost: FieldCost): { readonly cost: FieldCost } {
 }
 
 /** The cost of a list of rows: the maximum number, or the organization's size of that name. */
-export const rows = (most: number, size?: string): { readonly cost: FieldCost } =>
-  costs({ items: size === undefined ? most : { most, size }, each: ROW_COST })
+export const rows = (max: number, size?: string): { readonly cost: FieldCost } =>
+  costs({ items: size === undefined ? max : { max, size }, each: ROW_COST })
 
 /** The cost of a text with a maximum length. */
 export const text = (characters: number): { readonly cost: FieldCost } => costs({ itself: Math.ceil(characters / 400) })
@@ -167,7 +170,7 @@ export function costOf(options: {
   }
 
   function countOf(count: Count, args: Args): number {
-    return typeof count === 'object' ? (sizes?.[count.size] ?? count.most) : amount(count, args)
+    return typeof count === 'object' ? (sizes?.[count.size] ?? count.max) : amount(count, args)
   }
 
   function ownCost(field: AnyField, args: Args): number {
@@ -278,6 +281,6 @@ function inputsIn(value: unknown): number {
 
 /** A larger size is rejected when the page is read. */
 function pageSize({ first, last }: Args): number {
-  const asked = first ?? last
-  return typeof asked === 'number' ? Math.min(Math.max(asked, 1), PAGE_SIZE.most) : PAGE_SIZE.usual
+  const size = first ?? last
+  return typeof size === 'number' ? Math.min(Math.max(size, 1), PAGE_SIZE.max) : PAGE_SIZE.default
 }

@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { requestError } from './request-error.ts'
 
 /**
- * Automatic persisted queries: a client sends the SHA-256 of a document instead of the document, so that a query fits into a
- * short URL, and sends both once if the service answers that the hash is unknown. Protocol:
+ * Automatic persisted queries: a client sends the SHA-256 of a document instead of the document, so that a query fits
+ * into a short URL, and sends both once if the service answers that the hash is unknown. Protocol:
  * https://www.apollographql.com/docs/apollo-server/performance/apq
  */
 export interface PersistedQueries {

@@ -60,7 +60,7 @@ function pairsIn(document: DocumentNode): number {
   return pairs
 }
 
-/** Counts such pairs in selections that are merged at one place. */
+/** Counts the pairs in selections that are merged at one position. */
 function pairsOf(sets: readonly SelectionSetNode[], fragments: Fragments): number {
   const spread = new Set<string>()
   const byName = new Map<string, FieldNode[]>()

@@ -3,8 +3,8 @@ import { getNamedType, getOperationAST, isObjectType, Kind, OperationTypeNode, T
 import { fragmentsOf } from '../document/cost.ts'
 
 /**
- * The `extensions` of an object type whose public fields only change with the organization’s event log, or are figures that
- * may be a minute old. Only queries of such fields are answered from memory.
+ * The `extensions` of an object type whose public fields only change with the organization’s event log, or are figures
+ * that may be a minute old. Only queries of such fields are answered from memory.
  */
 export function cacheable(...fields: readonly string[]): { readonly cacheable: readonly string[] } {
   return { cacheable: fields }

@@ -1,7 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { defaultFieldResolver, getNamedType, getNullableType, isCompositeType, isListType, isObjectType } from 'graphql'
 import { isTimeSliceOver, nextTimeSlice } from '../../core/concurrency/time-slice.ts'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from '../schema/builder.ts'
 
 /** Items completed per time slice once an operation has to wait. */
 const ITEMS_PER_SLICE = 20
@@ -38,8 +38,8 @@ export function whenListsAreComplete(ctx: GraphContext, then: () => void): void 
 const turns = new WeakMap<object, Promise<void>>()
 
 /**
- * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that the
- * work following one is done before the time for the next is checked.
+ * Returns a value in a time slice of the operation. Values that arrive together are returned one after another, so that
+ * the work following one is done before the time for the next is checked.
  */
 export async function inTimeSlice<T>(ctx: GraphContext, value: T): Promise<T> {
   const turn = (turns.get(ctx) ?? Promise.resolve()).then(() => (isTimeSliceOver() ? waitForSlice(ctx) : undefined))

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from '../schema/builder.ts'
 import { inTimeSlice, whenListsAreComplete } from './list-slicing.ts'
 
 /**
@@ -22,8 +22,8 @@ export function batchPerOperation<K, V>(read: (ctx: GraphContext, keys: readonly
 }
 
 /**
- * Reads a row in the same turn as other rows of the operation, because Prisma only batches `findUnique` calls of the same
- * turn, and items of a list are completed in several.
+ * Reads a row in the same turn as other rows of the operation, because Prisma only batches `findUnique` calls of the
+ * same turn, and items of a list are completed in several.
  * @throws the errors of `read`.
  */
 export function readTogether<V>(ctx: GraphContext, read: () => Promise<V>): Promise<V> {

@@ -2,12 +2,12 @@ import type { ObjectRef } from '@pothos/core'
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type PrismaTypes from '../../generated/pothos-types.ts'
-import type { GraphContext } from '../builder.ts'
-import { builder } from '../builder.ts'
 import { costs } from '../document/cost.ts'
+import { PAGE_SIZE } from '../document/page-size.ts'
 import { cacheable } from '../execution/cacheable.ts'
+import type { GraphContext } from '../schema/builder.ts'
+import { builder } from '../schema/builder.ts'
 import type { Edge, Page } from './keyset.ts'
-import { PAGE_SIZE } from './keyset.ts'
 
 type Model = keyof PrismaTypes
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never
@@ -18,12 +18,12 @@ type ConnectionRef<Row> = ObjectRef<Types, Page<Row>>
 export const pageArgs = builder.args((t) => ({
   first: t.int({
     required: false,
-    description: `The number of items to return from the start, at most ${PAGE_SIZE.most}. Default: ${PAGE_SIZE.usual}, unless \`last\` is given.`,
+    description: `The number of items to return from the start, at most ${PAGE_SIZE.max}. Default: ${PAGE_SIZE.default}, unless \`last\` is given.`,
   }),
   after: t.string({ required: false, description: 'Returns items after this cursor.' }),
   last: t.int({
     required: false,
-    description: `The number of items to return from the end, at most ${PAGE_SIZE.most}.`,
+    description: `The number of items to return from the end, at most ${PAGE_SIZE.max}.`,
   }),
   before: t.string({ required: false, description: 'Returns items before this cursor.' }),
 }))

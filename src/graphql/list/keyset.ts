@@ -1,9 +1,7 @@
 import type { Issue } from '../../core/errors.ts'
 import { MAX_TIME, MIN_TIME } from '../../core/list-filter.ts'
 import { invalid } from '../../core/validation.ts'
-
-/** The default and the maximum number of rows per page. */
-export const PAGE_SIZE = { usual: 20, most: 100 } as const
+import { PAGE_SIZE } from '../document/page-size.ts'
 
 /** The direction of a key, in Prisma's notation. */
 export type Direction = 'asc' | 'desc'
@@ -194,14 +192,14 @@ function readArgs<K extends Keys>(order: Order<K>, { first, last, after, before 
   if (issues.length > 0) throw invalid(issues)
   // Without a size, a page before a cursor ends there.
   const backward = last != null || (first == null && before != null && after == null)
-  return { limit: first ?? last ?? PAGE_SIZE.usual, backward, ...positions }
+  return { limit: first ?? last ?? PAGE_SIZE.default, backward, ...positions }
 }
 
 const INVALID_CURSOR = 'is not a cursor of this connection with this order and filter'
 
 function sizeIssues(name: string, size: number | null | undefined): Issue[] {
-  if (size == null || (size >= 0 && size <= PAGE_SIZE.most)) return []
-  return [{ path: [name], message: size < 0 ? 'must not be negative' : `must be at most ${PAGE_SIZE.most}` }]
+  if (size == null || (size >= 0 && size <= PAGE_SIZE.max)) return []
+  return [{ path: [name], message: size < 0 ? 'must not be negative' : `must be at most ${PAGE_SIZE.max}` }]
 }
 
 /** How rows on each side compare with the position, by the direction of the key. */
@@ -266,7 +264,7 @@ function entriesOf<K extends Keys>(keys: Order<K>['keys']): [string, readonly [K
   return Object.entries(keys)
 }
 
-/** Cursors contain only ids and names of ours, which are shorter. */
+/** Cursors contain only our own ids and names, which are shorter. */
 const MAX_CURSOR_LENGTH = 2000
 
 /** Returns the members of a cursor; none for a text that is not a cursor. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/validation.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../schema/builder.ts'
 import { describedValues } from '../schema/descriptions.ts'
 import type { Direction } from './keyset.ts'
 
@@ -58,7 +58,7 @@ export function directionOf({
   return orderBy?.direction ?? order ?? 'desc'
 }
 
-/** Limited, because cursors contain such keys. */
+/** The maximum length of a sort key, because cursors contain these keys. */
 const MAX_KEY_LENGTH = 200
 
 /**

@@ -11,8 +11,8 @@ export function describedValues<const Value extends string>(
 }
 
 /**
- * Adds the common descriptions of fields and types with the same meaning everywhere, such as ids and cursors, where the code
- * has none.
+ * Adds the common descriptions of fields and types with the same meaning everywhere, such as ids and cursors, where the
+ * code has none.
  */
 export function describeCommon(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -50,7 +50,7 @@ const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1
 
 const types: Readonly<Record<string, string>> = {
   Node: 'An object with an id.',
-  PageInfo: 'Where a page stands in its list.',
+  PageInfo: 'The position of a page in its list.',
 }
 
 const fields: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ const fields: Readonly<Record<string, string>> = {
 const pageFields: Readonly<Record<string, string>> = {
   edges: 'The items of the page, with their cursors.',
   nodes: 'The items of the page.',
-  pageInfo: 'Where the page stands in the list.',
+  pageInfo: 'The position of the page in the list.',
   totalCount: 'How many items the whole list has.',
   node: 'The item.',
   cursor: 'The item’s position in the list.',

@@ -2,7 +2,7 @@ import { requireScope } from '../../core/access.ts'
 import type { AnswerSerializer } from '../../core/idempotency.ts'
 import { rowSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Scope } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from './builder.ts'
 
 /** The options of an `idempotencyKey` input field, with the common description. */
 export const IDEMPOTENCY_KEY = { required: false } as const
@@ -21,8 +21,8 @@ export function idempotentResolver<T, Effect, Input extends { readonly idempoten
 ) {
   return (_root: unknown, { input }: { readonly input: Input }, ctx: GraphContext): Promise<T> => {
     if (needs !== null) requireScope(ctx, needs)
-    const asked = { operation, input, key: input.idempotencyKey }
-    return withIdempotencyKey(ctx, asked, memory(ctx), (claiming) => work(claiming, input))
+    const request = { operation, input, key: input.idempotencyKey }
+    return withIdempotencyKey(ctx, request, memory(ctx), (claiming) => work(claiming, input))
   }
 }
 

@@ -10,7 +10,7 @@ export const VERSION = {
 /** The options of an input's field `version`. */
 export const VERSION_READ = {
   required: false,
-  description: 'The version you read. If the object has a newer one, the mutation returns a ConflictError.',
+  description: 'The version that you read. If there is a newer one, the mutation returns a ConflictError.',
 } as const
 
 /** The description of a page's version in inputs that change another part of the page. */

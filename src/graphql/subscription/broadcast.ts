@@ -19,8 +19,8 @@ export interface Receiver {
 /** A subscription that is executed once for all its members. */
 export interface Broadcast {
   /**
-   * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed to
-   * start.
+   * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed
+   * to start.
    * @param args its own operation.
    * @param after the position after which it wants events; null: only new ones.
    */
@@ -167,7 +167,9 @@ async function catchUp(
   }
 }
 
-/** Sends a result to all members, including those that join meanwhile, in slices, because thousands of writes take long. */
+/**
+ * Sends a result to all members, including those that join meanwhile, in slices, because thousands of writes take long.
+ */
 async function sendAll(members: ReadonlySet<Member>, position: number, text: string): Promise<void> {
   let count = 0
   for (const member of members) {

@@ -7,8 +7,9 @@ import { accepts } from '../../http/response/encoding.ts'
 const MIN_BYTES = 8000
 
 /**
- * Compresses long answers to callers with a key who accept gzip. Visitors’ answers are cached uncompressed, and a foreign
- * page could probe those to a session by requesting them (BREACH, breachattack.com), which it cannot do with a key.
+ * Compresses long answers to callers with a key who accept gzip. Answers to visitors are cached uncompressed. Answers
+ * to sessions stay uncompressed, because a page of another site could request them and infer secrets from their lengths
+ * (BREACH, breachattack.com), which it cannot do with a key.
  */
 export const compression: Plugin = {
   async onResponse({ request, response, setResponse, fetchAPI }) {

@@ -11,8 +11,9 @@ const EVENT_TYPES = ['text/event-stream']
 const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
 
 /**
- * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A mutation
- * must not run from a request that any site can send without a CORS preflight: `text/plain`, forms, or no media type.
+ * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A
+ * mutation must not run from a request that any site can send without a CORS preflight: `text/plain`, forms, or no
+ * media type.
  */
 export const mediaTypes: Plugin = {
   onRequest({ request, fetchAPI, endResponse }) {
@@ -37,8 +38,8 @@ export function takesEvents(accept: string | null): boolean {
 
 /** Selects like Yoga: ignores weights, and accepts only UTF-8. */
 function takesOneOf(accept: string | null, types: readonly string[]): boolean {
-  const asked = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',')
-  return asked.some((range) => {
+  const ranges = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',')
+  return ranges.some((range) => {
     const [type = '', ...params] = range.split(';')
     const [main, sub] = type.split('/')
     if (params.some((param) => param.startsWith('charset=') && param !== 'charset=utf-8')) return false

@@ -15,7 +15,7 @@ export interface Connection {
 
 /** Close code of RFC 6455 §7.4.1. Clients reconnect after it, but not after the library's own 4500. */
 export const INTERNAL_ERROR = 1011
-/** A client that has not answered a ping when the next one is due is disconnected. */
+/** The interval of pings. A client that has not answered one when the next is due is disconnected. */
 const PING_INTERVAL = 12 * SECOND
 /**
  * The maximum length of a close reason, in bytes (RFC 6455 §5.5). ws throws above it, and some reasons contain clients'

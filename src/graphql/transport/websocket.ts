@@ -18,17 +18,17 @@ import { SECOND } from '../../core/time.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import type { Caller } from '../../http/request/caller.ts'
 import { traceparentOf } from '../../http/request/request-span.ts'
-import type { GraphContext } from '../builder.ts'
 import type { CostCheck } from '../document/cost-check.ts'
 import { withoutHttp } from '../document/request-error.ts'
-import { maskError } from '../errors.ts'
 import { operationAttributes } from '../execution/operation-span.ts'
-import type { GraphqlServer } from '../server.ts'
+import type { GraphContext } from '../schema/builder.ts'
+import { maskError } from '../schema/errors.ts'
 import type { Receiver } from '../subscription/broadcast.ts'
 import type { RevokedKeys } from '../subscription/live-subscriptions.ts'
 import type { SharedExecution } from '../subscription/shared-execution.ts'
 import { isRefusal } from '../subscription/shared-execution.ts'
 import { credentialIn, InvalidConnectionParams } from './connection-params.ts'
+import type { GraphqlServer } from './server.ts'
 import type { Connection } from './transport.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
 import { createFrameCache } from './websocket-frame.ts'
@@ -47,7 +47,7 @@ const MAX_MESSAGE_BYTES = 128 * 1024
 const MAX_OPERATIONS = 50
 /** The maximum number of connections in total; each takes about 30 kB. */
 export const MAX_CONNECTIONS = 20_000
-/** The maximum number of connections per address, behind which many clients may be. */
+/** The maximum number of connections per address, which many clients may share. */
 const MAX_CONNECTIONS_PER_ADDRESS = 1000
 /** How long a client may take to send `connection_init`. */
 const INIT_TIMEOUT = 10 * SECOND
@@ -60,7 +60,7 @@ const TOO_SLOW = 'Reading too slowly. Subscribe again after the last cursor.'
 /** The reasons for closing the connection of an authenticated caller. */
 const KEY_REVOKED = 'This API key has been revoked.'
 const SESSION_ENDED = 'You were signed out, or your role has changed.'
-const PAGE_CLOSED = 'This status page is no longer open to you.'
+const PAGE_CLOSED = 'You no longer have access to this status page.'
 /** IANA-registered close code that asks a client to reconnect later. */
 const TRY_AGAIN_LATER = 1013
 /** Close code of RFC 6455 §7.4.1 for a server that stops. */
@@ -221,7 +221,9 @@ async function prepare(
   }
 }
 
-/** The request of a connection ends with its upgrade; each operation on it corresponds to a request of other callers. */
+/**
+ * The request of a connection ends with its upgrade; each operation on it corresponds to a request of other callers.
+ */
 function inSpan<T>({ tracer }: Options, args: ExecutionArgs, work: () => T | Promise<T>): T | Promise<T> {
   if (!tracer) return work()
   const options = {
@@ -256,8 +258,9 @@ function sharedSubscribing({ checkCost, shared }: Options) {
 const operationOf = (args: ExecutionArgs) => args.rootValue as Operation
 
 /**
- * Sends shared results as protocol messages. The frame is written to the stream under the websocket, because ws would create
- * it again for each client. ws writes its own frames whole and at once (it does not compress), so frames do not interleave.
+ * Sends shared results as protocol messages. The frame is written to the stream under the websocket, because ws would
+ * create it again for each client. ws writes its own frames whole and at once (it does not compress), so frames do not
+ * interleave.
  */
 function createReceiver({ socket, stream, id }: Operation, frameOf: (id: string, result: string) => Buffer): Receiver {
   return {

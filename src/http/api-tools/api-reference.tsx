@@ -8,7 +8,10 @@ import { pageHeaders, SiteHeader } from '../page/layout.tsx'
 /** Starts Swagger UI on the page; bundled as `api-reference.js`. */
 export const referenceScript = new URL('src/http/browser/api-reference.ts', root)
 
-/** The style of the page around Swagger UI, whose elements the common style sheet would change; bundled as `api-reference.css`. */
+/**
+ * The style of the page around Swagger UI, whose elements the common style sheet would change; bundled as
+ * `api-reference.css`.
+ */
 export const referenceSheet = new URL('src/http/assets/api-reference.css', root)
 
 /** Swagger UI sets inline styles on its elements, which other pages' policy forbids; scripts are still only ours. */

@@ -40,7 +40,7 @@ subscription WatchCheck {
 `,
   },
   {
-    query: `# A status page as anyone may read it. Set its slug below, in the variables.
+    query: `# A public status page. Set its slug in the variables below.
 query StatusPage($slug: String!) {
   statusPage(slug: $slug) {
     name
@@ -50,7 +50,7 @@ query StatusPage($slug: String!) {
   }
 }
 
-# What happens on it from now on; give the page's cursor as \`after\` and nothing is missed in between.
+# Its events from now on. Pass the page's cursor as \`after\` to miss none in between.
 subscription FollowStatusPage($slug: String!) {
   statusPageEvents(slug: $slug) {
     at
@@ -64,7 +64,7 @@ subscription FollowStatusPage($slug: String!) {
     variables: JSON.stringify({ slug: 'your-slug' }, null, 2),
   },
   {
-    query: `# Creates an organization with its status page, and gives its first API key, shown only here.
+    query: `# Creates an organization with its status page, and returns its first API key. It is shown only once.
 # Requires the operator's token in the headers, unless sign-up is open (SIGNUP=open).
 mutation CreateOrganization {
   createOrganization(input: { name: "Example", slug: "your-slug", contactEmail: "you@example.com" }) {
@@ -119,7 +119,7 @@ mutation CreateIncident {
     headers: withKey,
   },
   {
-    query: `# Searches incidents: a word, a time (the start is included, the end is not), an impact; oldest first.
+    query: `# Searches incidents by a word, a period (including its start, excluding its end) and an impact, oldest first.
 query SearchIncidents {
   organization {
     incidents(

@@ -34,6 +34,14 @@ export interface AssetFile {
   readonly contents: Uint8Array
 }
 
+/** An asset as it is sent: fonts are compressed already, all else is sent as brotli or gzip. */
+interface PreparedAsset {
+  readonly name: string
+  /** The last part of its path: the name with a hash of its contents. */
+  readonly file: string
+  readonly content: Compressed | Buffer<ArrayBuffer>
+}
+
 /** The assets that the build has created beside the service's own bundle. */
 export const bundledAssets = new URL('dist/assets.json', root)
 
@@ -45,45 +53,56 @@ export const bundledAssets = new URL('dist/assets.json', root)
 export async function loadAssets(pageSources: readonly URL[]): Promise<Assets> {
   if (isBundled) return serveAssets(readBundled(await readFile(bundledAssets, 'utf8')))
   const { bundleAssets } = await import('./asset-bundle.ts')
-  return serveAssets((await bundleAssets(pageSources)).files)
+  const { files } = await bundleAssets(pageSources)
+  return serveAssets(await Promise.all(files.map(prepare)))
 }
 
-/** Writes assets as the text of a file that `loadAssets` reads. */
-export function writeBundled(files: readonly AssetFile[]): string {
-  return JSON.stringify(files.map(({ name, contents }) => [name, Buffer.from(contents).toString('base64')]))
+/** Compresses assets, and returns the text of a file that `loadAssets` reads. */
+export async function writeBundled(files: readonly AssetFile[]): Promise<string> {
+  const prepared = await Promise.all(files.map(prepare))
+  return JSON.stringify(
+    prepared.map(
+      ({ name, file, content }): BundledAsset => [
+        name,
+        file,
+        ...(Buffer.isBuffer(content) ? [content] : [content.br, content.gzip]).map((bytes) => bytes.toString('base64')),
+      ],
+    ),
+  )
 }
 
-function readBundled(text: string): AssetFile[] {
-  const files: readonly (readonly [string, string])[] = JSON.parse(text)
-  return files.map(([name, contents]) => ({ name, contents: Buffer.from(contents, 'base64') }))
+/** The name, the file, and the content in base64: of a font, or as brotli and as gzip. */
+type BundledAsset = [name: string, file: string, ...contents: string[]]
+
+function readBundled(text: string): PreparedAsset[] {
+  const assets: readonly BundledAsset[] = JSON.parse(text)
+  return assets.map(([name, file, first = '', gzip]) => {
+    const bytes = Buffer.from(first, 'base64')
+    return { name, file, content: gzip === undefined ? bytes : { br: bytes, gzip: Buffer.from(gzip, 'base64') } }
+  })
 }
 
-async function serveAssets(all: readonly AssetFile[]): Promise<Assets> {
-  const paths = new Map<string, string>()
-  const files = new Map<string, { readonly content: Compressed; readonly type: string }>()
-  const isFont = ({ name }: AssetFile) => extname(name) === '.woff2'
-  // Referenced by style sheets, and already compressed.
-  const fonts = new Map(all.filter(isFont).map(({ name, contents }) => [name, contents.slice()]))
-  const texts = all.filter((file) => !isFont(file))
-  const compressed = await Promise.all(texts.map(({ contents }) => compress(Buffer.from(contents))))
-  for (const [index, { name, contents }] of texts.entries()) {
-    const extension = extname(name)
-    const hash = createHash('sha256').update(contents).digest('hex').slice(0, 10)
-    const file = `${basename(name, extension)}.${hash}${extension}`
-    paths.set(name, `/assets/${file}`)
-    const content = compressed[index]
-    if (content) files.set(file, { content, type: ownValue(contentTypes, extension) ?? 'application/octet-stream' })
-  }
+async function prepare({ name, contents }: AssetFile): Promise<PreparedAsset> {
+  const extension = extname(name)
+  // Style sheets name fonts with a hash already.
+  if (extension === '.woff2') return { name, file: name, content: Buffer.from(contents) }
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 10)
+  const file = `${basename(name, extension)}.${hash}${extension}`
+  return { name, file, content: await compress(Buffer.from(contents)) }
+}
 
+function serveAssets(assets: readonly PreparedAsset[]): Assets {
+  const paths = new Map(assets.map(({ name, file }) => [name, `/assets/${file}`]))
+  const contents = new Map(assets.map(({ file, content }) => [file, content]))
   const routes = new Hono()
   routes.get('/assets/:file', (c) => {
-    const font = fonts.get(c.req.param('file'))
+    const file = c.req.param('file')
+    const content = contents.get(file)
+    if (!content) return c.text('File not found.', 404)
+    const type = ownValue(contentTypes, extname(file)) ?? 'application/octet-stream'
+    if (!Buffer.isBuffer(content)) return sendAsset(c, type, content)
     // The preview of a page is in a frame without an origin, and browsers load fonts of other origins only with CORS.
-    if (font)
-      return c.body(font, 200, { ...immutable, 'content-type': 'font/woff2', 'access-control-allow-origin': '*' })
-    const file = files.get(c.req.param('file'))
-    if (!file) return c.text('File not found.', 404)
-    return sendAsset(c, file.type, file.content)
+    return c.body(content, 200, { ...immutable, 'content-type': type, 'access-control-allow-origin': '*' })
   })
 
   return {

@@ -10,7 +10,9 @@ type LibraryName = 'graphiql' | 'swagger-ui'
 
 /** The files of browser libraries, loaded on first use: most servers never need them. */
 export interface Libraries {
-  /** Returns the paths of a library's files by name, such as `graphiql.js` → `/assets/graphiql/graphiql.3f2a9c01d4.js`. */
+  /**
+   * Returns the paths of a library's files by name, such as `graphiql.js` → `/assets/graphiql/graphiql.3f2a9c01d4.js`.
+   */
   paths(library: LibraryName): Promise<(file: string) => string>
   /** Serves the files as immutable: a changed file has another name. */
   readonly routes: Hono

@@ -2,7 +2,7 @@
 declare const YogaGraphiQL: { renderYogaGraphiQL: (element: Element, options: object) => void }
 
 const root = document.getElementById('graphiql')
-if (root === null) throw new Error('The page has no place for GraphiQL.')
+if (root === null) throw new Error('The page has no element for GraphiQL.')
 const { options, workers }: { options: { defaultTabs: object[] }; workers: Record<string, string> } = JSON.parse(
   root.dataset['settings'] ?? '',
 )

@@ -11,7 +11,7 @@ import { nodeRequest } from '../request/node-request.ts'
 export interface SubmittedForm {
   /** The text fields. */
   readonly fields: URLSearchParams
-  /** The chosen files by field; without files that were not chosen. */
+  /** The chosen files by field. Fields without a chosen file are absent. */
   readonly files: ReadonlyMap<string, File>
 }
 
@@ -139,7 +139,7 @@ interface InputProps extends FieldProps {
   readonly pattern?: string
   readonly inputmode?: 'numeric' | 'text' | 'email' | 'url'
   readonly placeholder?: string
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
 }
 
@@ -182,7 +182,7 @@ export function FileField({
   id = name,
   ...rest
 }: Omit<FieldProps, 'value'> & {
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
   /** The media types or extensions to offer; absent: all. */
   readonly accept?: string
@@ -223,7 +223,7 @@ export function fileIn({ files, fields }: SubmittedForm, name: string): File | u
 /** The name of the field that marks that a file was chosen in a form. */
 const sentFile = (name: string) => `${name}.sent`
 
-/** Returns whether a name is that of such a field. */
+/** Returns whether a name is that of a field that marks a chosen file. */
 export const isSentFile = (name: string): boolean => name.endsWith('.sent')
 
 /** Names the account of a password field, for password managers. */
@@ -245,7 +245,7 @@ export function TextField({
   readonly rows?: number
   readonly maxlength?: number
   readonly placeholder?: string
-  /** If another form of the page has a field with this name. */
+  /** Needed if another form of the page has a field with this name. */
   readonly id?: string
 }) {
   return (
@@ -300,7 +300,9 @@ export function SelectField({
   )
 }
 
-/** Renders a checkbox. A hidden field beside it marks that it was shown, because browsers do not send unchecked boxes. */
+/**
+ * Renders a checkbox. A hidden field beside it marks that it was shown, because browsers do not send unchecked boxes.
+ */
 export function CheckboxField({
   label,
   name,

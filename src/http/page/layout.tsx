@@ -58,8 +58,8 @@ const navigation = [
 const contentPlaceholder = '<!--content-->'
 
 /**
- * Renders the HTML before and after a page's content. While a page is being sent, the style sheet and scripts recognize by
- * the footer that the content is complete.
+ * Renders the HTML before and after a page's content. While a page is being sent, the style sheet and scripts recognize
+ * by the footer that the content is complete.
  */
 export function renderPageShell(site: Site, props: PageProps): readonly [string, string] {
   const [before = '', after = ''] = String(<PageShell site={site} {...props} />).split(contentPlaceholder)

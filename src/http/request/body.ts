@@ -48,8 +48,8 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
 }
 
 /**
- * Returns whether the connection closes after the answer. An answer before the end of the body would then be lost: closing
- * a connection with unread data resets it (RFC 9112 §9.6).
+ * Returns whether the connection closes after the answer. An answer before the end of the body would then be lost:
+ * closing a connection with unread data resets it (RFC 9112 §9.6).
  */
 function closesAfterAnswer({ httpVersion, headers: { connection = '' } }: IncomingMessage): boolean {
   return /\bclose\b/i.test(connection) || (httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection))

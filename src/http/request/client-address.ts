@@ -9,9 +9,10 @@ const unknownAddress = '0.0.0.0'
 const MAX_HOPS = 32
 
 /**
- * Returns the caller's address as canonical text: the socket's, unless it is a trusted proxy. Then reads `X-Forwarded-For`
- * from the right, where our own proxies write, up to the first untrusted hop; the entries left of it are the caller's own
- * claim. An entry that is not an address (`unknown`, an obfuscated name) ends the walk at the last valid one.
+ * Returns the caller's address as canonical text: the socket's, unless it is a trusted proxy. Then reads
+ * `X-Forwarded-For` from the right, where our own proxies write, up to the first untrusted hop; the entries left of it
+ * are the caller's own claim. An entry that is not an address (`unknown`, an obfuscated name) ends the walk at the last
+ * valid one.
  * @param forwardedFor the header's value, several lines joined by commas as Node does.
  * @param trusted the proxies' addresses (`TRUST_PROXY`), or null when there are none.
  */

@@ -3,21 +3,23 @@ import { LRUCache } from 'lru-cache'
 import { parseUrl } from '../../core/url.ts'
 
 /**
- * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid Host:
- * two servers in a chain might choose different hosts. HTTP/1.0, which load balancers may use for health checks, has no
- * Host.
+ * Returns why the host of a request is refused, or null. RFC 9112 §3.2 requires 400 for a missing, repeated or invalid
+ * Host: two servers in a chain might choose different hosts. HTTP/1.0, which load balancers may use for health checks,
+ * has no Host.
  */
 export function hostError({ headers: { host }, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null {
   if (host === undefined) return httpVersion === '1.0' ? null : 'The Host header is missing.'
   if (isRepeated(rawHeaders)) return 'The Host header is given twice.'
-  if (!validHosts.memo(host)) return 'The Host header names no host.'
+  if (!validHosts.memo(host)) return 'The Host header does not name a host.'
   if (url.startsWith('/') || !url.includes('://')) return null
-  return authorityOf(url) === authorityOf(`http://${host}`) ? null : 'The Host header is not the host of the address.'
+  return authorityOf(url) === authorityOf(`http://${host}`)
+    ? null
+    : 'The Host header does not match the host of the address.'
 }
 
 /**
- * Returns the path and query of a request target. Strips scheme and host of the absolute form, which a server must accept
- * (RFC 9112 §3.2.2).
+ * Returns the path and query of a request target. Strips scheme and host of the absolute form, which a server must
+ * accept (RFC 9112 §3.2.2).
  */
 export function originForm(url: string): string {
   return /^https?:\/\/[^/?]*(\/.*)?$/i.exec(url)?.[1] ?? (isAbsolute(url) ? '/' : url)

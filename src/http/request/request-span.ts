@@ -15,8 +15,8 @@ export function traceparentOf({ headers }: Pick<IncomingMessage, 'headers'>): Pi
 }
 
 /**
- * Answers a request in a span, which ends when its connection is done with it. Follows OpenTelemetry's conventions for HTTP,
- * without the path, the query, headers and the address of the client.
+ * Answers a request in a span, which ends when its connection is done with it. Follows OpenTelemetry's conventions for
+ * HTTP, without the path, the query, headers and the address of the client.
  */
 export function inRequestSpan(
   tracer: Tracer,

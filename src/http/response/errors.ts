@@ -52,8 +52,8 @@ export interface RestError {
 }
 
 /**
- * Converts an error to a REST response. Logs an unexpected error and returns only its id. The database room itself logs an
- * unavailable database, once.
+ * Converts an error to a REST response. Logs an unexpected error and returns only its id. The database room itself logs
+ * an unavailable database, once.
  */
 export function toRestError(error: unknown, now: Date, log: Logger): RestError {
   const unavailable = unavailability(error)

@@ -13,9 +13,9 @@ interface Quota {
 }
 
 /**
- * Returns the headers with the caller's remaining quota, alternating names and values: `RateLimit-Policy` and `RateLimit`
- * of draft-ietf-httpapi-ratelimit-headers-11 (the window in seconds), and the older `X-RateLimit-*` (reset in epoch
- * seconds).
+ * Returns the headers with the caller's remaining quota, alternating names and values: `RateLimit-Policy` and
+ * `RateLimit` of draft-ietf-httpapi-ratelimit-headers-11 (the window in seconds), and the older `X-RateLimit-*` (reset
+ * in epoch seconds).
  */
 export function limitHeaders({ limit, remaining, resetsAt }: Quota, now: Date): string[] {
   return [

@@ -5,7 +5,9 @@ import type { Context } from 'hono'
 
 const held = new WeakSet<Context>()
 
-/** Makes the answer to a request be returned whole, so that the caller can change its headers. */
+/**
+ * Makes `sendAnswer` return the answer to a request instead of writing it, so that the caller can change its headers.
+ */
 export function holdAnswer(c: Context): void {
   held.add(c)
 }
@@ -29,9 +31,9 @@ export function answerWith(
 }
 
 /**
- * Writes a complete answer directly to the connection, because a web Response would halve the requests per second of pages.
- * Returns a Response if there is no connection, as in tests of the router alone, and for HEAD, for which Hono creates its
- * own Response.
+ * Writes a complete answer directly to the connection, because a web Response would halve the requests per second of
+ * pages. Returns a Response if there is no connection, as in tests of the router alone, and for HEAD, for which Hono
+ * creates its own Response.
  */
 export function sendAnswer(c: Context, answer: Answer): Response {
   const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing

@@ -5,7 +5,7 @@ import { answerWith, sendAnswer } from './send-answer.ts'
 
 /** An uploaded file. */
 export interface SentFile {
-  /** It never changes under this id. */
+  /** The content never changes under this id. */
   readonly id: string
   readonly name: string
   readonly type: string
@@ -15,8 +15,8 @@ export interface SentFile {
 }
 
 /**
- * Sends an uploaded file, or 304 if the client has it. Browsers never run it: they do not guess its type, save anything but
- * pictures, and open it without scripts and without an origin.
+ * Sends an uploaded file, or 304 if the client has it. Browsers never run it: they do not guess its type, save anything
+ * but pictures, and open it without scripts and without an origin.
  */
 export function sendFile(
   c: Context,

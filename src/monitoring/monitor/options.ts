@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../../core/context.ts'
 import type { Issue } from '../../core/errors.ts'
+import { issueMessage } from '../../core/issue-message.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { atMostOne, exactlyOne, invalid } from '../../core/validation.ts'
 import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
@@ -145,9 +146,7 @@ const SECRET_NOT_KEPT = 'must be sent again: a secret is kept only while the sch
 
 function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]
-  const result = kindRules[kind].options.safeParse(withoutNulls(input), {
-    error: (issue) => (issue.code === 'invalid_type' && issue.input === undefined ? 'must be given' : undefined),
-  })
+  const result = kindRules[kind].options.safeParse(withoutNulls(input), { error: issueMessage })
   const within = (issues: readonly { path: readonly PropertyKey[]; message: string }[]) =>
     invalid(issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   if (!result.success) throw within(result.error.issues)

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
+import { issueMessage } from '../../core/issue-message.ts'
 import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import { commonOptions } from './common.ts'
@@ -55,7 +56,7 @@ const keyword = z
   })
   .superRefine(({ text, isRegex }, ctx) => {
     if (!isRegex) return
-    for (const issue of patternText.safeParse(text).error?.issues ?? [])
+    for (const issue of patternText.safeParse(text, { error: issueMessage }).error?.issues ?? [])
       ctx.addIssue({ code: 'custom', path: ['text'], message: issue.message })
   })
 

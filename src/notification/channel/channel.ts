@@ -4,7 +4,6 @@ import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import type { NotificationContent } from '../content/content.ts'
-import type { MemberPush } from '../push/member-push.ts'
 import type { Mailer } from './mailer.ts'
 
 /** An address as parsed by its channel. */
@@ -46,8 +45,8 @@ export type Outcome =
       /** Without secrets, because the organization can read it. */
       readonly message: string
       /**
-       * TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it no longer accepts any
-       * message.
+       * TEMPORARY: the delivery is retried. REFUSED: the receiver never accepts this message. GONE: it no longer
+       * accepts any message.
        */
       readonly permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'
       /** The receiver's `Retry-After` in milliseconds. */
@@ -72,8 +71,6 @@ export interface SendTools {
   /** Null if email is not set up. */
   readonly mailer: Mailer | null
   readonly now: Clock
-  /** Sends to the browsers of members. Absent where only subscribers are notified. */
-  readonly push?: MemberPush
 }
 
 /** A way to reach subscribers. To add one, write a file and add it to `channels.ts`. */
@@ -122,8 +119,8 @@ function labelOf({ host, pathname, search }: URL): string {
 }
 
 /**
- * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner of a
- * channel knows such a URL, so nobody else can be flooded.
+ * Returns a schema for the URL of a service's incoming webhook, at one of its hosts or their subdomains. Only the owner
+ * of a channel knows its URL, so no one else can be flooded.
  */
 export function incomingWebhookAddress(service: string, hosts: readonly string[]) {
   const mistakeOf = ({ protocol, hostname }: URL) => {

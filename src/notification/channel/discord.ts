@@ -6,8 +6,8 @@ import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook). 401, 403 and 404: the webhook is gone;
- * 400: the message is invalid; 429 carries `Retry-After`.
+ * Discord webhooks (https://docs.discord.com/developers/resources/webhook#execute-webhook). 401, 403 and 404: the
+ * webhook is gone; 400: the message is invalid; 429 carries `Retry-After`.
  */
 export const discord: Channel = {
   name: 'Discord',
@@ -30,7 +30,9 @@ function bodyOf(
   { page, words, headline, tone, facts, html, action, reason, event }: NotificationContent,
   manageUrl: string,
 ) {
-  const said = [plainText(html), `[${action.label}](${action.url})`].filter(Boolean).map((text) => truncate(text, 3500))
+  const paragraphs = [plainText(html), `[${action.label}](${action.url})`]
+    .filter(Boolean)
+    .map((text) => truncate(text, 3500))
   return {
     username: truncate(words.page.feed(page.name).replace(/discord|clyde/gi, '…'), 80),
     // Keeps mentions in a message from notifying users.
@@ -39,7 +41,7 @@ function bodyOf(
       {
         title: truncate(headline, 256),
         url: action.url,
-        description: said.join('\n\n'),
+        description: paragraphs.join('\n\n'),
         color: colours[tone],
         timestamp: event.at.toISOString(),
         fields: [

@@ -14,8 +14,8 @@ const TLS_CODES = new Set(['ETLS'])
 const CERTIFICATE = /certificate|self.signed|altname|SSL|TLS/i
 
 /**
- * Connects to the server of `SMTP_URL` as the mailer does, uses STARTTLS if it is offered, logs in if the URL has a user, and
- * quits. Never rejects; each step takes at most about five seconds.
+ * Connects to the server of `SMTP_URL` as the mailer does, uses STARTTLS if it is offered, logs in if the URL has a
+ * user, and quits. Never rejects; each step takes at most about five seconds.
  */
 export async function tryMailServer(smtpUrl: string): Promise<MailTrial> {
   const { auth, ...options } = parseConnectionUrl(smtpUrl)

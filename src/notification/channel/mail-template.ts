@@ -3,7 +3,10 @@ import { plainLines } from '../../core/markdown/markdown.ts'
 import { piecesOf, withoutIsolates } from '../../language/isolate.ts'
 import type { Look, NotificationContent, Tone } from '../content/content.ts'
 
-/** The content of an email. Texts are plain except `html`. The owner's texts within our sentences can be marked (`isolate`). */
+/**
+ * The content of an email. Texts are plain except `html`. The owner's texts within our sentences can be marked
+ * (`isolate`).
+ */
 export interface MailContent
   extends Pick<
     NotificationContent,
@@ -36,8 +39,9 @@ export function textOf({ headline, facts, html, action, reason, links }: MailCon
 const ownLook: Look = { accentColor: '#0d6656', logoUrl: null }
 
 /**
- * Renders an email as HTML with tables and inline styles, which mail programs support. Those that support media queries respect a
- * preference for dark mode. Nothing is fetched except the owner's logo, whose URL is the same for all readers.
+ * Renders an email as HTML with tables and inline styles, which mail programs support. Those that support media queries
+ * respect a preference for dark mode. Nothing is fetched except the owner's logo, whose URL is the same for all
+ * readers.
  */
 export function htmlOf({
   about,
@@ -94,8 +98,8 @@ function valueHtml(value: string, tag: string | undefined): string {
 }
 
 /**
- * Renders a sentence of ours. The owner's texts in it get their own direction, and their own language if it is not that of the
- * email.
+ * Renders a sentence of ours. The owner's texts in it get their own direction, and their own language if it is not that
+ * of the email.
  */
 function sentenceHtml(sentence: string, tag: string | undefined): string {
   return piecesOf(sentence)

@@ -19,8 +19,8 @@ export interface Mail {
   readonly messageId: string
   readonly inReplyTo: string | null
   /**
-   * The list that the email belongs to, and the URL at which a POST unsubscribes; null if it only concerns the recipient's own
-   * account.
+   * The list that the email belongs to, and the URL at which a POST unsubscribes; null if it only concerns the
+   * recipient's own account.
    */
   readonly list: { readonly id: string; readonly unsubscribeUrl: string } | null
   readonly date: Date
@@ -37,15 +37,24 @@ export interface Mailer {
 
 /** The mailer of the settings. */
 export interface SettingsMailer extends Mailer {
-  /** Whether the last email failed for a reason on our side, such as an unreachable server. Refused recipients do not count. */
+  /**
+   * Whether the last email failed for a reason on our side, such as an unreachable server. Refused recipients do not
+   * count.
+   */
   isFailing(): boolean
 }
 
 /** The maximum number of connections to the SMTP server. */
 const CONNECTIONS = 8
-/** The maximum number of emails that are being sent, or were accepted but not recorded yet. A crash can send these twice. */
+/**
+ * The maximum number of emails that are being sent, or were accepted but not recorded yet. A crash can send these
+ * twice.
+ */
 export const MAX_CONCURRENT_MAILS = CONNECTIONS
-/** The timeout of a send, in milliseconds. After it, an email may have been accepted or not, and is sent again with the same id. */
+/**
+ * The timeout of a send, in milliseconds. After it, an email may have been accepted or not, and is sent again with the
+ * same id.
+ */
 const TIMEOUT = 45 * SECOND
 
 /**
@@ -130,8 +139,8 @@ interface SmtpError extends Error {
 }
 
 /**
- * Classifies a failure. A server that refuses the recipient or the message itself (5xx, RFC 5321 §4.2.1) does so permanently;
- * anything else, such as an unknown sender or a wrong password, is for the operator to fix.
+ * Classifies a failure. A server that refuses the recipient or the message itself (5xx, RFC 5321 §4.2.1) does so
+ * permanently; anything else, such as an unknown sender or a wrong password, is for the operator to fix.
  */
 function failureOf(error: SmtpError): Outcome {
   const { responseCode: status = null, response, command = '', message } = error

@@ -9,8 +9,8 @@ import { post } from './post.ts'
 const MAX_TEXT_LENGTH = 3000
 
 /**
- * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and 410: the
- * webhook, its channel or its team is gone or closed; 400: the message is invalid.
+ * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and
+ * 410: the webhook, its channel or its team is gone or closed; 400: the message is invalid.
  */
 export const slack: Channel = {
   name: 'Slack',
@@ -22,7 +22,7 @@ export const slack: Channel = {
 }
 
 function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
-  const said = [
+  const lines = [
     `*${escapeText(headline)}*`,
     ...facts.map(([name, value]) => `${escapeText(name)}: ${escapeText(value)}`),
     ...(html === '' ? [] : [escapeText(plainText(html))]),
@@ -35,7 +35,7 @@ function bodyOf({ page, words, headline, tone, facts, html, action, reason }: No
       {
         color: colours[tone],
         blocks: [
-          { type: 'section', text: { type: 'mrkdwn', text: truncate(said.join('\n'), MAX_TEXT_LENGTH) } },
+          { type: 'section', text: { type: 'mrkdwn', text: truncate(lines.join('\n'), MAX_TEXT_LENGTH) } },
           {
             type: 'context',
             elements: [

@@ -5,12 +5,12 @@ import { webhookAddress } from './channel.ts'
 import { post } from './post.ts'
 
 /**
- * Webhooks as defined by Standard Webhooks 1.0 (https://www.standardwebhooks.com). Any response except 2xx is retried; 410 ends the
- * subscription. During the rotation of a secret, a message carries a signature by each secret.
+ * Webhooks as defined by Standard Webhooks 1.0 (https://www.standardwebhooks.com). Any response except 2xx is retried;
+ * 410 ends the subscription. During the rotation of a secret, a message carries a signature by each secret.
  */
 export const webhook: Channel = {
   name: 'webhook',
-  // Anybody can be behind a host, so the limits protect the host.
+  // Anyone can own the host, so the limits protect the host.
   address: webhookAddress(
     () => null,
     ({ hostname }) => hostname,

@@ -7,8 +7,8 @@ import { post } from './post.ts'
 
 /**
  * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", with an adaptive card
- * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). 404 and 410: the workflow
- * is deleted; 400 and 401: it is turned off.
+ * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). 404 and 410:
+ * the workflow is deleted; 400 and 401: it is turned off.
  */
 export const teams: Channel = {
   name: 'Microsoft Teams',

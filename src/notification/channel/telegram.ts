@@ -30,9 +30,9 @@ const address = z
   })
 
 /**
- * Telegram, through the subscriber's bot (https://core.telegram.org/bots/api#sendmessage). Errors have their reason in JSON, and
- * the seconds to wait in `parameters.retry_after`. 401, 403 and 404: the bot was deleted or removed; 400: the chat is unknown or
- * the message is invalid.
+ * Telegram, through the subscriber's bot (https://core.telegram.org/bots/api#sendmessage). Errors have their reason in
+ * JSON, and the seconds to wait in `parameters.retry_after`. 401, 403 and 404: the bot was deleted or removed; 400: the
+ * chat is unknown or the message is invalid.
  */
 export const telegram: Channel = {
   name: 'Telegram',

@@ -44,10 +44,14 @@ export interface NotificationContent {
   readonly message: string
   /** The message in HTML. */
   readonly html: string
-  /** The same with the owner’s texts marked (`isolate`), for emails, which show each in its own language and direction. */
+  /**
+   * These fields with the owner’s texts marked (`isolate`), for emails, which show each in its own language and
+   * direction.
+   */
   readonly isolated?: Pick<NotificationContent, 'headline' | 'facts' | 'reason'>
   /**
-   * The languages (BCP 47) of the message, of the owner's text in the headline, and of names, if they differ from the subscriber's.
+   * The languages (BCP 47) of the message, of the owner's text in the headline, and of names, if they differ from the
+   * subscriber's.
    */
   readonly messageTag?: string
   readonly titleTag?: string
@@ -332,8 +336,8 @@ export function withheldContent(
 }
 
 /**
- * Renders the message to an address that was entered in the form: a confirmation link, or, for a confirmed subscription, a link to
- * its settings. The form responds the same in both cases.
+ * Renders the message to an address that was entered in the form: a confirmation link, or, for a confirmed
+ * subscription, a link to its settings. The form responds the same in both cases.
  * @param written the catalogue of the language in which the owner writes.
  */
 export function subscriptionContent(
@@ -346,20 +350,20 @@ export function subscriptionContent(
   const { confirmed, at, url } = about
   const { name, slug } = organization
   const page = { name, slug, url: pageUrl(organization, baseUrl) }
-  const said = confirmed ? words.mail.confirmed : words.mail.confirm
+  const texts = confirmed ? words.mail.confirmed : words.mail.confirm
   return withPlainTexts({
     page,
     words,
     look: lookOf(organization, baseUrl),
-    subject: said.topic,
-    headline: said.headline(isolate(name)),
+    subject: texts.topic,
+    headline: texts.headline(isolate(name)),
     tone: 'neutral',
     facts: [],
     // Without Markdown, markup in the name has no effect.
     message: '',
     html: '',
     action: { label: confirmed ? words.mail.manage : words.subscription.confirm, url },
-    reason: said.reason(isolate(name)),
+    reason: texts.reason(isolate(name)),
     ...(words.tag !== written.tag && { namesTag: written.tag, titleTag: written.tag }),
     event: {
       type: confirmed ? 'subscription.confirmed' : 'subscription.confirm',
@@ -412,7 +416,8 @@ const toWords = (constant: string) => constant.toLowerCase().replaceAll('_', ' '
 const timeFormats = new LRUCache<string, (at: Date) => string>({ max: 500 })
 
 /**
- * Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. Formatters are slow to create, so they are cached.
+ * Returns a formatter of times in a time zone, such as `20 Nov 2026, 14:32 CET`. Formatters are slow to create, so they
+ * are cached.
  */
 export function timeIn(timeZone: string, { tag, date }: Pick<Catalogue, 'tag' | 'date'>): (at: Date) => string {
   const key = `${tag} ${timeZone}`

@@ -9,10 +9,10 @@ import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from
 import type { Language } from '../../language/catalogue.ts'
 import { languages } from '../../language/catalogue.ts'
 import { readUpdateFiles } from '../../status/incident/file-store.ts'
-import type { PageScope } from '../../status/page/page-scope.ts'
-import { shows } from '../../status/page/page-scope.ts'
+import type { PageScope } from '../../status/page-scope.ts'
+import { shows } from '../../status/page-scope.ts'
 import { shownServiceOf, statusCausesSelect } from '../../status/service/shown-status.ts'
-import { storedTexts } from '../../status/translations.ts'
+import { storedTexts } from '../../status/timeline/translations.ts'
 
 const referenceFields = { id: z.string(), name: z.string() }
 
@@ -64,7 +64,7 @@ const servicePayload = z.object({
   step: z.literal('STATUS_CHANGED'),
   id: z.string(),
   title: z.string(),
-  /** UNKNOWN: its monitors have no results any more. */
+  /** UNKNOWN: its monitors no longer have results. */
   status: z.enum({ ...ServiceStatus, UNKNOWN: 'UNKNOWN' }),
 })
 
@@ -165,8 +165,8 @@ export interface Notification {
 }
 
 /**
- * Builds the notification of an event; null if the event is not announced or its subject is deleted. It describes the state at the
- * time of the event as far as the timeline allows, because the log may be read late.
+ * Builds the notification of an event; null if the event is not announced or its subject is deleted. It describes the
+ * state at the time of the event as far as the timeline allows, because the log may be read late.
  */
 export async function buildNotification(db: Database, event: Event): Promise<Notification | null> {
   if (!isFor('subscribers', event.kind)) return null
@@ -215,7 +215,7 @@ async function buildIncidentPayload(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   })
   const files = (await readUpdateFiles(db, [update.id])).map(({ id, name, alt }) => ({ id, name, alt }))
-  const said = new Map(
+  const statuses = new Map(
     updates.flatMap(({ services }) => services.map((each) => [each.serviceId, each.status] as const)),
   )
   return {
@@ -232,7 +232,7 @@ async function buildIncidentPayload(
     ...(files.length > 0 && { files }),
     services: incident.services.map((each) => ({
       ...each.service,
-      status: status === 'RESOLVED' ? 'OPERATIONAL' : (said.get(each.serviceId) ?? each.status),
+      status: status === 'RESOLVED' ? 'OPERATIONAL' : (statuses.get(each.serviceId) ?? each.status),
     })),
   }
 }

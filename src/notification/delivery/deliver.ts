@@ -9,14 +9,14 @@ import type { SendResult, SendTools } from '../channel/channel.ts'
 import { internalFailure } from '../channel/channel.ts'
 import { MAIL } from '../channel/email.ts'
 import { channels } from '../channels.ts'
-import { buildMessage } from '../content/delivery-message.ts'
-import { deferralOf } from '../mail/budget.ts'
-import { progressAfter } from './attempt.ts'
-import { postponedUntil } from './backoff.ts'
+import { progressAfter } from '../queue/attempt.ts'
+import { postponedUntil } from '../queue/backoff.ts'
+import { SEND_DEADLINE } from '../queue/lease.ts'
+import { deferralOf } from './deferral.ts'
 import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
+import { buildMessage } from './delivery-message.ts'
 import { createDeliveryStore } from './delivery-store.ts'
-import { SEND_DEADLINE } from './lease.ts'
 
 /** A delivery that a worker has claimed. */
 export interface ClaimedDelivery {
@@ -41,8 +41,8 @@ export interface DeliveryTools {
 }
 
 /**
- * Returns a function that tries once to send a delivery and stores the result. Before it stores the result, it calls `sent`, when
- * the destination (but not the subscriber) is free for another delivery.
+ * Returns a function that tries once to send a delivery and stores the result. Before it stores the result, it calls
+ * `sent`, when the destination (but not the subscriber) is free for another delivery.
  */
 export function createDelivering(parts: DeliveryTools): (taken: ClaimedDelivery, sent: () => void) => Promise<void> {
   const { ctx, pool, seal, usage, metrics, random = Math.random } = parts

@@ -26,7 +26,10 @@ export interface Slot {
 export interface Slots {
   /** Acquires a slot; null if none is free. `onFree` is called when one may be free. */
   acquire(delivery: Pick<DueDelivery, 'destination' | 'subscriber'>): Slot | null
-  /** Returns the destinations with enough running and queued deliveries. @param queued the destination of each queued delivery. */
+  /**
+   * Returns the destinations with enough running and queued deliveries. @param queued the destination of each queued
+   * delivery.
+   */
   saturated(queued: readonly string[]): string[]
   /** Stops calling `onFree`. */
   close(): void

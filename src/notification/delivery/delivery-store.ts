@@ -4,10 +4,10 @@ import { createBatchWriter } from '../../core/concurrency/batch-writer.ts'
 import { transaction } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Outcome } from '../channel/channel.ts'
-import { countBounces } from '../mail/bounce.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
+import type { Attempt, DeliveryProgress } from '../queue/attempt.ts'
+import { countBounces } from '../subscriber/bounce.ts'
 import { stopSubscribers } from '../subscriber/subscriber.ts'
-import type { Attempt, DeliveryProgress } from './attempt.ts'
 import type { DueDelivery } from './delivery.ts'
 
 /** The result of a delivery that a worker had claimed. */
@@ -21,11 +21,16 @@ interface DeliveryResult {
 
 /** Stores the results of deliveries in batches. */
 export interface DeliveryStore {
-  /** Resolves once the result is stored, or after too many failed tries; then the message is sent again with the same id. */
+  /**
+   * Resolves once the result is stored, or after too many failed tries; then the message is sent again with the same
+   * id.
+   */
   record(ended: DeliveryResult): Promise<void>
 }
 
-/** The maximum number of results per statement, and how long they are gathered: a statement costs as much as many rows. */
+/**
+ * The maximum number of results per statement, and how long they are gathered: a statement costs as much as many rows.
+ */
 const BATCH = 500
 const GATHER_MS = 20
 /** How many times storing is tried, with pauses in between. By then, the lease has expired. */
@@ -33,8 +38,8 @@ const MAX_ATTEMPTS = 60
 const RETRY_PAUSE = SECOND
 
 /**
- * Creates a store that writes results that arrive at about the same time with one statement. A crash repeats only the messages of
- * the last few hundredths of a second, and only those emails that were accepted since the last statement.
+ * Creates a store that writes results that arrive at about the same time with one statement. A crash repeats only the
+ * messages of the last few hundredths of a second, and only those emails that were accepted since the last statement.
  */
 export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>): DeliveryStore {
   const results = createBatchWriter<WaitingResult>({
@@ -45,16 +50,16 @@ export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool,
     async write(batch) {
       const ended = batch.map((waiting) => waiting.ended)
       await store(ctx, pool, ended)
-      for (const { tell } of batch) tell()
+      for (const { resolve } of batch) resolve()
       return undefined
     },
   })
-  return { record: (ended) => new Promise((tell) => results.add({ ended, tell })) }
+  return { record: (ended) => new Promise((resolve) => results.add({ ended, resolve })) }
 }
 
 interface WaitingResult {
   readonly ended: DeliveryResult
-  readonly tell: () => void
+  readonly resolve: () => void
 }
 
 function isSentMail({ delivery, outcome }: DeliveryResult): boolean {

@@ -5,26 +5,27 @@ import { earliestOf } from '../../database/lease/agenda.ts'
 import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { LEASE, pauses } from '../queue/lease.ts'
 import type { ClaimedDelivery, DeliveryTools } from './deliver.ts'
 import { createDelivering } from './deliver.ts'
 import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
 import type { Slot } from './delivery-slots.ts'
 import { CONCURRENCY, createSlots } from './delivery-slots.ts'
-import { LEASE, pauses } from './lease.ts'
 
 /** A delivery with less time left on its lease is released instead of started. */
 const MIN_LEASE = 50 * SECOND
 /** How many deliveries one statement claims. */
 const BATCH = 200
 /**
- * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber may have
- * unsubscribed.
+ * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber
+ * may have unsubscribed.
  */
 const FRESH = SECOND
 
 /**
- * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in order.
+ * Selects the first pending delivery of each subscriber and subject, so that the updates of an incident arrive in
+ * order.
  */
 const isFirstPending = Prisma.sql`NOT EXISTS (
   SELECT 1 FROM "Delivery" AS earlier

@@ -7,7 +7,7 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { Notification } from '../content/payload.ts'
 import { buildNotification, serializePayload } from '../content/payload.ts'
 import { dispatchPush } from '../push/queue.ts'
-import { notifyDeliveryWorkers } from './delivery.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 
 /** How many events of an organization one transaction turns into deliveries. */
 const BATCH = 100
@@ -16,9 +16,9 @@ const BATCH = 100
 export type EventReader = (tx: Context, organizationId: string, events: readonly Event[]) => Promise<void>
 
 /**
- * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of members, in the
- * transaction that moves the dispatcher's position. Does nothing while another worker dispatches. Returns whether there may be
- * more.
+ * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of
+ * members, in the transaction that moves the dispatcher's position. Does nothing while another worker dispatches.
+ * Returns whether there may be more.
  * @param read a further reader of the events.
  */
 export function dispatch(ctx: Context, organizationId: string, read?: EventReader): Promise<boolean> {
@@ -43,8 +43,8 @@ export function dispatch(ctx: Context, organizationId: string, read?: EventReade
 }
 
 /**
- * Creates the deliveries of an event with one statement, to subscribers whose page shows it. Delivery ids derive from the
- * subscriber and the event, which prevents duplicates. Returns their number.
+ * Creates the deliveries of an event with one statement, to subscribers whose page shows it. Delivery ids derive from
+ * the subscriber and the event, which prevents duplicates. Returns their number.
  */
 async function deliver(
   { db, now }: Context,
@@ -82,7 +82,8 @@ async function deliver(
 }
 
 /**
- * Selects the recipients of a page's report: its subscribers, or only the members among them if only members can read the report.
+ * Selects the recipients of a page's report: its subscribers, or only the members among them if only members can read
+ * the report.
  */
 function readsReport({ pageId, isPublished }: Extract<Notification['payload'], { about: 'REPORT' }>): Prisma.Sql {
   return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR reader.channel = 'EMAIL' AND EXISTS (

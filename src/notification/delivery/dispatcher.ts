@@ -18,7 +18,7 @@ export interface Dispatcher {
   /** Dispatches missed events, including those whose database notification was lost. */
   start(agenda: Agenda): void
   state(): LoopState
-  /** After a failure, looks for events now and waits for the result, but no longer than until that counts as busy. */
+  /** After a failure, looks for events now and waits for the result, at most until the dispatcher counts as busy. */
   check(): Promise<void>
   /** Finishes current work and stops. */
   close(): Promise<void>

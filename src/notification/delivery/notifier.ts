@@ -11,7 +11,7 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { SendTools } from '../channel/channel.ts'
 import { createPushWorker } from '../push/push-worker.ts'
 import { PUSH_CHANNEL } from '../push/queue.ts'
-import { DELIVERY_CHANNEL } from './delivery.ts'
+import { DELIVERY_CHANNEL } from '../queue/wake-up.ts'
 import { createDeliveryWorker } from './delivery-worker.ts'
 import type { EventReader } from './dispatch.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -27,8 +27,8 @@ export interface Notifier {
 }
 
 /**
- * Starts the dispatcher, which creates deliveries from events, and the workers that send them to subscribers and to the browsers of
- * members.
+ * Starts the dispatcher, which creates deliveries from events, and the workers that send them to subscribers and to the
+ * browsers of members.
  * @throws if `LISTEN` fails.
  */
 export async function startNotifier(parts: {

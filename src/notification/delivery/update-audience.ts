@@ -17,8 +17,8 @@ interface Row extends UpdateAudience {
 }
 
 /**
- * Counts the subscribers who were notified of incident updates, by update id and by channel, from the deliveries that are still
- * kept (30 days after they ended). The caller checks permissions. Runs one statement.
+ * Counts the subscribers who were notified of incident updates, by update id and by channel, from the deliveries that
+ * are still kept (30 days after they ended). The caller checks permissions. Runs one statement.
  * @param incidentIds the incidents of these updates.
  */
 export async function readUpdateAudiences(

@@ -31,7 +31,7 @@ import {
   segmentOf,
 } from '../../language/choice.ts'
 import { listServices } from '../../status/service/service-queries.ts'
-import { titleIn } from '../../status/translations.ts'
+import { titleIn } from '../../status/timeline/translations.ts'
 import { pageUrl } from '../content/content.ts'
 import { SUBSCRIPTION_PATH } from '../content/links.ts'
 import type { NotificationContext } from '../context.ts'
@@ -67,8 +67,8 @@ interface Options {
 }
 
 /**
- * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a subscription. The pages
- * need neither login nor scripts.
+ * Creates the routes of the pages to subscribe, and, by the link of a message, to confirm, change and end a
+ * subscription. The pages need neither login nor scripts.
  */
 export function subscriptionPages(options: Options): Hono {
   const app = new Hono()
@@ -282,9 +282,9 @@ function respond(
 /** Returns the language of a form: the one in its path, or the reader’s, if the page offers it. */
 function languageFor(c: HttpContext, { languages, defaultLanguage }: Page): Language {
   const offered = offeredLanguages(languages, defaultLanguage)
-  const asked = languageOfTag(c.req.query('language'))
-  return asked !== null && offered.offered.includes(asked)
-    ? asked
+  const requested = languageOfTag(c.req.query('language'))
+  return requested !== null && offered.offered.includes(requested)
+    ? requested
     : preferredLanguage(c.req.header('accept-language'), offered)
 }
 

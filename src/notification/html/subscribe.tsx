@@ -54,7 +54,10 @@ export function channelIn(text: string | null | undefined): UpdateChannel | null
   return channels.find((channel) => channel === text) ?? null
 }
 
-/** Renders the form that subscribes. Styles show only the fields of the selected channel, so that it works without scripts. */
+/**
+ * Renders the form that subscribes. Styles show only the fields of the selected channel, so that it works without
+ * scripts.
+ */
 export function SubscribeForm(props: SubscribeProps) {
   const { words, name, action, isMailEnabled, incident, ...preferences } = props
   const state = inWords(props.state, words)
@@ -118,9 +121,9 @@ function inWords(state: FormState, { subscribe: { problems } }: Catalogue): Form
   const messages: Readonly<Record<string, string>> = {
     email: problems.email,
     webhook: problems.url,
-    slack: problems.theirs('Slack'),
-    discord: problems.theirs('Discord'),
-    teams: problems.theirs('Microsoft Teams'),
+    slack: problems.webhookUrl('Slack'),
+    discord: problems.webhookUrl('Discord'),
+    teams: problems.webhookUrl('Microsoft Teams'),
     'telegram.botToken': problems.botToken,
     'telegram.chatId': problems.chatId,
   }

@@ -10,8 +10,8 @@ import { validate } from '../../core/validation.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { ChannelKind, StopReason } from '../../generated/prisma/enums.ts'
 import { email } from '../channel/email.ts'
-import { addressOf } from '../subscriber/token.ts'
-import { foldMailbox, mailboxStart } from './mailbox.ts'
+import { foldMailbox, mailboxStart } from '../channel/mailbox.ts'
+import { addressOf } from '../channel/sealed-address.ts'
 
 /** The context of suppressions. */
 export interface SuppressionContext extends Context {
@@ -41,8 +41,8 @@ export function suppressionIds(seal: SecretBox): (organizationId: string | null,
 }
 
 /**
- * Returns the scope of a stopped subscriber's suppression: its organization, all organizations, or none. Complaints and bounces
- * concern the mailbox and therefore all senders; a webhook that is gone may come back.
+ * Returns the scope of a stopped subscriber's suppression: its organization, all organizations, or none. Complaints and
+ * bounces concern the mailbox and therefore all senders; a webhook that is gone may come back.
  */
 export function suppressionScope(
   reason: StopReason,
@@ -142,8 +142,8 @@ export async function liftByConfirmation(
 const liftInput = z.object({ email: emailText })
 
 /**
- * Lifts the suppression of a mailbox after a complaint or bounces. This restores no subscription: the owner has to subscribe and
- * confirm. Operator only.
+ * Lifts the suppression of a mailbox after a complaint or bounces. This restores no subscription: the owner has to
+ * subscribe and confirm. Operator only.
  * @returns whether the mailbox was suppressed.
  * @throws Invalid.
  */
@@ -174,8 +174,8 @@ export async function subscribersAt({ db }: Pick<Context, 'db'>, addresses: read
 const BATCH = 500
 
 /**
- * Suppresses the addresses of all stopped subscribers, which earlier versions did not do. Can be repeated. Returns the number of
- * stopped subscribers.
+ * Suppresses the addresses of all stopped subscribers, which earlier versions did not do. Can be repeated. Returns the
+ * number of stopped subscribers.
  */
 export async function suppressStopped(ctx: Pick<SuppressionContext, 'db' | 'seal'>): Promise<number> {
   let after = ''

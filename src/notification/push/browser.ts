@@ -118,8 +118,8 @@ export interface PushTest {
 }
 
 /**
- * Sends a notification to one of the caller's browsers now, and returns the response of its push service. Removes a browser whose
- * subscription has ended.
+ * Sends a notification to one of the caller's browsers now, and returns the response of its push service. Removes a
+ * browser whose subscription has ended.
  * @param path the console path that it opens.
  * @throws NotFound.
  * @throws RateLimited after 30 tests in an hour.

@@ -62,7 +62,9 @@ export async function queuePush({ db, now }: Pick<Context, 'db' | 'now'>, push: 
 export const sealAcknowledgement = (seal: SecretBox, alertDeliveryId: string, path: string): string =>
   seal.seal(path, sealedAcknowledgement(alertDeliveryId))
 
-/** Queues the notifications of an event for the browsers of the organization's members, in the dispatcher's transaction. */
+/**
+ * Queues the notifications of an event for the browsers of the organization's members, in the dispatcher's transaction.
+ */
 export async function dispatchPush(ctx: Context, organizationId: string, event: Event): Promise<void> {
   if (!isFor('browsers', event.kind)) return
   const { db, now } = ctx

@@ -3,8 +3,8 @@ import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.t
 import { Prisma } from '../../generated/prisma/client.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
 import type { Outcome, SendResult } from '../channel/channel.ts'
-import { progressAfter } from '../delivery/attempt.ts'
-import { postponedUntil } from '../delivery/backoff.ts'
+import { progressAfter } from '../queue/attempt.ts'
+import { postponedUntil } from '../queue/backoff.ts'
 import type { PushContent } from './content.ts'
 import { parseContent } from './content.ts'
 import { sealedAcknowledgement } from './queue.ts'
@@ -35,8 +35,8 @@ export interface PushParts {
 }
 
 /**
- * Returns a function that tries once to send a notification, within the limits of its push service, and then deletes it, makes it due
- * again, or removes its browser.
+ * Returns a function that tries once to send a notification, within the limits of its push service, and then deletes
+ * it, makes it due again, or removes its browser.
  */
 export function createPushSender(parts: PushParts): (row: DuePush) => Promise<void> {
   const { ctx, tools, random = Math.random } = parts

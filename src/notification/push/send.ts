@@ -29,8 +29,9 @@ export interface PushTools extends Pick<SendTools, 'outbound' | 'now'> {
 }
 
 /**
- * Sends a notification to a browser through its push service (RFC 8030), with the guarded outbound client: the browser, and
- * therefore anyone, names the endpoint. GONE: the subscription has ended. Never rejects, except for malformed data, which is a bug.
+ * Sends a notification to a browser through its push service (RFC 8030), with the guarded outbound client: the browser,
+ * and therefore anyone, names the endpoint. GONE: the subscription has ended. Never rejects, except for malformed data,
+ * which is a bug.
  */
 export function sendPush(
   { outbound, now, seal, config, site }: PushTools,

@@ -39,7 +39,10 @@ function keyOf(publicKey: string, d: string): KeyObject {
 /** How long a push service accepts a token; RFC 8292 allows a day. */
 const LIFETIME = 12 * HOUR
 
-/** Returns the `Authorization` header for a push service (RFC 8292). @param contact a URL at which the operator can be reached. */
+/**
+ * Returns the `Authorization` header for a push service (RFC 8292). @param contact a URL at which the operator can be
+ * reached.
+ */
 export function vapidHeader(
   { publicKey, privateKey }: VapidKeys,
   endpoint: string,

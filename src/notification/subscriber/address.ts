@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hashSecret } from '../../account/api-key/secret.ts'
 import type { Context } from '../../core/context.ts'
+import { issueMessage } from '../../core/issue-message.ts'
 import { exactlyOne, invalid } from '../../core/validation.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
@@ -53,7 +54,7 @@ export function readAddress({ config }: Pick<Context, 'config'>, input: AddressI
     throw invalid([{ path: [key], message: 'is not available: email isn’t set up on this service' }])
   }
   const channel = addressKeys[key]
-  const parsed = channels[channel].address.safeParse(input[key])
+  const parsed = channels[channel].address.safeParse(input[key], { error: issueMessage })
   if (!parsed.success) {
     throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   }

@@ -53,8 +53,8 @@ function separatorOf(line: string): ',' | ';' {
 }
 
 /**
- * Returns a record of a CSV file with its line end. A field that a spreadsheet would evaluate, because it begins with `=`, `+`, `-`
- * or `@`, gets a leading apostrophe.
+ * Returns a record of a CSV file with its line end. A field that a spreadsheet would evaluate, because it begins with
+ * `=`, `+`, `-` or `@`, gets a leading apostrophe.
  */
 export function csvLine(fields: readonly string[]): string {
   return `${fields.map(csvField).join(',')}\r\n`

@@ -7,12 +7,12 @@ import { readAddress } from './address.ts'
 import { hashOnPage, subscribe } from './subscribe.ts'
 import { active } from './subscriber.ts'
 
-/** Whether a member gets the reports of a page by email. ASKED: the confirmation is pending. */
-export type ReportMail = 'NONE' | 'ASKED' | 'ACTIVE'
+/** Whether a member gets the reports of a page by email. PENDING: the address is not confirmed yet. */
+export type ReportMail = 'NONE' | 'PENDING' | 'ACTIVE'
 
 /**
- * Emails the reports of a page to a member each month. An address that gets no email about the page yet gets a confirmation link,
- * because accounts do not verify theirs.
+ * Emails the reports of a page to a member each month. An address that gets no email about the page yet gets a
+ * confirmation link, because accounts do not verify theirs.
  * @param pageId the page, or the organization for its first page.
  * @throws NotFound, Invalid without email, and as `subscribe`.
  */
@@ -40,7 +40,7 @@ export async function reportMailOf(
   const known = await subscriberAt(ctx, page, email)
   if (!known?.topics.includes('REPORTS')) return 'NONE'
   if (known.confirmedAt && known.stoppedAt === null) return 'ACTIVE'
-  return known.stopReason === null && ctx.now() < known.confirmableUntil ? 'ASKED' : 'NONE'
+  return known.stopReason === null && ctx.now() < known.confirmableUntil ? 'PENDING' : 'NONE'
 }
 
 function subscriberAt(

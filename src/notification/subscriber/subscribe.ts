@@ -16,12 +16,13 @@ import { change } from '../../event-log/change.ts'
 import type { Organization, Subscriber } from '../../generated/prisma/client.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageNamed, offeredLanguages } from '../../language/choice.ts'
-import { shows } from '../../status/page/page-scope.ts'
+import { shows } from '../../status/page-scope.ts'
+import { sealAddress } from '../channel/sealed-address.ts'
 import type { NotificationContext } from '../context.ts'
-import { notifyDeliveryWorkers } from '../delivery/delivery.ts'
 import { mailBudgets } from '../mail/budget.ts'
 import type { SuppressionReason } from '../mail/suppression.ts'
 import { mayRequestConfirmation, suppressedAmong } from '../mail/suppression.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import type { ParsedAddress } from './address.ts'
 import { addressFields, readAddress } from './address.ts'
 import type { Preferences } from './preferences.ts'
@@ -35,7 +36,7 @@ import {
   subscriptionFields,
 } from './preferences.ts'
 import { activate, requireSubscriberCapacity } from './subscriber.ts'
-import { newSecret, sealAddress, tokenFields } from './token.ts'
+import { newSecret, tokenFields } from './token.ts'
 
 /** How long a subscription can be confirmed after the request. */
 const CONFIRMATION_WINDOW = 48 * HOUR
@@ -50,13 +51,14 @@ const MAX_CONFIRMATIONS_PER_DAY = 5
 const newSubscriber = z.object({ slug: z.string(), ...addressFields, ...subscriptionFields, ...languageField })
 
 /**
- * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to confirm within
- * 48 hours, and returns null whether or not the address was known. For a key of the organization with scope WRITE, subscribes
- * without a confirmation and returns the subscriber.
- * @throws Invalid, NotFound for an unknown page, service or incident, Conflict for a resolved incident, LimitExceeded and
- * RateLimited for too many requests from this client or for this address, and TierLimitReached if the page is at its subscriber
- * limit.
- * @throws Conflict, only for the organization, if the address is subscribed, or has unsubscribed, which only its owner can undo.
+ * Subscribes an address to a page, or to one open incident until it is resolved. For a visitor, sends a message to
+ * confirm within 48 hours, and returns null whether or not the address was known. For a key of the organization with
+ * scope WRITE, subscribes without a confirmation and returns the subscriber.
+ * @throws Invalid, NotFound for an unknown page, service or incident, Conflict for a resolved incident, LimitExceeded
+ * and RateLimited for too many requests from this client or for this address, and TierLimitReached if the page is at
+ * its subscriber limit.
+ * @throws Conflict, only for the organization, if the address is subscribed, or has unsubscribed, which only its owner
+ * can undo.
  */
 export async function subscribe(ctx: NotificationContext, input: unknown): Promise<Subscriber | null> {
   const { slug, topics, serviceIds, incidentId = null, language, ...where } = validate(newSubscriber, input)

@@ -47,9 +47,9 @@ const isYes = (text: string) => /^(?:yes|true|1|x|y|subscribed)$/i.test(text.tri
 const isNo = (text: string) => /^(?:no|false|0|n)$/i.test(text.trim())
 
 /**
- * Reads the records of a list of subscribers in order, with or without a header, such as the list that Statuspage imports (`email`,
- * address, yes or no). A line with an email address is not a header. A column with an unknown name stands for the service with that
- * name if it holds yes or no.
+ * Reads the records of a list of subscribers in order, with or without a header, such as the list that Statuspage
+ * imports (`email`, address, yes or no). A line with an email address is not a header. A column with an unknown name
+ * stands for the service with that name if it holds yes or no.
  */
 export class SubscriberList {
   #columns: readonly Column[] | null = null

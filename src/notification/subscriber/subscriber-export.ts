@@ -2,9 +2,9 @@ import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import type { SubscriberFilter } from '../list-filter.ts'
-import { subscriberState, subscribersMatching } from '../list-filter.ts'
 import { csvLine } from './csv.ts'
+import type { SubscriberFilter } from './list-filter.ts'
+import { subscriberState, subscribersMatching } from './list-filter.ts'
 
 /** How many subscribers one statement reads. */
 const BATCH = 500
@@ -14,9 +14,9 @@ const HEAD = ['email', 'channel', 'state', 'topics', 'services', 'created', 'con
 type Position = { readonly createdAt: Date; readonly id: string }
 
 /**
- * Returns the subscribers that match a filter as CSV, oldest first. Yields parts, and reads on only as its reader does. An import
- * can read the CSV. Addresses of channels other than email are shortened, because anyone who knows them can post there. Requires a
- * key with scope READ.
+ * Returns the subscribers that match a filter as CSV, oldest first. Yields parts, and reads on only as its reader does.
+ * An import can read the CSV. Addresses of channels other than email are shortened, because anyone who knows them can
+ * post there. Requires a key with scope READ.
  * @throws Invalid for an invalid filter.
  */
 export function exportSubscribers(ctx: Context, filter: SubscriberFilter): AsyncGenerator<string, void> {

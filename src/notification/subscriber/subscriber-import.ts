@@ -12,7 +12,7 @@ import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { ImportOutcome } from '../../status/imported-record.ts'
 import { skipped as skippedRecord } from '../../status/imported-record.ts'
-import { shows } from '../../status/page/page-scope.ts'
+import { shows } from '../../status/page-scope.ts'
 import { email } from '../channel/email.ts'
 import type { NotificationContext } from '../context.ts'
 import type { SuppressionReason } from '../mail/suppression.ts'
@@ -55,12 +55,13 @@ const BATCH = 100
 const LOOKUP_BATCH = 200
 
 /**
- * Subscribes email addresses without a confirmation; the organization has their consent. Stopped subscribers stay stopped, and
- * suppressed addresses are skipped. Requires a key with scope WRITE.
- * @param input `csv` (RFC 4180) with or without a header; from a list that Statuspage exports or imports, only email addresses that
- * are not quarantined, with the services named like their components. `pageId`: the page that they follow, by default the first.
- * @throws Invalid, NotFound for an unknown page or service, or a service that is not on the page, TierLimitReached, and RateLimited
- * if the addresses exceed the day's quota; then none is subscribed.
+ * Subscribes email addresses without a confirmation; the organization has their consent. Stopped subscribers stay
+ * stopped, and suppressed addresses are skipped. Requires a key with scope WRITE.
+ * @param input `csv` (RFC 4180) with or without a header; from a list that Statuspage exports or imports, only email
+ * addresses that are not quarantined, with the services named like their components. `pageId`: the page that they
+ * follow, by default the first.
+ * @throws Invalid, NotFound for an unknown page or service, or a service that is not on the page, TierLimitReached, and
+ * RateLimited if the addresses exceed the day's quota; then none is subscribed.
  */
 export async function importSubscribers(ctx: NotificationContext, input: unknown): Promise<ImportResult> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -106,8 +107,8 @@ interface ConfirmedSubscriber {
 }
 
 /**
- * Subscribes addresses that were confirmed at another tool to incidents and maintenance, without a message, up to the tier's limit.
- * Stopped subscribers stay stopped. Requires a key with scope WRITE.
+ * Subscribes addresses that were confirmed at another tool to incidents and maintenance, without a message, up to the
+ * tier's limit. Stopped subscribers stay stopped. Requires a key with scope WRITE.
  * @returns the outcome for each, in order.
  */
 export async function importConfirmedSubscribers(
@@ -268,8 +269,8 @@ async function withServices(
 }
 
 /**
- * Inserts subscribers in batches with plain SQL, because Prisma takes 30 ms of the main thread to compile a statement for a hundred
- * rows.
+ * Inserts subscribers in batches with plain SQL, because Prisma takes 30 ms of the main thread to compile a statement
+ * for a hundred rows.
  */
 async function insert(
   { db, seal, now }: NotificationContext,

@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import type { Incident, Prisma, Subscriber } from '../../generated/prisma/client.ts'
-import type { SubscriberFilter } from '../list-filter.ts'
-import { subscribersMatching } from '../list-filter.ts'
+import type { SubscriberFilter } from './list-filter.ts'
+import { subscribersMatching } from './list-filter.ts'
 
 type Db = Pick<Context, 'db'>
 
@@ -35,7 +35,9 @@ export async function hasSubscribers({ db }: Db, organizationId: string): Promis
   return (await db.subscriber.findFirst({ where: { organizationId }, select: { id: true } })) !== null
 }
 
-/** Counts the subscribers of each page of an organization that have not unsubscribed. The key of the first page is null. */
+/**
+ * Counts the subscribers of each page of an organization that have not unsubscribed. The key of the first page is null.
+ */
 export async function countByPage({ db }: Db, organizationId: string): Promise<ReadonlyMap<string | null, number>> {
   const found = await db.subscriber.groupBy({
     by: ['pageId'],

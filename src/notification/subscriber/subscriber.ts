@@ -68,8 +68,8 @@ export function isConfirmable(
 }
 
 /**
- * Confirms a subscription by its token; does nothing if it is already confirmed. Lifts the suppression of an address that had
- * unsubscribed from this organization.
+ * Confirms a subscription by its token; does nothing if it is already confirmed. Lifts the suppression of an address
+ * that had unsubscribed from this organization.
  * @throws NotFound, also after the confirmation window.
  * @throws TierLimitReached if the page is at its subscriber limit.
  */
@@ -111,8 +111,8 @@ export async function updateSubscription(ctx: Context, input: unknown): Promise<
 }
 
 /**
- * Ends a subscription by its token and cancels its pending deliveries. Does nothing if it has already ended. The organization
- * cannot subscribe the address again, even after it deletes the subscriber.
+ * Ends a subscription by its token and cancels its pending deliveries. Does nothing if it has already ended. The
+ * organization cannot subscribe the address again, even after it deletes the subscriber.
  * @throws NotFound for an unknown token.
  */
 export async function unsubscribe(ctx: SuppressionContext, token: string): Promise<Subscriber> {
@@ -124,8 +124,8 @@ export async function unsubscribe(ctx: SuppressionContext, token: string): Promi
 }
 
 /**
- * Stops subscribers and suppresses their addresses; returns the number of newly stopped ones. A complaint overrides other reasons.
- * Bounces and complaints stop all subscriptions of the mailbox.
+ * Stops subscribers and suppresses their addresses; returns the number of newly stopped ones. A complaint overrides
+ * other reasons. Bounces and complaints stop all subscriptions of the mailbox.
  */
 export async function stopSubscribers(
   ctx: SuppressionContext,
@@ -175,8 +175,8 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Deletes a subscriber and its deliveries, and returns it. The address stays suppressed if it had unsubscribed, bounced or
- * complained. Requires a key with scope WRITE.
+ * Deletes a subscriber and its deliveries, and returns it. The address stays suppressed if it had unsubscribed, bounced
+ * or complained. Requires a key with scope WRITE.
  * @throws NotFound.
  */
 export async function deleteSubscriber(ctx: SuppressionContext, id: string): Promise<Subscriber> {

@@ -2,8 +2,9 @@ import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
 /**
- * A condition on a subscriber (`reader`) and the access to its page (`access`, which may be missing): the page became private after
- * the subscription, and it is unknown whether the subscriber still has access. Members do, and addresses of allowed email domains.
+ * A condition on a subscriber (`reader`) and the access to its page (`access`, which may be missing): the page became
+ * private after the subscription, and it is unknown whether the subscriber still has access. Members do, and addresses
+ * of allowed email domains.
  */
 export const WITHHELD = `(
   access.kind <> 'PUBLIC' AND greatest(reader."createdAt", reader."vouchedAt") < access."changedAt"

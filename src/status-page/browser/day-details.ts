@@ -1,5 +1,6 @@
-// Opens the details of a day over the page: by clicking or touching its stroke, or with the keyboard. In a list of links,
-// the arrow keys move between strokes; on the line of a service they select a stroke of its bar, and Enter opens it.
+// Opens the details of a day over the page: by clicking or touching its stroke, or with the keyboard. In a list of
+// links, the arrow keys move between strokes; on the line of a service they select a stroke of its bar, and Enter opens
+// it.
 
 import { morph } from './morph.ts'
 
@@ -14,25 +15,25 @@ interface Choice {
 
 /** The stroke of the focused line that the keyboard has selected; null: none. */
 let choice: Choice | null = null
-/** Counts the requests: only the newest answer is shown. */
-let asked = 0
+/** The number of requests: only the newest answer is shown. */
+let requests = 0
 /** The address of the open day; null: none. */
 let openAddress: string | null = null
 
 /**
  * Updates an open day.
- * @param position the event that has changed the page: it makes the address unique, so that no cache answers from before the
- * event.
+ * @param position the position of the event that changed the page. It makes the address unique, so that no cache sends
+ * an answer from before the event.
  */
 export async function refreshOpenDay(position: string, onShown: (root: ParentNode) => void): Promise<void> {
   const dialog = document.querySelector<HTMLDialogElement>('#day-details')
   const address = openAddress
   if (!dialog?.open || address === null) return
-  const own = asked
+  const own = requests
   try {
     const section = await fetchDay(`${address}&at=${encodeURIComponent(position)}`)
     const place = dialog.querySelector('div')
-    if (own !== asked || !section || !place) return
+    if (own !== requests || !section || !place) return
     onShown(section)
     const fresh = document.createElement('div')
     fresh.append(...section.childNodes)
@@ -151,8 +152,8 @@ function choose(chosen: Choice | null): void {
 }
 
 async function show(dialog: HTMLDialogElement, address: string, onShown: (root: ParentNode) => void): Promise<void> {
-  asked += 1
-  const own = asked
+  requests += 1
+  const own = requests
   const place = dialog.querySelector('div')
   dialog.setAttribute('aria-busy', 'true')
   if (!dialog.open) {
@@ -161,7 +162,7 @@ async function show(dialog: HTMLDialogElement, address: string, onShown: (root: 
   }
   try {
     const section = await fetchDay(address)
-    if (own !== asked || !dialog.open) return
+    if (own !== requests || !dialog.open) return
     if (!section || !place) throw new Error('There is no such day.')
     onShown(section)
     place.replaceChildren(...section.childNodes)
@@ -170,6 +171,6 @@ async function show(dialog: HTMLDialogElement, address: string, onShown: (root: 
     dialog.querySelector('.whole')?.setAttribute('href', address)
     dialog.removeAttribute('aria-busy')
   } catch {
-    if (own === asked) location.assign(address)
+    if (own === requests) location.assign(address)
   }
 }

@@ -2,7 +2,7 @@
 
 import { keepSubscribed } from '../../graphql/browser/subscriptions.ts'
 
-/** Turns the page into a newer version, if it shows one of the versions of parts `since`. */
+/** Updates the page to a newer version if it shows one of the versions of parts in `since`. */
 export interface Patch {
   readonly since: readonly string[]
   readonly html: string
@@ -13,7 +13,7 @@ interface PageEvent {
   readonly cursor: string
   /** Whether events are missing before it. */
   readonly isReload: boolean
-  /** Null or absent: the change has to be fetched, unless an earlier event has brought it. */
+  /** Null or absent: the change must be fetched, unless an earlier event included it. */
   readonly patch?: Patch | null
 }
 
@@ -36,7 +36,7 @@ export function subscribeToEvents(slug: string, listener: EventListener): void {
   const path = `/status/${slug}`
   const { pathname, search } = location
   const isOnHost = !pathname.startsWith(path)
-  // On the overview, only a language can follow; on other pages, more.
+  // The path of the overview ends here or with a language; the paths of other pages are longer.
   const [isOverview, language = null] =
     /^\/?([a-z]{2}(?:-[a-z]+)?)?$/.exec(isOnHost ? pathname : pathname.slice(path.length)) ?? []
   const hasPatches = isOverview !== undefined && !new URLSearchParams(search).has('range')

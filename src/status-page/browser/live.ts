@@ -1,6 +1,6 @@
-// Keeps an open status page up to date. The server announces events over a WebSocket, with their changes. If a change is
-// large or for another version, and on pages other than the overview, the script fetches the changes since the page's
-// version. Without a WebSocket, it polls every few seconds: no change is a 204.
+// Keeps an open status page up to date. The server announces events over a WebSocket, with their changes. If a change
+// is large or for another version, and on pages other than the overview, the script fetches the changes since the
+// page's version. Without a WebSocket, it polls every few seconds: no change is a 204.
 
 import { openDays, refreshOpenDay } from './day-details.ts'
 import type { Patch } from './event-subscription.ts'
@@ -35,7 +35,9 @@ let refreshing: Promise<void> | null = null
 let failing = false
 /** When the server last sent something over the WebSocket. */
 let lastSignAt = Date.now()
-/** When the page was last known to be up to date. A cache may have sent an old page because the service does not answer. */
+/**
+ * When the page was last known to be up to date. A cache may have sent an old page because the service does not answer.
+ */
 let upToDateAt = timeOfAnswer(new Date(), Date.now() - Date.parse(document.lastModified))
 
 const [, , , , ownTime = '', soFar = '', underAMinute = '', zone = 'UTC'] = words()
@@ -90,7 +92,7 @@ function poll(): void {
 
 /** Shows the change of an event, after those of earlier ones; fetches it if necessary. */
 async function receive(patch: Patch | null): Promise<void> {
-  // What cannot be applied is fetched below.
+  // A patch that cannot be applied is replaced by the fetch below.
   if (patch) patching = patching.then(() => apply(patch)).catch(() => {})
   await patching
   showState()
@@ -151,7 +153,7 @@ async function fetchPage(): Promise<boolean> {
     upToDateAt = timeOfAnswer(requestedAt, timeIn(response, 'date') - timeIn(response, 'last-modified'))
     const fresh = response.status === 204 ? null : new DOMParser().parseFromString(await response.text(), 'text/html')
     await animationsFinished()
-    // A patch has changed the page meanwhile, and the answer is for the version before.
+    // A patch changed the page meanwhile, and the answer is for the previous version.
     if (body.dataset['version'] !== version) return true
     if (fresh) show(fresh)
     const position = response.headers.get('page-position') ?? ''
@@ -166,8 +168,8 @@ async function fetchPage(): Promise<boolean> {
 }
 
 /**
- * Returns the address of the changes since the page's version. The position of an announced event makes it unique, so that
- * no cache answers from before the event.
+ * Returns the address of the changes since the page's version. The position of an announced event makes it unique, so
+ * that no cache sends an answer from before the event.
  */
 function changesAddress(): URL {
   const address = new URL(location.href)
@@ -196,7 +198,7 @@ function restoreUnchanged(fresh: Document) {
 function show(fresh: Document) {
   // A new colour, logo or version of the service changes style sheets and policy, which requires a reload.
   if (fresh.body.dataset['build'] !== body.dataset['build']) return location.reload()
-  // This answer was overtaken by a newer one.
+  // A newer answer arrived first.
   if (isLater(cursor(), fresh.body.dataset['cursor'] ?? '')) return
   restoreUnchanged(fresh)
   times.write(fresh)
@@ -237,7 +239,10 @@ function words(): readonly string[] {
   return JSON.parse(document.querySelector<HTMLElement>('#announcer')?.dataset['words'] ?? '[]')
 }
 
-/** Returns the reader’s variant of the page’s language. A declaration, because it is used before this line is reached. */
+/**
+ * Returns the reader’s variant of the page’s language. A function declaration, because it is called before this line
+ * runs.
+ */
 function language(): string {
   const { lang } = document.documentElement
   return navigator.languages.find((own) => own.split('-')[0] === lang) ?? lang
@@ -249,7 +254,7 @@ function isLost(): boolean {
   return failing || Date.now() - upToDateAt.getTime() > 2 * POLL_INTERVAL_MS
 }
 
-/** Shows over the page that it may be outdated; null: hides that. */
+/** Shows a notice over the page that it may be outdated; null: hides the notice. */
 function showLoss(text: string | null) {
   const shown = document.querySelector('#lost')
   if (text === null) return shown?.remove()

@@ -1,5 +1,5 @@
-// Patches a document to match another one and leaves equal parts alone, so that scroll position, focus and opened sections
-// stay. Elements with the same id correspond to each other wherever they are.
+// Patches a document to match another one and leaves equal parts alone, so that scroll position, focus and opened
+// sections stay. Elements with the same id correspond to each other wherever they are.
 
 const DURATION_MS = 300
 
@@ -9,7 +9,10 @@ const MAX_WAIT_MS = 2000
 /** Resolves when a frame without the last moves has been drawn. */
 let lastMoves: Promise<unknown> = Promise.resolve()
 
-/** Resolves when all moves have ended and the page has been drawn without them: a change before would make elements jump. */
+/**
+ * Resolves when all moves have ended and the page has been drawn without them: a change before would make elements
+ * jump.
+ */
 export async function animationsFinished(): Promise<void> {
   await Promise.race([lastMoves, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))])
 }
@@ -64,7 +67,10 @@ function syncAttributes(from: Element, to: Element): void {
   }
 }
 
-/** Returns the child of `from` that corresponds to `child`; null: none. `position` is the first child without a counterpart. */
+/**
+ * Returns the child of `from` that corresponds to `child`; null: none. `position` is the first child without a
+ * counterpart.
+ */
 function counterpart(from: Element, position: ChildNode | null, child: ChildNode): ChildNode | null {
   if (!(child instanceof Element)) return position?.nodeType === child.nodeType ? position : null
   if (child.id) {

@@ -37,8 +37,8 @@ export function filterServices(): void {
 }
 
 /**
- * Hides services without the text in their names, and groups without remaining services. Call it after every change of the
- * page.
+ * Hides services without the text in their names, and groups without remaining services. Call it after every change of
+ * the page.
  */
 export function applyFilter(): void {
   const wanted = document.querySelector<HTMLInputElement>('#filter-text')?.value.trim().toLowerCase() ?? ''

@@ -1,6 +1,6 @@
-// Shows recent times as “58 minutes ago”, and growing durations as “1 h 12 min so far”. A cached page may be read later, so
-// the server renders absolute times, which this script converts as long as the page is open. When the reader points at a
-// time, focuses or touches it, a tooltip shows the time in the zones of the page and of the reader.
+// Shows recent times as “58 minutes ago”, and growing durations as “1 h 12 min so far”. A cached page may be read
+// later, so the server renders absolute times, which this script converts as long as the page is open. When the reader
+// points at a time, focuses or touches it, a tooltip shows the time in the zones of the page and of the reader.
 
 import type { Formats } from '../../language/formats.ts'
 import { formatsOf } from '../../language/formats.ts'
@@ -14,7 +14,7 @@ interface TimeWords {
   readonly locale: string
   /** The time zone of the page. */
   readonly zone: string
-  /** In which `{time}` stands for a time, and for a duration. */
+  /** Texts in which `{time}` stands for a time, and for a duration. */
   readonly ownTime: string
   readonly soFar: string
   readonly underAMinute: string
@@ -28,7 +28,8 @@ export interface Times {
 
 /**
  * Keeps the times of the page current, and shows tooltips.
- * @param knownUntil the time until which the page is known to be up to date: a growing duration is only known up to then.
+ * @param knownUntil the time until which the page is known to be up to date: a growing duration is only known up to
+ * then.
  */
 export function keepTimes(words: TimeWords, knownUntil: () => Date): Times {
   const formats = formatsOf(words.locale)

@@ -2,21 +2,21 @@ import { requirePage } from '../../account/page/page-guard.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { BROADCAST } from '../../graphql/subscription/shared-execution.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageOfTag } from '../../language/choice.ts'
 import { followPage } from '../../status/page/page-events.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { inLanguage, pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
 import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
+import type { PageAddress } from '../page-address.ts'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from '../page-address.ts'
 import type { PagePatch } from '../page-cache.ts'
 
 /** The address of an open page. */
-interface Place {
+interface OpenPage {
   readonly slug: string
   /** The custom domain; null: none. */
   readonly host: string | null
@@ -24,11 +24,11 @@ interface Place {
 }
 
 const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
-  description: 'What turns an open status page into a newer version of it, for the page’s own script.',
+  description: 'Changes that update an open status page to a newer version, for the page’s own script.',
   fields: (t) => ({
     since: t.stringList({
       resolve: ({ since }) => [...since],
-      description: 'The versions that it is for, as in the attribute `data-parts` of the page.',
+      description: 'The versions to which they apply, as in the attribute `data-parts` of the page.',
     }),
     html: t.exposeString('html', {
       extensions: text(8000),
@@ -39,9 +39,9 @@ const PagePatchRef = builder.objectRef<PagePatch>('PagePatch').implement({
 })
 
 const StatusPageChange = builder
-  .objectRef<{ readonly event: Event | Gap; readonly place: Place }>('StatusPageChange')
+  .objectRef<{ readonly event: Event | Gap; readonly page: OpenPage }>('StatusPageChange')
   .implement({
-    description: 'An event on a status page, with what it changes on an open page.',
+    description: 'An event on a status page, with its changes to an open page.',
     fields: (t) => ({
       cursor: t.string({
         description: 'The event’s position. Pass it as `after` to resume from here.',
@@ -54,10 +54,11 @@ const StatusPageChange = builder
       patch: t.field({
         type: PagePatchRef,
         nullable: true,
-        // The page is rendered for it.
+        // Includes rendering the page.
         extensions: costs({ itself: 50 * STATEMENT_COST }),
-        description: 'What changed. Null: an earlier event has brought it, or it is too large; fetch it from the page.',
-        resolve: ({ event, place }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, place, event)),
+        description:
+          'The changes. Null: an earlier event included them, or they are too large; fetch them from the page.',
+        resolve: ({ event, page }, _args, ctx) => (event.kind === 'GAP' ? null : patchAt(ctx, page, event)),
       }),
     }),
   })
@@ -66,7 +67,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
   t.field({
     type: StatusPageChange,
     description:
-      'Sends what changes on the overview of a status page, for open pages. Programs use `statusPageEvents` instead.',
+      'Sends the changes to the overview of a status page, for open pages. Programs use `statusPageEvents` instead.',
     args: {
       slug: t.arg.string({ description: 'The organization’s name in URLs.' }),
       host: t.arg.string({
@@ -75,7 +76,7 @@ builder.subscriptionField('statusPageChanges', (t) =>
       }),
       language: t.arg.string({
         required: false,
-        description: 'The language in the address of the page, such as `de`. Default: none is in it.',
+        description: 'The language in the address of the page, such as `de`. Default: none.',
       }),
       after: t.arg.string({
         required: false,
@@ -84,10 +85,10 @@ builder.subscriptionField('statusPageChanges', (t) =>
     },
     extensions: { ...BROADCAST, ...costs({ about: ({ slug }) => ({ slug: String(slug) }) }) },
     subscribe: async (_root, { slug, host, language, after }, ctx) => {
-      const address = await addressOf(ctx, placeOf(slug, host, language))
+      const address = await addressOf(ctx, openPageOf(slug, host, language))
       const events = await followPage(ctx, slug, after ?? null)
       try {
-        // Without it, the first event brings no patch.
+        // Without this, the first event has no patch.
         if (address !== null) await followOverview(ctx.pages, address)
         return events
       } catch (error) {
@@ -95,12 +96,12 @@ builder.subscriptionField('statusPageChanges', (t) =>
         throw error
       }
     },
-    resolve: (event, { slug, host, language }) => ({ event, place: placeOf(slug, host, language) }),
+    resolve: (event, { slug, host, language }) => ({ event, page: openPageOf(slug, host, language) }),
   }),
 )
 
-async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }: Event): Promise<PagePatch | null> {
-  const address = await addressOf(ctx, place)
+async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId }: Event): Promise<PagePatch | null> {
+  const address = await addressOf(ctx, page)
   return address && overviewPatch(ctx.pages, address, { seq, organizationId })
 }
 
@@ -108,13 +109,13 @@ async function patchAt(ctx: GraphContext, place: Place, { seq, organizationId }:
  * Returns null for a host that is not a custom domain.
  * @throws Unauthenticated when the page there is private to the caller.
  */
-async function addressOf(ctx: GraphContext, { slug, host, language }: Place): Promise<PageAddress | null> {
+async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
   await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx
-  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
+  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(hostNameOf(host), pages)
   return address && inLanguage(address, language)
 }
 
-function placeOf(slug: string, host: string | null | undefined, language: string | null | undefined): Place {
+function openPageOf(slug: string, host: string | null | undefined, language: string | null | undefined): OpenPage {
   return { slug, host: host ?? null, language: languageOfTag(language ?? undefined) }
 }

@@ -10,16 +10,17 @@ import { wordsOf } from '../../language/catalogue.ts'
 import { languageOfTag, ownersLang } from '../../language/choice.ts'
 import { isolate } from '../../language/isolate.ts'
 import type { PageState } from '../../status/page/page-state.ts'
-import { documentLanguage } from '../document.ts'
+import { documentLanguage } from '../document-language.ts'
 import { rememberAddress } from '../http/hot-answers.ts'
+import { createRenderedPage, sendPage, sendStalePage } from '../http/page-response.tsx'
+import { addPageRoute } from '../http/page-routes.ts'
+import type { PageAddress } from '../page-address.ts'
+import { inLanguage } from '../page-address.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
 import { statusShapes } from '../status-shapes.ts'
 import { zoneOf } from '../time-format.ts'
 import { headline } from '../view.ts'
 import { ownersAttributes, Sentence } from './owners-text.tsx'
-import type { PageAddress } from './page-address.ts'
-import { addPageRoute, inLanguage } from './page-address.ts'
-import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
 import type { PageSource } from './rendered-page.tsx'
 
 /** The style sheet of the status line; minified as `embed.css`. */
@@ -32,8 +33,8 @@ const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
 /**
- * Creates the route of the status line, which other sites embed in a frame: one line with the status of a page and a link to
- * it. Only the sites that the owner has listed can embed it. It is cached like a page.
+ * Creates the route of the status line, which other sites embed in a frame: one line with the status of a page and a
+ * link to it. Only the sites that the owner has listed can embed it. It is cached like a page.
  */
 export function embedRoutes(options: PageSource): Hono {
   const { site, cache } = options
@@ -41,15 +42,15 @@ export function embedRoutes(options: PageSource): Hono {
   async function answer(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) return errorPage(c, site, { status: 404 })
     const theme = themes.find((name) => name === c.req.query('theme')) ?? null
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, address.origin, 'embed', theme, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, address.origin, 'embed', theme, requested])
     try {
       const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
         const state = await sharedState(options, address.owner)
         const stateVersion = versionOf(state)
         if (previous?.stateVersion === stateVersion) return previous
-        const language = documentLanguage(state, asked)
-        const own = inLanguage(address, asked === language ? language : null)
+        const language = documentLanguage(state, requested)
+        const own = inLanguage(address, requested === language ? language : null)
         const line = <StatusLine {...{ state, language, theme, site }} address={own} />
         const headers = { ...headersOf(state), 'last-modified': state.readAt.toUTCString() }
         const of = { organizationId: state.organization.id, language, offered: null, stateVersion }
@@ -69,7 +70,7 @@ export function embedRoutes(options: PageSource): Hono {
   return routes
 }
 
-/** Without scripts and forms; framed by the listed sites only. */
+/** Returns headers that forbid scripts and forms, and let only the listed sites frame the line. */
 function headersOf({ organization }: PageState): Readonly<Record<string, string>> {
   const { embedOrigins } = organization
   const ancestors = embedOrigins.length === 0 ? "'none'" : embedOrigins.join(' ')

@@ -11,7 +11,9 @@ import type { Catalogue } from '../../language/catalogue.ts'
 import { languages, wordsOf } from '../../language/catalogue.ts'
 import { preferredLanguage } from '../../language/choice.ts'
 
-/** Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form for its name. */
+/**
+ * Answers `/status`: with the only page of this service, with the page named in `?page=`, or with a form for its name.
+ */
 export async function findPage(c: Context, site: Site, db: PrismaClient): Promise<Response> {
   const named = slugIn(c.req.query('page') ?? '')
   if (named !== '') return c.redirect(`/status/${named}`, 303)
@@ -82,7 +84,7 @@ export function pageNotFound(c: Context, site: Site, name: string): Response {
   )
 }
 
-/** Normalizes the input to a slug: of a whole address, the name of its page; empty: impossible. */
+/** Normalizes the input to a slug; of a whole address, uses the name of its page. Empty: not a possible slug. */
 export function slugIn(text: string): string {
   const [, name = text] = /\/status\/([^/?#]+)/.exec(text) ?? []
   const slug = name

@@ -57,7 +57,7 @@ export function History(props: HistoryProps) {
 }
 
 interface PagingProps extends HistoryProps {
-  /** Whether it is on the page already. */
+  /** Whether the page already has this navigation above. */
   readonly isRepeated?: boolean
 }
 

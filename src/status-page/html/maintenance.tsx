@@ -57,7 +57,9 @@ export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
   )
 }
 
-/** Renders status, time and affected services of a maintenance; `kind` distinguishes it from incidents in the same list. */
+/**
+ * Renders status, time and affected services of a maintenance; `kind` distinguishes it from incidents in the same list.
+ */
 function Facts({ maintenance, context, kind }: MaintenanceProps & { readonly kind?: string }) {
   const { zone, words } = context
   const { status, startsAt, endsAt, services, serviceCount, repeats, importedFrom } = maintenance

@@ -28,7 +28,7 @@ export interface OverviewProps {
   /** The range of their bars, and those that the page offers. */
   readonly range: RangeName
   readonly ranges: readonly RangeName[]
-  /** What each stroke of a bar stands for. */
+  /** The time that each stroke of a bar stands for. */
   readonly spans: readonly Omit<DayUptime, 'tally'>[]
   /** The rendered services, by service id. */
   readonly items: ReadonlyMap<string, Child>
@@ -52,7 +52,7 @@ export interface OverviewProps {
   readonly pastDays: number
 }
 
-/** Number of services above which operational groups are collapsed. */
+/** The number of services above which operational groups are collapsed. */
 const COLLAPSE_ABOVE = 20
 
 /** Renders the page at `/status/{slug}`: headline, open incidents, maintenance, services and past incidents. */
@@ -82,7 +82,7 @@ export function Overview(props: OverviewProps) {
         openIncidents.length === 0 &&
         services.length > 0 &&
         props.daysWithoutIncident > 0 ? (
-          <p class="calm">{words.overview.calm(props.daysWithoutIncident)}</p>
+          <p class="calm">{words.overview.daysWithoutIncident(props.daysWithoutIncident)}</p>
         ) : null}
         <LiveState words={words} />
       </section>
@@ -176,7 +176,7 @@ function Services(props: OverviewProps) {
   )
 }
 
-/** Returns what the script needs to know about the strokes, unless they are days. */
+/** Returns the attributes that describe the strokes to the script. Strokes that are days need none. */
 function strokesOf({ range, spans, context }: OverviewProps): Readonly<Record<string, string>> {
   const unit = unitOf(range)
   if (unit === 'day') return {}
@@ -186,7 +186,7 @@ function strokesOf({ range, spans, context }: OverviewProps): Readonly<Record<st
   return { 'data-strokes': strokes.join('\n') }
 }
 
-/** Number of services from which on visitors can filter them. */
+/** The minimum number of services for which the page has a filter. */
 const FILTER_FROM = 15
 
 /** Renders the filter. Only its text field needs a script. */

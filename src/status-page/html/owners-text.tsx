@@ -1,12 +1,12 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { piecesOf } from '../../language/isolate.ts'
-import type { InLanguage } from '../../status/translations.ts'
-import { titleIn } from '../../status/translations.ts'
+import type { InLanguage } from '../../status/timeline/translations.ts'
+import { titleIn } from '../../status/timeline/translations.ts'
 import type { PageContext } from './page-layout.tsx'
 
 /**
- * The attributes of an element with a text of the owner, which is presumably in the page's default language, and on pages in
- * other languages can be in any.
+ * The attributes of an element with a text of the owner. The text is presumably in the page's default language; on
+ * pages in other languages, it can be in any language.
  */
 export const ownersAttributes = {
   byDefault: { dir: 'auto' },
@@ -35,8 +35,8 @@ export function OwnersTitle({ of, href, context }: OwnersTitleProps) {
 }
 
 /**
- * Renders a sentence in which the owner's texts (`isolate`) have their own language and direction, where these can differ:
- * most patches of an open page contain some.
+ * Renders a sentence in which the owner's texts (`isolate`) have their own language and direction, where these can
+ * differ: most patches of an open page contain some.
  */
 export function Sentence({
   text,

@@ -6,9 +6,9 @@ import { OwnerName } from '../../http/page/owner-frame.tsx'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { segmentOf } from '../../language/choice.ts'
+import { documentPath } from '../page-address.ts'
 import type { Zone } from '../time-format.ts'
 import { Head, organizationData } from './head.tsx'
-import { documentPath } from './page-address.ts'
 import { Part, shortHash, unversioned } from './parts.tsx'
 import { ShapeSheet } from './status-mark.tsx'
 
@@ -36,7 +36,10 @@ export interface PageContext {
   readonly origin: string
   /** The base URL of this service. */
   readonly homeUrl: string
-  /** The prefix of the owner's pages: `/status/{slug}`, empty on the owner's custom domain, and the language if it is in the address. */
+  /**
+   * The prefix of the owner's pages: `/status/{slug}`, empty on the owner's custom domain, and the language if it is in
+   * the address.
+   */
   readonly base: string
   readonly zone: Zone
   /** The words of the page’s language. */
@@ -216,7 +219,10 @@ function liveWords({ live, day, duration }: Catalogue, zone: Zone): string {
   return JSON.stringify([...states, live.ownTime(time), day.soFar(time), duration(0), zone.name])
 }
 
-/** Returns the URL of a page in a language, on the owner's custom domain when there is one. @param language null: in the default one. */
+/**
+ * Returns the URL of a page in a language, on the owner's custom domain when there is one. @param language null: in the
+ * default one.
+ */
 function canonicalUrl({ owner, origin, root, homeUrl }: PageContext, language: Language | null, path: string): string {
   const segment = language === null ? '' : `/${segmentOf(language)}`
   if (owner.customDomain === null) return origin + (root + segment + path || '/')

@@ -16,7 +16,9 @@ const deflateAsync = promisify(deflate)
 /** The maximum number of versions of parts that a patch applies to, and of patches kept. */
 const MAX_SHOWN = 4
 const MAX_PATCHES = 4
-/** The maximum length of a patch, which is written to each socket. Open pages fetch larger changes, which are cached. */
+/**
+ * The maximum length of a patch, which is written to each socket. Open pages fetch larger changes, which are cached.
+ */
 const MAX_LENGTH = 8000
 
 /** Returns the record of a page that open pages follow. */
@@ -37,8 +39,8 @@ export function noteShown(page: FollowedPage | undefined, { hashes, partsVersion
 }
 
 /**
- * Returns the patch for an event: the changes since the previous event. Null: an earlier event sent them, the patch would be
- * too large, or the page is not current yet.
+ * Returns the patch for an event: the changes since the previous event. Null: an earlier event sent them, the patch
+ * would be too large, or the page is not current yet.
  * @param seq the position of the event.
  * @param render returns the page as of this position or later; null: it cannot.
  */
@@ -70,8 +72,8 @@ async function makePatch(
 }
 
 /**
- * Creates a patch for pages that show one of these lists of parts, as far as they are as long as the first. Null: it would
- * be too large.
+ * Creates a patch for pages that show one of these lists of parts. Ignores lists of another length than the first.
+ * Null: the patch would be too large.
  */
 async function patchFrom(shown: readonly ShownParts[], current: PageParts): Promise<PagePatch | null> {
   const [first] = shown
@@ -79,7 +81,8 @@ async function patchFrom(shown: readonly ShownParts[], current: PageParts): Prom
   const alike = shown.filter(
     (each) =>
       each === first ||
-      // Viewers who have fetched the current parts need no patch. With fewer parts, they would be at the wrong positions.
+      // Viewers who have fetched the current parts need no patch. With fewer parts, they would be at the wrong
+      // positions.
       (each.hashes.length === first.hashes.length && each.partsVersion !== current.partsVersion),
   )
   const common = first.hashes.map((hash, index) => (alike.every(({ hashes }) => hashes[index] === hash) ? hash : null))

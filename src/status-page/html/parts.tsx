@@ -8,7 +8,10 @@ const marks = { start: `<!--${randomBytes(12).toString('hex')}-->`, end: `<!--${
 
 const anyMark = new RegExp(`(${marks.start}|${marks.end})`)
 
-/** Renders one element that an open page replaces as a whole when anything in it changes. A part within a part does not count. */
+/**
+ * Renders one element that an open page replaces as a whole when anything in it changes. A part within a part does not
+ * count.
+ */
 export function Part({ children }: { readonly children: Child }) {
   return (
     <>
@@ -59,9 +62,9 @@ export function joinParts({ around, parts }: PageParts): string {
 }
 
 /**
- * Returns the changes of a page, as the title and the body of an HTML document. Each run of parts that an earlier version
- * also has is replaced with `<template data-same="{first} {last}">`, or with `{first}` alone for one; they count that
- * version's parts from 0.
+ * Returns the changes of a page, as the title and the body of an HTML document. Each run of parts that an earlier
+ * version also has is replaced with `<template data-same="{first} {last}">`, or with `{first}` alone for one; they
+ * count that version's parts from 0.
  * @param earlier the hashes of the earlier version's parts, in order; null: send this part.
  */
 export function changedParts({ around, parts, hashes }: PageParts, earlier: readonly (string | null)[]): string {

@@ -47,8 +47,8 @@ interface RangeBarProps extends Pick<RangesProps, 'range' | 'words'> {
 }
 
 /**
- * Renders the bar of a range, in which each stroke links to its time. The newest is a tab stop; the script moves it with the
- * arrow keys.
+ * Renders the bar of a range, in which each stroke links to its time. The newest is a tab stop; the script moves it
+ * with the arrow keys.
  */
 export function RangeBar({ range, name, history, words }: RangeBarProps) {
   const { days, uptime } = history

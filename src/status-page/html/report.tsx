@@ -2,9 +2,9 @@ import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { isolate } from '../../language/isolate.ts'
 import type { MonthlyReport, ServiceReport } from '../monthly-report.ts'
+import { documentPath } from '../page-address.ts'
 import { monthName, parseMonth } from '../time-format.ts'
 import { OwnersTitle, Sentence } from './owners-text.tsx'
-import { documentPath } from './page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 import { PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
@@ -42,8 +42,8 @@ interface Props {
 const MAX_LISTED = 100
 
 /**
- * Renders the report of a month for readers of a page: without objectives, and without the authors of corrections and their
- * reasons.
+ * Renders the report of a month for readers of a page: without objectives, and without the authors of corrections and
+ * their reasons.
  */
 export function ReportPage({ context, report }: Props) {
   const { words, owner, zone } = context

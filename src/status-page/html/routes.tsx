@@ -11,16 +11,17 @@ import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
 import { DEFAULT_RANGE, rangeNames } from '../../monitoring/uptime/uptime-range.ts'
 import { readJointIncident } from '../history.ts'
 import { rememberAddress } from '../http/hot-answers.ts'
+import { sendPage, sendStalePage } from '../http/page-response.tsx'
+import { addPageRoute } from '../http/page-routes.ts'
+import type { PageAddress } from '../page-address.ts'
 import type { RenderedPage } from '../page-cache.ts'
 import type { PageRequest } from '../read-page.ts'
 import { parseDay } from '../service-day.ts'
 import { sharedState } from '../shared-state.ts'
 import { parseMonth } from '../time-format.ts'
 import { findPage, pageNotFound } from './find-page.tsx'
+import { sendChanges } from './live-page.ts'
 import { respondMissing } from './missing-page.tsx'
-import type { PageAddress } from './page-address.ts'
-import { addPageRoute } from './page-address.ts'
-import { sendChanges, sendPage, sendStalePage } from './page-response.tsx'
 import type { PageSource } from './rendered-page.tsx'
 import { pageKey, renderPage } from './rendered-page.tsx'
 
@@ -31,8 +32,8 @@ export const liveScript = new URL('src/status-page/browser/live.ts', root)
 export const statusStylesheet = new URL('src/status-page/status.css', root)
 
 /**
- * Creates the routes of the pages under `/status/{slug}` and at the root of an owner's custom domain. A rendered page is
- * cached until its owner's event log moves, at most one minute: an unchanged page costs no query.
+ * Creates the routes of the pages under `/status/{slug}` and at the root of an owner's custom domain. A rendered page
+ * is cached until its owner's event log moves, at most one minute: an unchanged page costs no query.
  */
 export function statusPages(options: PageSource): Hono {
   const { site, cache } = options
@@ -74,7 +75,10 @@ export function statusPages(options: PageSource): Hono {
     return isPage && base !== '' ? pageNotFound(c, site, owner) : missing(c, address)
   }
 
-  /** Returns the incident of the page that another one was merged into; null: it does not exist, or there is no such page. */
+  /**
+   * Returns the incident of the page that another one was merged into; null: it does not exist, or there is no such
+   * page.
+   */
   async function jointIncident({ owner }: PageAddress, id: string): Promise<string | null> {
     try {
       return await readJointIncident(options.db, (await sharedState(options, owner)).scope, id)
@@ -119,8 +123,8 @@ function pathAfter(c: Context, base: string): string {
 
 /** Returns the range in an address; null: unknown. */
 function rangeIn(c: Context): RangeName | null {
-  const asked = c.req.query('range') ?? DEFAULT_RANGE
-  return rangeNames.find((each) => each === asked) ?? null
+  const requested = c.req.query('range') ?? DEFAULT_RANGE
+  return rangeNames.find((each) => each === requested) ?? null
 }
 
 /** An owner's pages by path. `parse` returns null when the address is invalid. */

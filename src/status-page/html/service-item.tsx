@@ -13,8 +13,8 @@ import { ServiceMark } from './status-mark.tsx'
 import { UptimeLine } from './uptime.tsx'
 
 /**
- * Renders the services of the overview, by service id. Yields the event loop between them: those of a large organization take
- * longer than a time slice.
+ * Renders the services of the overview, by service id. Yields the event loop between them: those of a large
+ * organization take longer than a time slice.
  */
 export async function renderServices(
   services: readonly ServiceView[],

@@ -14,7 +14,10 @@ export function Time({ at, zone, ago = false }: { readonly at: Date; readonly zo
   )
 }
 
-/** Renders a placeholder for a duration that is still growing, which the live script fills in, because the page is cached. */
+/**
+ * Renders a placeholder for a duration that is still growing, which the live script fills in, because the page is
+ * cached.
+ */
 export function SoFar({ since }: { readonly since: Date }) {
   return <span data-since={since.toISOString()}></span>
 }

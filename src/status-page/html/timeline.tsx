@@ -27,8 +27,8 @@ interface MessageProps {
 }
 
 /**
- * Renders the text of an update from HTML. Links to `path` if the text was not read; `path` null: it is too long for any
- * page.
+ * Renders the text of an update from HTML. Links to `path` if the text was not read; `path` null: it is too long for
+ * any page.
  */
 export function Message({ body, path, words = wordsOf('EN'), own = { dir: 'auto' } }: MessageProps) {
   if (body !== null) {

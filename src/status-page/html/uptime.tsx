@@ -13,14 +13,14 @@ export const HEIGHT = 40
 export const STEP = 4
 
 /**
- * The shape of each mark, so that none depends on colour alone: the heights at which lines run through its days. The style
- * sheet sets their width, and the gaps between days.
+ * The shape of each mark, so that none depends on colour alone: the heights at which lines run through its days. The
+ * style sheet sets their width, and the gaps between days.
  */
 const lines: Readonly<Record<DayMark, readonly number[]>> = {
   up: [25],
   // Taller than the others.
   down: [20],
-  // As tall, split in two.
+  // As tall as `down`, split in two.
   partial: [9, 31],
   // Split in two.
   degraded: [16, 34],
@@ -30,7 +30,7 @@ const lines: Readonly<Record<DayMark, readonly number[]>> = {
   none: [38],
   // Thin, in the middle.
   importedUp: [25],
-  // As thin, with a short line at the bottom.
+  // As thin as `importedUp`, with a short line at the bottom.
   importedDown: [16, 38],
 }
 const importedMarks: readonly DayMark[] = ['importedUp', 'importedDown']

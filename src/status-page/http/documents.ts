@@ -8,21 +8,21 @@ import { sendFile } from '../../http/response/send-file.ts'
 import { languageOfTag } from '../../language/choice.ts'
 import { isPicture } from '../../status/incident/file-content.ts'
 import { readPublicFile } from '../../status/incident/file-store.ts'
-import type { DocumentKind } from '../document.ts'
-import { documentKinds, readDocument } from '../document.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { addPageRoute } from '../html/page-address.ts'
-import { createRenderedPage, sendPage, sendStalePage } from '../html/page-response.tsx'
+import type { DocumentKind } from '../document/document.ts'
+import { documentKinds, readDocument } from '../document/document.ts'
 import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
+import type { PageAddress } from '../page-address.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { PngRenderer } from '../png-renderer.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
 import { rememberAddress } from './hot-answers.ts'
+import { createRenderedPage, sendPage, sendStalePage } from './page-response.tsx'
+import { addPageRoute } from './page-routes.ts'
 
 /**
- * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images. They
- * live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw NotFound when the
- * page or service does not exist.
+ * Creates the routes of the documents about status pages: Statuspage's API v2, feeds, the calendar, badges and images.
+ * They live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw
+ * NotFound when the page or service does not exist.
  */
 export function documentRoutes(options: {
   readonly site: { readonly baseUrl: string }
@@ -39,11 +39,11 @@ export function documentRoutes(options: {
     c.header('access-control-allow-origin', '*')
     const id = c.req.param('id') ?? ''
     const url = address.origin + address.root
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, url, kind.path, id, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, url, kind.path, id, requested])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
       if (previous?.stateVersion === versionOf(await sharedState(source, address.owner))) return previous
-      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, asked })
+      const { body, ...of } = await readDocument(source, address.owner, kind, { url, id, requested })
       return createRenderedPage({ ...of, headers: headersOf(kind) }, body)
     })
     if (asOf !== null) return sendStalePage(c, value, asOf)
@@ -54,10 +54,10 @@ export function documentRoutes(options: {
   async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
     const incident = c.req.param('id') ?? null
-    const asked = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, 'image', incident, asked])
+    const requested = languageOfTag(c.req.query('language'))
+    const key = JSON.stringify([address.owner, 'image', incident, requested])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
-      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, asked)
+      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, requested)
       if (previous?.stateVersion === of.stateVersion) return previous
       const picture = await pngRenderer.render(openGraphImageSvg(image), of.organizationId)
       return createRenderedPage({ ...of, headers: headersOf(png) }, picture)

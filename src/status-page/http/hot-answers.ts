@@ -5,9 +5,9 @@ import type { PageGuard } from '../../account/page/page-guard.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import { writeAnswer } from '../../http/response/send-answer.ts'
 import { preferredLanguage } from '../../language/choice.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { answerOf } from '../html/page-response.tsx'
+import type { PageAddress } from '../page-address.ts'
 import type { KnownAddress, PageCache } from '../page-cache.ts'
+import { answerOf } from './page-response.tsx'
 
 /** Longer addresses are not remembered, because they are rarely shared. */
 const MAX_ADDRESS_LENGTH = 500
@@ -31,8 +31,8 @@ export function rememberAddress(
 }
 
 /**
- * Answers a request for a public page or document that was sent at this address before and is still current, without the
- * router, which takes twice as long as everything else. Returns whether it did; otherwise the router decides.
+ * Answers a request for a public page or document that was sent at this address before and is still current, without
+ * the router, which takes twice as long as everything else. Returns whether it did; otherwise the router decides.
  */
 export function answerHot(
   { cache, guard }: { readonly cache: PageCache; readonly guard: Pick<PageGuard, 'known'> },

@@ -26,7 +26,10 @@ export interface Component {
   readonly components?: readonly string[]
 }
 
-/** Returns the services and groups in the page's order: services without a group, then each group followed by its services. */
+/**
+ * Returns the services and groups in the page's order: services without a group, then each group followed by its
+ * services.
+ */
 export function componentsOf(source: StatuspageSource): Component[] {
   const { groups, services } = source.state
   const within = (groupId: string | null) => services.filter((service) => service.groupId === groupId)

@@ -1,7 +1,9 @@
 import type { Database } from '../../core/context.ts'
 import type { IncidentWithTimeline } from '../../status/timeline/timeline-reader.ts'
 
-/** The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small. */
+/**
+ * The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small.
+ */
 const MAX_BYTES = 200_000
 
 /** The fields of an incident whose post-mortem is published. */
@@ -23,9 +25,9 @@ export async function readPostmortems(
   const ids = incidents.flatMap(({ id, resolvedAt }) => (resolvedAt === null ? [] : [id]))
   if (ids.length === 0) return new Map()
   const rows = await db.$queryRaw<
-    { id: string; message: string; publishedAt: Date; editedAt: Date; isTold: boolean | null }[]
+    { id: string; message: string; publishedAt: Date; editedAt: Date; notifies: boolean | null }[]
   >`
-    SELECT id, message, "publishedAt", "editedAt", publication."tellSubscribers" AS "isTold"
+    SELECT id, message, "publishedAt", "editedAt", publication."tellSubscribers" AS "notifies"
     FROM "Postmortem" LEFT JOIN LATERAL (
       SELECT "tellSubscribers" FROM "Event"
       WHERE "organizationId" = ${organizationId} AND "subjectId" = "Postmortem".id AND kind = 'POSTMORTEM_PUBLISHED'
@@ -34,13 +36,13 @@ export async function readPostmortems(
     WHERE id = ANY (${ids}::text[]) AND "publishedAt" IS NOT NULL ORDER BY "publishedAt" DESC, id`
   let room = MAX_BYTES
   return new Map(
-    rows.map(({ id, message, publishedAt, editedAt, isTold }) => {
+    rows.map(({ id, message, publishedAt, editedAt, notifies }) => {
       room -= Buffer.byteLength(message)
       const fields = {
         postmortem_body: room < 0 ? null : message,
         postmortem_body_last_updated_at: editedAt.toISOString(),
         postmortem_ignored: false,
-        postmortem_notified_subscribers: isTold ?? false,
+        postmortem_notified_subscribers: notifies ?? false,
         postmortem_published_at: publishedAt.toISOString(),
       } as const
       return [id, fields]

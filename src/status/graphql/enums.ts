@@ -7,7 +7,7 @@ import {
   MaintenanceStatus,
   ServiceStatus,
 } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { Indicator } from '../service/shown-status.ts'
 
@@ -47,9 +47,9 @@ builder.enumType(IncidentVisibility, {
   description: 'Who sees an incident.',
   values: describedValues({
     DRAFT: 'Its organization only: it is not published yet.',
-    PUBLIC: 'Everybody who may read a page that shows it.',
-    MERGED: 'Its organization only: it became part of another one, which has its updates.',
-    SUGGESTED: 'Its organization only: an alert proposes it.',
+    PUBLIC: 'Everyone who may read a page that shows it.',
+    MERGED: 'Its organization only: it was merged into another incident, which has its updates.',
+    SUGGESTED: 'Its organization only: an alert suggested it.',
   }),
 })
 builder.enumType(MaintenanceStatus, {
@@ -80,8 +80,8 @@ export const eventKinds = describedValues<EventKind>({
   SERVICE_DELETED: 'A service was deleted.',
   SERVICES_REORDERED: 'The services were reordered.',
   SERVICE_STATUS_CHANGED: 'A service’s shown status changed.',
-  SERVICE_UNKNOWN: 'No monitor of a service knows anything yet, or any more: its status is unknown.',
-  SERVICE_KNOWN: 'A service’s monitors report, or it has no monitors left.',
+  SERVICE_UNKNOWN: 'A service’s status became unknown: none of its monitors reports, or has reported yet.',
+  SERVICE_KNOWN: 'A service’s status became known: a monitor reports, or the service has no monitors left.',
   INCIDENT_CREATED: 'An incident was created.',
   INCIDENT_UPDATED: 'An incident’s title, impact, services or times changed.',
   INCIDENT_UPDATE_POSTED: 'An update was posted to an incident.',
@@ -93,13 +93,13 @@ export const eventKinds = describedValues<EventKind>({
   INCIDENT_DRAFTED: 'An incident was drafted, or suggested by an alert.',
   INCIDENT_DRAFT_UPDATED: 'A draft or suggestion of an incident changed.',
   INCIDENT_DISMISSED: 'A draft or suggestion of an incident was dismissed.',
-  INCIDENT_MERGED: 'An incident became part of another one.',
+  INCIDENT_MERGED: 'An incident was merged into another one.',
   INCIDENT_NOTE_ADDED: 'A private note was added to an incident.',
   INCIDENT_NOTE_EDITED: 'A private note of an incident was edited.',
   INCIDENT_NOTE_DELETED: 'A private note of an incident was deleted.',
   INCIDENT_FILE_ADDED: 'A file was added to an incident or one of its notes, for members only.',
-  INCIDENT_FILE_DELETED: 'A file that only members saw was deleted.',
-  INCIDENT_LEAD_CHANGED: 'An incident got another lead, or none.',
+  INCIDENT_FILE_DELETED: 'A file that only members could see was deleted.',
+  INCIDENT_LEAD_CHANGED: 'The lead of an incident changed or was removed.',
   POSTMORTEM_DRAFTED: 'The draft of a post-mortem of an incident was written, changed or deleted.',
   POSTMORTEM_PUBLISHED: 'The post-mortem of an incident was published.',
   POSTMORTEM_UPDATED: 'The published post-mortem of an incident was edited.',
@@ -148,7 +148,7 @@ export const eventKinds = describedValues<EventKind>({
   ALERT_CHANNEL_UPDATED: 'An alert channel changed.',
   ALERT_CHANNEL_DELETED: 'An alert channel was deleted.',
   ALERT_CHANNEL_TESTED: 'A test was sent to an alert channel.',
-  ALERT_OPENED: 'Alerts began; those that begin together are one event. Flapping monitors have none.',
+  ALERT_OPENED: 'Alerts were opened. Alerts that open together share one event. Flapping monitors have none.',
   ALERT_REMINDED: 'Reminders of open alerts were sent.',
   ALERT_ESCALATED: 'Alerts that no one acknowledged were sent to another channel.',
   ALERT_ACKNOWLEDGED: 'Alerts were acknowledged.',
@@ -168,9 +168,9 @@ export const eventKinds = describedValues<EventKind>({
   OBJECTIVE_RECOVERED: 'The error budget of an objective no longer burns too fast.',
   MANAGED_OBJECT_LOCKED: 'An object was locked again: only its configuration file changes what it manages.',
   MANAGED_OBJECT_UNLOCKED: 'A person unlocked an object that a configuration file manages.',
-  UPTIME_CORRECTED: 'A person corrected what a time of a service counts as.',
+  UPTIME_CORRECTED: 'A person corrected how a period of a service counts.',
   UPTIME_CORRECTION_DELETED: 'A correction of a service’s uptime was deleted.',
-  REPORT_CREATED: 'The report of a month is complete.',
+  REPORT_CREATED: 'A monthly report was created.',
 })
 builder.enumType(EventKind, { name: 'EventKind', description: 'The kind of an event.', values: eventKinds })
 builder.enumType(ActorKind, {

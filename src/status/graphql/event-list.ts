@@ -6,13 +6,13 @@ import { decodeCursor, encodeCursor } from '../../event-log/event.ts'
 import { deletedAfter } from '../../event-log/event-queries.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import type { Direction, Order, Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 
 /** The filter of the audit trail. */
 export const EventFilter = builder.inputType('EventFilter', {
@@ -39,8 +39,8 @@ interface Args extends PageArgs {
 }
 
 /**
- * Returns a page of an organization's events. A time range is read in order of time, which has an index; it differs
- * from log order only by differences between clocks.
+ * Returns a page of an organization's events. Reads a time range in order of time, which has an index. It differs from
+ * log order only by the differences between the clocks of machines.
  * @throws Invalid for invalid arguments.
  */
 export function eventPage(
@@ -73,9 +73,9 @@ export function eventPage(
 }
 
 /**
- * Refuses to continue in log order after an event whose successor was deleted due to its age, because events in between
- * would be missing silently. Towards older events, a list that ends early misses no newer ones.
- * @throws Invalid then.
+ * Checks that the log still has all events after a cursor. Without the check, a list in log order would silently lack
+ * the events that were deleted because of their age. Lists towards older events need no check: they only end early.
+ * @throws Invalid if events after the cursor were deleted.
  */
 export async function requireKept(ctx: GraphContext, organizationId: string, args: Args): Promise<void> {
   const isAscending = directionOf({ orderBy: args.orderBy, order: args.order }) === 'asc'
@@ -85,7 +85,7 @@ export async function requireKept(ctx: GraphContext, organizationId: string, arg
   if (seq === null) return
   const keptSince = await deletedAfter(ctx, organizationId, seq)
   if (keptSince === null) return
-  const message = `is older than what is kept: events before ${keptSince.toISOString()} were deleted. Start anew`
+  const message = `is too old: events before ${keptSince.toISOString()} were deleted. Start without a cursor`
   throw invalid([{ path: [name], message }])
 }
 

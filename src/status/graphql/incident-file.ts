@@ -1,10 +1,10 @@
 import { NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { filePath } from '../http/files.ts'
+import { filePath } from '../incident/file-path.ts'
 import type { FileInfo } from '../incident/file-store.ts'
 import { MAX_FILES, MAX_INCIDENT_FILES, readFiles, readUpdateFiles } from '../incident/file-store.ts'
 import { deleteIncidentFile } from '../incident/incident-file.ts'
@@ -85,8 +85,7 @@ builder.objectFields(IncidentNote, (t) => ({
 builder.mutationField('deleteIncidentFile', (t) =>
   t.field({
     type: deletionPayload('IncidentFile'),
-    description:
-      'Deletes a file. Requires a key with scope WRITE; the file of a note, the author of the note or scope ADMIN.',
+    description: 'Deletes a file. Requires a key with scope WRITE; for the file of a note, its author or scope ADMIN.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteIncidentFile(ctx, id),

@@ -2,14 +2,14 @@ import type { GraphQLResolveInfo } from 'graphql'
 import { ANY_CASE, searchText } from '../../core/list-filter.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { IncidentImpact, IncidentStatus, IncidentVisibility } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { filteredInBatches } from '../../graphql/list/batch-filter.ts'
 import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import type { Direction, Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { incidentsMatching } from '../list-conditions.ts'
 import { timelineSearch } from '../search.ts'
 
@@ -22,7 +22,7 @@ export const IncidentFilter = builder.inputType('IncidentFilter', {
     startedBefore: t.field({ type: 'DateTime', required: false, description: 'Started before this time.' }),
     status: t.field({ type: [IncidentStatus], required: false, description: 'With one of these values.' }),
     impact: t.field({ type: [IncidentImpact], required: false, description: 'With one of these values.' }),
-    visibility: t.field({ type: [IncidentVisibility], required: false, description: 'Seen by these.' }),
+    visibility: t.field({ type: [IncidentVisibility], required: false, description: 'With one of these values.' }),
     open: t.boolean({ required: false, description: 'True: only open incidents. False: only resolved ones.' }),
     serviceId: t.id({ required: false, description: 'Affecting this service.' }),
   }),

@@ -1,8 +1,8 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -58,7 +58,7 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
 export const FILE_IDS = {
   required: false,
   description:
-    'Files uploaded to the incident without an update or a note (POST /api/v1/incidents/{id}/files), which it takes over.',
+    'Files to attach: uploaded to the incident (POST /api/v1/incidents/{id}/files), and not attached to an update or a note yet.',
 } as const
 
 const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
@@ -74,7 +74,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
     services: t.field({
       type: [IncidentServiceInput],
       required: false,
-      description: 'Changed service statuses. Other services stay as they are.',
+      description: 'New service statuses. Other services stay as they are.',
     }),
     createdAt: t.field({
       type: 'DateTime',
@@ -86,7 +86,8 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
     version: t.int({
       required: false,
-      description: 'The incident’s version you read. If it has a newer one, the mutation returns a ConflictError.',
+      description:
+        'The version of the incident that you read. If there is a newer one, the mutation returns a ConflictError.',
     }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),

@@ -2,11 +2,11 @@ import { recordedActorName } from '../../account/actor-name.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { IncidentNote as NoteRow } from '../../generated/prisma/client.ts'
 import { ActorKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { batchPerOperation, readTogether } from '../../graphql/execution/loader.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOfList } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -26,10 +26,11 @@ export const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement
     id: t.exposeID('id', { description: 'Its id.' }),
     incidentId: t.exposeID('incidentId', { description: 'The incident it belongs to.' }),
     message: t.exposeString('message', { description: 'The note, in markdown.', extensions: text(MAX_MESSAGE_LENGTH) }),
-    actor: t.expose('actorKind', { type: ActorKind, description: 'What wrote it.' }),
+    actor: t.expose('actorKind', { type: ActorKind, description: 'The kind of its author.' }),
     authorName: t.string({
       nullable: true,
-      description: 'The name of the person or the API key that wrote it. Null: neither, or it no longer exists.',
+      description:
+        'The name of the person or the API key that wrote it. Null: neither wrote it, or it no longer exists.',
       resolve: (note, _args, ctx) => readTogether(ctx, () => recordedActorName(ctx, note)),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -77,7 +78,7 @@ builder.prismaObjectFields('Incident', (t) => ({
     type: IncidentLead,
     nullable: true,
     authScopes: ownerOnly,
-    description: 'Who leads the work on it. Null: nobody. Requires a key of the organization.',
+    description: 'The member who leads the work on it. Null: none. Requires a key of the organization.',
     select: { id: true },
     resolve: ({ id }, _args, ctx) => leadOf(ctx, id),
   }),
@@ -87,7 +88,7 @@ const SetIncidentLeadInput = builder.inputType('SetIncidentLeadInput', {
   description: 'Who leads the work on an incident.',
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident.' }),
-    userId: t.id({ required: false, description: 'The member. Null: nobody.' }),
+    userId: t.id({ required: false, description: 'The member. Null: removes the lead.' }),
   }),
 })
 
@@ -152,21 +153,22 @@ builder.mutationField('deleteIncidentNote', (t) =>
 )
 
 const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
-  description: 'The service to move from one open incident to another. A public one gives it to a public one only.',
+  description:
+    'The service to move from one open incident to another. From a public incident, it can move only to a public one.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),
-    fromId: t.id({ description: 'The incident that speaks of it until then.' }),
-    intoId: t.id({ description: 'The incident that speaks of it from then on.' }),
+    fromId: t.id({ description: 'The incident that the service leaves.' }),
+    intoId: t.id({ description: 'The incident that the service joins.' }),
     at: t.field({
       type: 'DateTime',
       required: false,
       description:
-        'As of when: after the newest update of both (of the other alone, if the first is not public), not in the future. Default: now.',
+        'When it moves: after the newest update of both incidents (of the one that it joins, if the other is not public), not in the future. Default: now.',
     }),
     message: t.string({
       required: false,
       description:
-        'The update of the other incident, in markdown. Default: an update without text, of which subscribers are not notified.',
+        'The update to post to the incident that it joins, in markdown. Default: an update without text, which notifies no subscribers.',
     }),
     translations: t.field(translationsField.messages),
     tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
@@ -177,7 +179,7 @@ builder.mutationField('moveIncidentService', (t) =>
   t.field({
     type: Incident,
     description:
-      'Moves a service with its status from one open incident to another, which it gives. Both timelines say so, and each minute counts once; a draft or a suggestion does not mention it any more. Refused (ConflictError) with code INCIDENT_RESOLVED, SERVICE_NOT_IMPAIRED, or INCIDENT_NOT_PUBLIC, if the page would lose sight of the service. Requires a key with scope WRITE.',
+      'Moves a service with its status from one open incident to another, and returns the other one. Both timelines get an update, and each minute counts once. A draft or a suggestion only loses the service. Returns a ConflictError with code INCIDENT_RESOLVED, SERVICE_NOT_IMPAIRED, or INCIDENT_NOT_PUBLIC: the page would show the service as operational. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: MoveIncidentServiceInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => moveIncidentService(ctx, input),

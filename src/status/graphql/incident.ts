@@ -1,10 +1,10 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, IncidentVisibility, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { bulkMutation } from '../../graphql/schema/bulk.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
@@ -66,7 +66,7 @@ export const Incident = builder.prismaNode('Incident', {
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it started.' }),
     importedFrom: t.exposeString('importedFrom', {
       nullable: true,
-      description: 'The tool from which it was imported, such as Cachet. Null: it was written here.',
+      description: 'The tool from which it was imported, such as Cachet. Null: it was not imported.',
     }),
     resolvedAt: t.expose('resolvedAt', {
       type: 'DateTime',
@@ -100,7 +100,7 @@ export const Incident = builder.prismaNode('Incident', {
     mergedIntoId: t.exposeID('mergedIntoId', {
       nullable: true,
       authScopes: ownerOnly,
-      description: 'The incident that it became part of. Null: it did not. Requires a key of the organization.',
+      description: 'The incident that it was merged into. Null: it was not merged. Requires a key of the organization.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -255,8 +255,8 @@ bulkMutation('updateIncidentServices', IncidentServicesInput, {
 const MergeIncidentsInput = builder.inputType('MergeIncidentsInput', {
   description: 'The incidents to merge, both public.',
   fields: (t) => ({
-    id: t.id({ description: 'The incident that becomes part of the other one.' }),
-    intoId: t.id({ description: 'The incident that stays.' }),
+    id: t.id({ description: 'The incident to merge into the other one.' }),
+    intoId: t.id({ description: 'The incident that remains.' }),
     message: t.string({
       required: false,
       description:
@@ -271,7 +271,7 @@ builder.mutationField('mergeIncidents', (t) =>
   t.field({
     type: Incident,
     description:
-      'Makes an incident part of another one, which gets its updates, services and followers; its page leads there. Requires a key with scope WRITE.',
+      'Merges an incident into another one, which gets its updates, services and followers. Its page redirects to the other one. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: MergeIncidentsInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => mergeIncidents(ctx, input),

@@ -1,6 +1,6 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -14,8 +14,8 @@ import {
 import { instantOf, nextDates, ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import type { BothTexts } from '../translations.ts'
-import { storedTexts } from '../translations.ts'
+import type { BothTexts } from '../timeline/translations.ts'
+import { storedTexts } from '../timeline/translations.ts'
 import { Service } from './service.ts'
 import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
 
@@ -47,7 +47,7 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
     }),
     durationMinutes: t.exposeInt('durationMinutes', { description: 'How long each date takes, in minutes.' }),
     rule: t.string({
-      description: 'The recurrence rule (RFC 5545), such as `FREQ=WEEKLY;BYDAY=SU`. A count is given as its UNTIL.',
+      description: 'The recurrence rule (RFC 5545), such as `FREQ=WEEKLY;BYDAY=SU`. A COUNT is returned as an UNTIL.',
       resolve: (series) => ruleWithEnd(series),
     }),
     repeats: t.string({
@@ -61,7 +61,7 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
     }),
     skips: t.field({
       type: ['DateTime'],
-      description: 'The starts that are left out, at most 200.',
+      description: 'The starts to skip, at most 200.',
       resolve: ({ timeZone, skipped }) => skipped.map((local) => instantOf(timeZone, local)),
     }),
     nextStarts: t.field({
@@ -93,7 +93,7 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
 const RULE =
   'The recurrence rule (RFC 5545): FREQ (DAILY to YEARLY), INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, WKST, and UNTIL or COUNT.'
 const DURATION = 'How long each date takes, in minutes: at most 10080, a week.'
-const SKIPS = 'Starts to leave out, at most 200.'
+const SKIPS = 'Starts to skip, at most 200.'
 
 const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesInput', {
   description: 'The repeating maintenance to create.',
@@ -101,7 +101,10 @@ const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesI
     title: t.string({ description: 'A short title.' }),
     message: t.string({ description: 'The first update of each date, in markdown.' }),
     translations: t.field(translationsField.both),
-    startsAt: t.field({ type: 'DateTime', description: 'The first start; if the rule has none then, its next one.' }),
+    startsAt: t.field({
+      type: 'DateTime',
+      description: 'The first start. If the rule does not match this time, the next start that it matches.',
+    }),
     durationMinutes: t.int({ description: DURATION }),
     rule: t.string({ description: RULE }),
     timeZone: t.string({
@@ -144,7 +147,7 @@ const UpdateMaintenanceSeriesInput = builder.inputType('UpdateMaintenanceSeriesI
     serviceIds: t.idList({ required: false, description: 'All affected services. Replaces the current list.' }),
     tellSubscribers: t.boolean({
       required: false,
-      description: 'Whether subscribers are notified of this, and of starts and ends from now on.',
+      description: 'Whether subscribers are notified of this change, and of starts and ends from now on.',
     }),
     version: t.int(VERSION_READ),
   }),
@@ -154,7 +157,7 @@ builder.mutationField('updateMaintenanceSeries', (t) =>
   t.field({
     type: MaintenanceSeries,
     description:
-      'Updates a repeating maintenance from now on. Past and running dates stay, and those that were edited alone. Requires a key with scope WRITE.',
+      'Updates a repeating maintenance from now on. Past and running dates stay, and so do dates that were edited separately. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMaintenanceSeriesInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateMaintenanceSeries(ctx, input),
@@ -165,7 +168,7 @@ builder.mutationField('endMaintenanceSeries', (t) =>
   t.field({
     type: MaintenanceSeries,
     description:
-      'Ends a repeating maintenance now: its scheduled dates are deleted, but not those that were edited alone. Requires a key with scope WRITE.',
+      'Ends a repeating maintenance now and deletes its scheduled dates, except those that were edited separately. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => endMaintenanceSeries(ctx, id),
@@ -176,7 +179,7 @@ builder.mutationField('deleteMaintenanceSeries', (t) =>
   t.field({
     type: deletionPayload('MaintenanceSeries'),
     description:
-      'Deletes a repeating maintenance and its scheduled dates. Past and running dates stay, and those that were edited alone. Requires a key with scope WRITE.',
+      'Deletes a repeating maintenance and its scheduled dates. Past and running dates stay, and so do dates that were edited separately. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteMaintenanceSeries(ctx, id),

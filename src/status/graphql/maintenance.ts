@@ -1,10 +1,10 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
@@ -67,7 +67,7 @@ const Maintenance = builder.prismaNode('Maintenance', {
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'The planned end.' }),
     importedFrom: t.exposeString('importedFrom', {
       nullable: true,
-      description: 'The tool from which it was imported, such as Cachet. Null: it was written here.',
+      description: 'The tool from which it was imported, such as Cachet. Null: it was not imported.',
     }),
     services: t.field({
       type: [Service],
@@ -109,7 +109,8 @@ const Maintenance = builder.prismaNode('Maintenance', {
     seriesId: t.exposeID('seriesId', {
       nullable: true,
       authScopes: ownerOnly,
-      description: 'The repeating maintenance that it is a date of. Null: none. Requires a key of the organization.',
+      description:
+        'The repeating maintenance to which this date belongs. Null: none. Requires a key of the organization.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -200,7 +201,7 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
     }),
     tellSubscribers: t.boolean({
       required: false,
-      description: 'Whether subscribers are notified of this, and of the start and end from now on.',
+      description: 'Whether subscribers are notified of this change, and of the start and end from now on.',
     }),
     version: t.int(VERSION_READ),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
@@ -225,7 +226,7 @@ const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
     translations: t.field(translationsField.messages),
     tellSubscribers: t.boolean({
       required: false,
-      description: 'Whether subscribers are notified. Default: as of its start and end.',
+      description: 'Whether subscribers are notified. Default: as for its start and end.',
     }),
   }),
 })
@@ -279,7 +280,7 @@ builder.mutationField('deleteMaintenance', (t) =>
   t.field({
     type: deletionPayload('Maintenance'),
     description:
-      'Deletes a maintenance with its timeline. Its time counts towards uptime again. A date of a repeating maintenance is left out from then on. Requires a key with scope WRITE.',
+      'Deletes a maintenance with its timeline. Its time counts towards uptime again. A repeating maintenance skips the deleted date from then on. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound] },
     resolve: (_root, { id }, ctx) => deleteMaintenance(ctx, id),

@@ -1,9 +1,9 @@
 import { encodeCursor } from '../../event-log/event.ts'
-import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql/list/filter.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
 import { deprecatedOrder } from '../../graphql/list/order.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { groupsInPageOrder, seriesNewestFirst } from './connections.ts'
 import { EventFilter, EventOrder, eventPage, requireKept } from './event-list.ts'
 import { IncidentFilter, IncidentOrder, incidentPage } from './incident-list.ts'
@@ -96,6 +96,6 @@ builder.prismaObjectFields('Organization', (t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'Events before this time may have been deleted because they were old. Null: none was. The log is complete since.',
+      'The log is complete from this time on. Earlier events may have been deleted because of their age. Null: none were deleted.',
   }),
 }))

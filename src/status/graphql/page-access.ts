@@ -2,8 +2,8 @@ import { canReadOrganization } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { PageToken } from '../../generated/prisma/client.ts'
 import { PageAccessKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -54,7 +54,7 @@ const PageTokenRef = builder.objectRef<PageToken>('PageToken').implement({
   authScopes: ({ organizationId }, { actor }) => canReadOrganization(actor, organizationId),
   fields: (t) => ({
     id: t.exposeID('id', {}),
-    name: t.exposeString('name', { description: 'What it is for.' }),
+    name: t.exposeString('name', { description: 'The purpose of the token.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
@@ -76,20 +76,20 @@ builder.objectFields(StatusPage, (t) => ({
     type: [PageTokenRef],
     nullable: true,
     extensions: costs({ items: MAX_TOKENS, itself: STATEMENT_COST }),
-    description: 'The read tokens of the page, the newest first. Requires a key with scope ADMIN.',
+    description: 'The read tokens of the page, newest first. Requires a key with scope ADMIN.',
     authScopes: ownerOnly,
     resolve: ({ id }, _args, ctx) => pageTokens(ctx, id),
   }),
 }))
 
 export const PageAccessInput = builder.inputType('PageAccessInput', {
-  description: 'Who may read a page. What is left out stays as it is.',
+  description: 'Who may read a page. Omitted fields stay as they are.',
   fields: (t) => ({
     kind: t.field({ type: PageAccessKind, description: 'Who may read it.' }),
     password: t.string({ required: false, description: 'For PASSWORD: 8 to 200 characters.' }),
     mailDomains: t.stringList({
       required: false,
-      description: 'For MAIL_DOMAIN: domains such as example.com, at most 50. Their subdomains are others.',
+      description: 'For MAIL_DOMAIN: domains such as example.com, at most 50. Subdomains are not included.',
     }),
     ranges: t.stringList({
       required: false,
@@ -111,7 +111,7 @@ builder.mutationField('updatePageAccess', (t) =>
   t.field({
     type: PageAccess,
     description:
-      'Changes who may read a page. Browsers and connections in which it is open are closed at once and have to open it again. Requires a key with scope ADMIN, or a person who has given the password or passkey within ten minutes.',
+      'Changes who may read a page. Ends the access of all open browsers and connections at once; readers have to open the page again. Requires a key with scope ADMIN, or a person who entered their password or used their passkey in the last ten minutes.',
     args: { input: t.arg({ type: UpdatePageAccessInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updatePageAccess(ctx, input),
@@ -119,13 +119,13 @@ builder.mutationField('updatePageAccess', (t) =>
 )
 
 const CreatePageTokenPayload = builder.objectRef<CreatedPageToken>('CreatePageTokenPayload').implement({
-  description: 'A read token just made: the only time it is shown.',
+  description: 'A new read token. It is shown only once.',
   fields: (t) => ({
     id: t.id({ resolve: ({ token }) => token.id }),
     secret: t.exposeString('secret', {
       description: 'The read token, for `Authorization: Bearer` or `?token=`. It is shown only once.',
     }),
-    token: t.expose('token', { type: PageTokenRef, description: 'What is kept of it.' }),
+    token: t.expose('token', { type: PageTokenRef, description: 'The stored token, without its secret.' }),
   }),
 })
 
@@ -133,7 +133,7 @@ const CreatePageTokenInput = builder.inputType('CreatePageTokenInput', {
   description: 'The read token to create.',
   fields: (t) => ({
     pageId: t.id({ description: 'The id of the page or of its organization.' }),
-    name: t.string({ description: 'What it is for.' }),
+    name: t.string({ description: 'The purpose of the token.' }),
   }),
 })
 
@@ -141,7 +141,7 @@ builder.mutationField('createPageToken', (t) =>
   t.field({
     type: CreatePageTokenPayload,
     description:
-      'Creates a token with which programs read a private page: its documents, and GraphQL. Requires a key with scope ADMIN.',
+      'Creates a token with which programs can read a private page, in GraphQL and as documents. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: CreatePageTokenInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => createPageToken(ctx, input),
@@ -156,7 +156,7 @@ const RevokePageTokenInput = builder.inputType('RevokePageTokenInput', {
 builder.mutationField('revokePageToken', (t) =>
   t.field({
     type: PageTokenRef,
-    description: 'Revokes a read token at once. Returns what it was. Requires a key with scope ADMIN.',
+    description: 'Revokes a read token at once and returns it. Requires a key with scope ADMIN.',
     args: { input: t.arg({ type: RevokePageTokenInput }) },
     errors: { types: [Invalid, NotFound] },
     resolve: (_root, { input }, ctx) => revokePageToken(ctx, input.id),

@@ -1,10 +1,10 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { connectionOf, pageArgs } from '../../graphql/list/connection.ts'
 import { listCosts, TIMELINE_SEARCH_COST } from '../../graphql/list/filter.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { incidentsOnPage, onPage } from '../page/page-scope.ts'
+import { incidentsOnPage, onPage } from '../page-scope.ts'
 import { inPageOrder } from './connections.ts'
 import { IncidentOrder, incidentPage, PastIncidentFilter } from './incident-list.ts'
 import { MaintenanceFilter, MaintenanceOrder, maintenancePage } from './maintenance-list.ts'
@@ -17,7 +17,10 @@ const newestStartFirst = [{ startedAt: 'desc' }, { id: 'desc' }] satisfies Prism
 const ended = { status: { in: ['COMPLETED', 'CANCELLED'] } } satisfies Prisma.MaintenanceWhereInput
 const announced = { status: { in: ['SCHEDULED', 'IN_PROGRESS', 'VERIFYING'] } } satisfies Prisma.MaintenanceWhereInput
 
-/** These lists have their own statements: for a nested list, Prisma would read all rows and take the first. */
+/**
+ * The maximum number of items. The lists have statements of their own: Prisma would read all rows of a nested list
+ * first.
+ */
 const MAX_ITEMS = 100
 
 builder.objectFields(StatusPage, (t) => ({

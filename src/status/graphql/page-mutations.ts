@@ -1,6 +1,6 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import type { DeletedPage } from '../page/page.ts'
@@ -9,23 +9,27 @@ import { StatusPage } from './page.ts'
 import { PageAccessInput } from './page-access.ts'
 
 const CreatePageInput = builder.inputType('CreatePageInput', {
-  description: 'The page to create. What is left out of its look is that of the organization, and follows it.',
+  description: 'The page to create. It inherits omitted parts of its look from the organization.',
   fields: (t) => ({
     slug: t.string({ description: 'Its name in URLs: lowercase letters, digits and single hyphens.' }),
-    name: t.string({ description: 'Its name, as the page shows it.' }),
+    name: t.string({ description: 'The name that the page shows.' }),
     serviceIds: t.idList({
       required: false,
-      description: 'The services that it shows, in this order. Default: all, those created later too.',
+      description: 'The services that it shows, in this order. Default: all, including those created later.',
     }),
     description: t.string({ required: false, description: 'Its description.' }),
     accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
     logoUrl: t.string({
       required: false,
-      description: 'The https URL of the logo. Empty: none, also where the organization has one.',
+      description: 'The https URL of the logo. Empty: none, even if the organization has one.',
     }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links for visitors.' }),
-    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
-    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it. Default: everybody.' }),
+    uptimeSource: t.field({
+      type: UptimeSource,
+      required: false,
+      description: 'What counts towards the uptime of services.',
+    }),
+    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it. Default: everyone.' }),
   }),
 })
 
@@ -42,14 +46,14 @@ builder.mutationField('createPage', (t) =>
 
 const UpdatePageInput = builder.inputType('UpdatePageInput', {
   description:
-    'The changes. Omitted fields stay as they are; null for a part of the look is that of the organization. The settings of the first page are those of its organization.',
+    'The changes. Omitted fields stay as they are; a part of the look that is null is inherited from the organization. The settings of the first page are those of its organization.',
   fields: (t) => ({
     id: t.id({ description: 'The page to change.' }),
-    slug: t.string({ required: false, description: 'Addresses with the old one are no longer found.' }),
+    slug: t.string({ required: false, description: 'Its name in URLs. URLs with the old name stop working.' }),
     name: t.string({ required: false, description: 'Its name.' }),
     serviceIds: t.idList({
       required: false,
-      description: 'The services that it shows, in this order. Null: all, those created later too.',
+      description: 'The services that it shows, in this order. Null: all, including those created later.',
     }),
     description: t.string({ required: false, description: 'Its description.' }),
     accentColor: t.string({ required: false, description: 'The accent colour, as `#rrggbb`.' }),
@@ -58,8 +62,16 @@ const UpdatePageInput = builder.inputType('UpdatePageInput', {
       description: 'The https URL of the logo. Null: that of the organization. Empty: none.',
     }),
     links: t.field({ type: [PageLinkInput], required: false, description: 'All links. Replaces the current list.' }),
-    uptimeSource: t.field({ type: UptimeSource, required: false, description: 'What the uptime of services counts.' }),
-    access: t.field({ type: PageAccessInput, required: false, description: 'Who may read it, as `updatePageAccess`.' }),
+    uptimeSource: t.field({
+      type: UptimeSource,
+      required: false,
+      description: 'What counts towards the uptime of services.',
+    }),
+    access: t.field({
+      type: PageAccessInput,
+      required: false,
+      description: 'Who may read it, as in `updatePageAccess`.',
+    }),
     version: t.int(VERSION_READ),
   }),
 })
@@ -75,7 +87,7 @@ builder.mutationField('updatePage', (t) =>
 )
 
 const DeletePagePayload = builder.objectRef<DeletedPage>('DeletePagePayload').implement({
-  description: 'A deleted page, and what went with it.',
+  description: 'A deleted page, and what was deleted with it.',
   fields: (t) => ({
     id: t.exposeID('id'),
     name: t.exposeString('name', { description: 'Its name.' }),

@@ -1,6 +1,6 @@
 import { updatePageReports } from '../../account/page/page-reports.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { StatusPage } from './page.ts'
 
@@ -15,7 +15,7 @@ const UpdatePageReportsInput = builder.inputType('UpdatePageReportsInput', {
   description: 'Who can read the monthly reports of a page from now on.',
   fields: (t) => ({
     pageId: t.id({ description: 'The id of the page, or of its organization for the first one.' }),
-    published: t.boolean({ description: 'Whether the readers of the page can, not only members.' }),
+    published: t.boolean({ description: 'Whether readers of the page can read them, and not only members.' }),
     version: t.int({ ...VERSION_READ, description: PAGE_VERSION }),
   }),
 })

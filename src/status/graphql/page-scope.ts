@@ -1,21 +1,21 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { isObjectType } from 'graphql'
 import type { Page } from '../../account/page/page.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import type { Path } from '../../graphql/subscription/place-mark.ts'
-import { countedUptime, createPlaceMark } from '../../graphql/subscription/place-mark.ts'
-import { shows } from '../page/page-scope.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import type { Path } from '../../graphql/subscription/path-value.ts'
+import { countedUptime, createPathValue } from '../../graphql/subscription/path-value.ts'
+import { shows } from '../page-scope.ts'
 
-/** The page that each part of an answer is below. */
-const pages = createPlaceMark<Page>()
+/** The page under which each part of a result is read. */
+const pages = createPathValue<Page>()
 
-/** Limits the parts of an answer below a field to a page. */
+/** Limits the parts of a result below a field to a page. */
 export function below(path: Path, page: Page): void {
   if (page.serviceIds !== null || !page.isFirst) pages.set(path, page)
   if (!page.isFirst) countedUptime.set(path, page.uptimeSource)
 }
 
-/** Returns the page that a part of an answer is below; null: none, or a first page that shows all services. */
+/** Returns the page under which a part of a result is read; null: none, or a first page that shows all services. */
 export function pageAbove(path: Path): Page | null {
   return pages.above(path)
 }

@@ -7,11 +7,11 @@ import type { PageLink } from '../../account/page/page-settings.ts'
 import { linksOf, slugText } from '../../account/page/page-settings.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, rows, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
 import { CACHEABLE, cacheable } from '../../graphql/execution/cacheable.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { VERSION } from '../../graphql/schema/version.ts'
 import { Language } from '../../language/catalogue.ts'
@@ -66,8 +66,8 @@ const loadPage = batchPerOperation(async ({ db }, ids: readonly string[]) => {
 })
 
 /**
- * A public page, which anyone can read by slug or id. Its row is read before its content, so that the cursor is never newer
- * than the content, and a subscription from it misses nothing.
+ * A public page, which anyone can read by slug or id. Its row is read before its content, so that the cursor is never
+ * newer than the content, and a subscription from it misses nothing.
  */
 export const StatusPage = builder.objectRef<Page>('StatusPage')
 
@@ -121,7 +121,7 @@ builder.node(StatusPage, {
     }),
     uptimeSource: t.expose('uptimeSource', {
       type: UptimeSource,
-      description: 'What the uptime of its services counts.',
+      description: 'What counts towards the uptime of its services.',
     }),
     languages: t.field({
       type: [Language],
@@ -130,7 +130,7 @@ builder.node(StatusPage, {
     }),
     defaultLanguage: t.field({
       type: Language,
-      description: 'The language of readers who understand none of the others.',
+      description: 'The language for readers who accept none of the others.',
       resolve: (page) => offeredLanguages(page.languages, page.defaultLanguage).byDefault,
     }),
     customDomain: t.exposeString('customDomain', {
@@ -140,7 +140,7 @@ builder.node(StatusPage, {
     allServices: t.boolean({
       nullable: true,
       authScopes: ownerOnly,
-      description: 'Whether it shows all services, those created later too. Requires a key of the organization.',
+      description: 'Whether it shows all services, including those created later. Requires a key of the organization.',
       resolve: ({ serviceIds }) => serviceIds === null,
     }),
     version: t.exposeInt('version', VERSION),
@@ -150,7 +150,7 @@ builder.node(StatusPage, {
     }),
     status: t.field({
       type: PageStatusRef,
-      extensions: costs({ rows: { most: MAX_SERVICES, size: 'services' } }),
+      extensions: costs({ rows: { max: MAX_SERVICES, size: 'services' } }),
       description: 'The overall status of the page.',
       resolve: (page, _args, ctx) => statusOfPage.get(page) ?? loadStatus(ctx, page),
     }),
@@ -176,7 +176,7 @@ builder.queryField('statusPage', (t) =>
 /** The first page of an organization. */
 const firstPageOf = async (ctx: GraphContext, { pageId }: { readonly pageId: string }) => {
   const page = await loadPage(ctx, pageId)
-  if (page === null) throw new Error('An organization has a first page.')
+  if (page === null) throw new Error('The organization has no first page.')
   return page
 }
 
@@ -197,7 +197,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   uptimeSource: t.expose('uptimeSource', {
     type: UptimeSource,
-    description: 'What the uptime of its services counts.',
+    description: 'What counts towards the uptime of its services.',
   }),
   languages: t.field({
     type: [Language],
@@ -206,7 +206,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   defaultLanguage: t.field({
     type: Language,
-    description: 'The language of readers who understand none of the others.',
+    description: 'The language for readers who accept none of the others.',
     resolve: (owner) => offeredLanguages(owner.languages, owner.defaultLanguage).byDefault,
   }),
   customDomain: t.string({

@@ -1,10 +1,10 @@
 import { recordedActorName } from '../../account/actor-name.ts'
 import { canReadOrganization } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -20,7 +20,7 @@ function nameOf(ctx: GraphContext, actorUserId: string | null): Promise<string |
 }
 
 const Postmortem = builder.prismaObject('Postmortem', {
-  description: 'What an organization writes about an incident afterwards.',
+  description: 'An organization’s account of an incident, written afterwards.',
   fields: (t) => ({
     incidentId: t.exposeID('id', { description: 'The incident it is about.' }),
     message: t.exposeString('message', {
@@ -44,13 +44,13 @@ const Postmortem = builder.prismaObject('Postmortem', {
       nullable: true,
       authScopes: ownerOnly,
       description:
-        'Since when a review is requested, without which it is not published. Null: none is. Requires a key of the organization.',
+        'When a review was requested, without which it cannot be published. Null: none is requested. Requires a key of the organization.',
     }),
     reviewRequestedBy: t.string({
       nullable: true,
       authScopes: ownerOnly,
       description:
-        'The name of the member who requested the review. Null: no one, or a key did. Requires a key of the organization.',
+        'The name of the member who requested the review. Null: none is requested, or a key requested it. Requires a key of the organization.',
       resolve: ({ reviewRequestedById }, _args, ctx) => nameOf(ctx, reviewRequestedById),
     }),
     reviewedAt: t.expose('reviewedAt', {
@@ -58,12 +58,12 @@ const Postmortem = builder.prismaObject('Postmortem', {
       nullable: true,
       authScopes: ownerOnly,
       description:
-        'When its text was approved. Null: it was not, or has changed since. Requires a key of the organization.',
+        'When its text was approved. Null: it was not approved, or has changed since. Requires a key of the organization.',
     }),
     reviewedBy: t.string({
       nullable: true,
       authScopes: ownerOnly,
-      description: 'The name of the member who approved its text. Null: nobody. Requires a key of the organization.',
+      description: 'The name of the member who approved its text. Null: none. Requires a key of the organization.',
       resolve: ({ reviewedById }, _args, ctx) => nameOf(ctx, reviewedById),
     }),
     version: t.exposeInt('version', VERSION),
@@ -74,8 +74,7 @@ builder.prismaObjectField('Incident', 'postmortem', (t) =>
   t.field({
     type: Postmortem,
     nullable: true,
-    description:
-      'What the organization wrote about it afterwards. A draft is there with a key of the organization only.',
+    description: 'The organization’s account of it, written afterwards. A draft requires a key of the organization.',
     select: { postmortem: true },
     resolve: ({ postmortem, organizationId }, _args, { actor }) =>
       postmortem?.publishedAt || canReadOrganization(actor, organizationId) ? postmortem : null,
@@ -115,7 +114,7 @@ builder.mutationField('publishPostmortem', (t) =>
   t.field({
     type: Postmortem,
     description:
-      'Publishes the post-mortem of a public, resolved incident. While a review is requested that no one has approved, it gives a ConflictError with code REVIEW_REQUIRED. Requires a key with scope WRITE.',
+      'Publishes the post-mortem of a public, resolved incident. Returns a ConflictError with code REVIEW_REQUIRED if a requested review is not approved yet. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: PublishPostmortemInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => publishPostmortem(ctx, input),
@@ -138,7 +137,7 @@ const ApprovePostmortemInput = builder.inputType('ApprovePostmortemInput', {
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident.' }),
     version: t.int({
-      description: 'The version you read. If the post-mortem has a newer one, the mutation returns a ConflictError.',
+      description: 'The version that you read. If there is a newer one, the mutation returns a ConflictError.',
     }),
   }),
 })
@@ -158,7 +157,7 @@ builder.mutationField('cancelPostmortemReview', (t) =>
   t.field({
     type: Postmortem,
     description:
-      'Cancels the review of a post-mortem, with an approval that it has: publishing needs none any more. Requires a key with scope WRITE.',
+      'Cancels the review of a post-mortem and removes its approval. It can then be published without a review. Requires a key with scope WRITE.',
     args: { id: t.arg.id({ description: 'The incident.' }) },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { id }, ctx) => cancelPostmortemReview(ctx, id),

@@ -1,9 +1,9 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
@@ -19,12 +19,12 @@ import { pagePositionLoader } from './connections.ts'
 import { pageAbove } from './page-scope.ts'
 
 const StatusBasisRef = builder.enumType('StatusBasis', {
-  description: 'Who says how a service is.',
+  description: 'The source of a service’s status.',
   values: describedValues<StatusBasis>({
     MONITORS: 'Its monitors, with open incidents and maintenance.',
     OWNER: 'Its owner, by hand: it has no monitors, or a status that overrides them.',
-    PENDING: 'None yet: its monitors have no result.',
-    SILENT: 'None any more: its monitors are silent or paused.',
+    PENDING: 'None yet: its monitors have no results.',
+    SILENT: 'None any longer: its monitors are silent or paused.',
   }),
 })
 
@@ -53,13 +53,13 @@ export const Service = builder.prismaNode('Service', {
     status: t.field({
       type: ServiceStatus,
       description:
-        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If its monitors know nothing yet or nothing any more (`basis` is PENDING or SILENT) and nothing worse is known, DEGRADED_PERFORMANCE, never OPERATIONAL.',
+        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If no monitor reports (`basis` is PENDING or SILENT) and nothing worse is known, it is DEGRADED_PERFORMANCE, never OPERATIONAL.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).status,
     }),
     basis: t.field({
       type: StatusBasisRef,
-      description: 'Who says how it is.',
+      description: 'The source of its status.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).basis,
     }),

@@ -1,12 +1,12 @@
 import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import type { FilledTemplate as Filled, Template as TemplateRow } from '../template.ts'
+import type { FilledTemplate as Filled, Template as TemplateRow } from '../template/template.ts'
 import {
   createTemplate,
   deleteTemplate,
@@ -15,10 +15,10 @@ import {
   MAX_TEMPLATES,
   readTemplates,
   updateTemplate,
-} from '../template.ts'
-import { placeholders } from '../template-text.ts'
+} from '../template/template.ts'
+import { placeholders } from '../template/template-text.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { bothIn } from '../translations.ts'
+import { bothIn } from '../timeline/translations.ts'
 import { IncidentServiceInput } from './incident.ts'
 import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'
 
@@ -39,13 +39,13 @@ const TemplateService = builder.objectRef<TemplateRow['services'][number]>('Temp
     status: t.expose('status', {
       type: ServiceStatus,
       nullable: true,
-      description: 'The status that it prepares. Null: it is of a maintenance.',
+      description: 'The status that it prepares. Null: the template is for a maintenance.',
     }),
   }),
 })
 
 const FilledTemplate = builder.objectRef<Filled>('FilledTemplate').implement({
-  description: 'The words of a template with its placeholders filled in.',
+  description: 'The texts of a template with the placeholders filled in.',
   fields: (t) => ({
     title: t.exposeString('title', { description: 'The title. Empty: none.' }),
     message: t.exposeString('message', {
@@ -67,7 +67,7 @@ const FilledTemplate = builder.objectRef<Filled>('FilledTemplate').implement({
 })
 
 const Template = builder.objectRef<TemplateRow>('Template').implement({
-  description: 'Prepared words for an incident, an update or a maintenance. Visible to the organization only.',
+  description: 'Prepared texts for an incident, an update or a maintenance. Visible to the organization only.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
     kind: t.expose('kind', { type: TemplateKind, description: 'What it prepares.' }),
@@ -104,7 +104,7 @@ const Template = builder.objectRef<TemplateRow>('Template').implement({
       type: FilledTemplate,
       nullable: true,
       extensions: rows(4),
-      description: 'Its words with the placeholders filled in. Null: the incident or a service does not exist.',
+      description: 'Its texts with the placeholders filled in. Null: the incident or a service does not exist.',
       args: {
         serviceIds: t.arg.idList({
           required: false,
@@ -168,7 +168,7 @@ const content = (t: InputFields) => ({
   serviceIds: t.idList({ required: false, description: 'The services of a MAINTENANCE.' }),
   tellSubscribers: t.boolean({
     required: false,
-    description: 'Whether subscribers are to be notified. At first: true.',
+    description: 'Whether subscribers are to be notified. Default: true in a new template.',
   }),
 })
 
@@ -177,7 +177,7 @@ const WORDS = `The message, in markdown. ${placeholders.map((name) => `{{${name}
 const CreateTemplateInput = builder.inputType('CreateTemplateInput', {
   description: 'The template to create.',
   fields: (t) => ({
-    kind: t.field({ type: TemplateKind, description: 'What it prepares. It stays.' }),
+    kind: t.field({ type: TemplateKind, description: 'What it prepares. It cannot be changed later.' }),
     name: t.string({ description: 'Its name, which only members see.' }),
     message: t.string({ description: WORDS }),
     ...content(t),

@@ -10,25 +10,18 @@ import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import { sendFile } from '../../http/response/send-file.ts'
 import { isPicture, MAX_FILE_BYTES } from '../incident/file-content.ts'
+import { filePath, INCIDENTS_PATH } from '../incident/file-path.ts'
 import { type FileInfo, readFileContent } from '../incident/file-store.ts'
 import { uploadIncidentFiles } from '../incident/incident-file.ts'
-
-/** The path of the incidents of the REST API. */
-export const INCIDENTS_PATH = '/api/v1/incidents'
 
 /** A form has one file, and a few short fields. */
 const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
 /**
- * Files that may be read at once, because they are in memory: in total, and per organization, so that other organizations do
- * not wait.
+ * How many uploads are read at once, each into memory: in total, and per organization, so that one organization cannot
+ * take them all.
  */
 const MAX_UPLOADS = 12
 const MAX_UPLOADS_OF_ONE = 2
-
-/** Returns the path at which members and API clients read a file. */
-export function filePath({ incidentId, id }: Pick<FileInfo, 'incidentId' | 'id'>): string {
-  return `${INCIDENTS_PATH}/${incidentId}/files/${id}`
-}
 
 /** The dependencies of the routes of files. */
 export interface FileRouteOptions {
@@ -50,7 +43,7 @@ export function fileRoutes({ site, contextOf, visitorOf }: FileRouteOptions): Ho
       const own = uploads.get(owner) ?? 0
       const all = [...uploads.values()].reduce((sum, count) => sum + count, 0)
       if (own >= MAX_UPLOADS_OF_ONE || all >= MAX_UPLOADS)
-        throw new Unavailable('Too many files are being read. Try again soon.')
+        throw new Unavailable('Too many files are being uploaded. Try again soon.')
       uploads.set(owner, own + 1)
       try {
         return c.json({ file: toJson(await upload(c, ctx), site.baseUrl) }, 201)

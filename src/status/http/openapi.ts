@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ZodOpenApiObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi'
 import { errorJson } from '../../http/response/error-schema.ts'
 import { MAX_ALT_LENGTH, MAX_FILE_BYTES } from '../incident/file-content.ts'
-import { INCIDENTS_PATH } from './files.ts'
+import { INCIDENTS_PATH } from '../incident/file-path.ts'
 
 const tags = ['Incidents']
 const security: NonNullable<ZodOpenApiObject['security']> = [{ bearer: [] }, { header: [] }]
@@ -26,7 +26,7 @@ const file = z
     size: z.int().meta({ description: 'In bytes.' }),
     alt: z.string(),
     created_at: z.iso.datetime(),
-    url: z.url().meta({ description: 'Where it is read with a key.' }),
+    url: z.url().meta({ description: 'The URL to read it with a key.' }),
   })
   .meta({ id: 'IncidentFile' })
 
@@ -36,8 +36,8 @@ const upload = z.object({
   alt: z.string().max(MAX_ALT_LENGTH).optional().meta({
     description: 'What a picture shows. Required for PNG, JPEG, WebP and GIF.',
   }),
-  update_id: z.string().optional().meta({ description: 'The update that it is added to.' }),
-  note_id: z.string().optional().meta({ description: 'The note that it is added to.' }),
+  update_id: z.string().optional().meta({ description: 'The update to add it to.' }),
+  note_id: z.string().optional().meta({ description: 'The note to add it to.' }),
 })
 
 /** The routes of the files of incidents, in OpenAPI. */
@@ -78,7 +78,7 @@ export const filePaths: ZodOpenApiPathsObject = {
       requestParams: { path: z.object({ id: incident, file: z.string() }) },
       responses: {
         200: { description: 'The file.', content: { 'application/octet-stream': { schema: { type: 'string' } } } },
-        304: { description: 'The file is the one of If-None-Match.' },
+        304: { description: 'The file matches If-None-Match.' },
         ...errors({
           401: 'UNAUTHENTICATED or INVALID_API_KEY.',
           404: 'NOT_FOUND.',

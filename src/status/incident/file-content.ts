@@ -46,8 +46,8 @@ export interface CheckedFile {
 const altText = lineText(MAX_ALT_LENGTH)
 
 /**
- * Checks an uploaded file by its content, regardless of its name, and cleans its name. A picture that pages show needs a
- * description.
+ * Checks an uploaded file by its content, regardless of its name, and cleans its name. A picture that pages show needs
+ * a description.
  * @param path the input path of the file.
  * @throws Invalid if it is empty or too large, or a picture without a description.
  */
@@ -74,8 +74,8 @@ export function checkFile({ name, content, alt }: UploadedFile, path: readonly s
 }
 
 /**
- * Returns the size and format of a picture that pages show; null for other files, broken pictures and those that would take too
- * much memory.
+ * Returns the size and format of a picture that pages show; null for other files, broken pictures and those that would
+ * take too much memory.
  */
 function pictureIn(content: Uint8Array): PictureSize | null {
   const picture = pictureSize(content)
@@ -95,8 +95,8 @@ function typeOf(content: Uint8Array): string {
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}"*:<>?|\\/]+/gu
 
 /**
- * Returns a name that is safe to show and to save a file under: the last part of the path, without leading dots, or `file` if
- * nothing is left.
+ * Returns a name that is safe to show and to save a file under: the last part of the path, without leading dots, or
+ * `file` if nothing is left.
  */
 export function cleanName(name: string): string {
   const [last = ''] = name.slice(-1000).split(/[\\/]/).slice(-1)
@@ -116,7 +116,10 @@ export function cleanName(name: string): string {
   )
 }
 
-/** Gives a picture the extension of its type: a picture named `page.html` could otherwise be opened as a page after it is saved. */
+/**
+ * Gives a picture the extension of its type: a picture named `page.html` could otherwise be opened as a page after it
+ * is saved.
+ */
 function pictureName(name: string, format: PictureSize['format']): string {
   const clean = cleanName(name)
   const { extensions } = formats[format]

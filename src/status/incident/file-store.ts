@@ -8,12 +8,15 @@ import { plainRows } from '../../database/sql-transaction.ts'
 import type { IncidentFile } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
-import type { PageScope } from '../page/page-scope.ts'
-import { concerns, isPublicIncident, shownCondition } from '../page/page-scope.ts'
+import type { PageScope } from '../page-scope.ts'
+import { concerns, isPublicIncident, shownCondition } from '../page-scope.ts'
 import type { CheckedFile, UploadedFile } from './file-content.ts'
 import { checkFile } from './file-content.ts'
 
-/** The maximum number of files of an update or note, of an incident, and the maximum size in bytes of all files of an incident. */
+/**
+ * The maximum number of files of an update or note, of an incident, and the maximum size in bytes of all files of an
+ * incident.
+ */
 export const MAX_FILES = 10
 export const MAX_INCIDENT_FILES = 100
 const MAX_INCIDENT_BYTES = 100 * 1024 * 1024
@@ -106,7 +109,10 @@ async function requireRoom(
   }
 }
 
-/** Moves unassigned files to an update or a note. @throws NotFound unless all of them are unassigned files of the incident. */
+/**
+ * Moves unassigned files to an update or a note. @throws NotFound unless all of them are unassigned files of the
+ * incident.
+ */
 async function takeFiles(
   db: SqlContext['db'],
   { incidentId, updateId, noteId }: FilePlace,
@@ -135,15 +141,16 @@ export async function findIncidentFile(db: Database, organizationId: string, id:
 }
 
 /**
- * Reads the files of incidents without their content, oldest first. The caller must belong to the organization. Runs one statement.
+ * Reads the files of incidents without their content, oldest first. The caller must belong to the organization. Runs
+ * one statement.
  */
 export function readFiles(db: Database, incidentIds: readonly string[]): Promise<FileInfo[]> {
   return readInfos(db, Prisma.sql`"incidentId" = ANY (${[...incidentIds]}::text[])`)
 }
 
 /**
- * Reads the files of updates without their content, oldest first. The caller must be allowed to read the updates. Runs one
- * statement.
+ * Reads the files of updates without their content, oldest first. The caller must be allowed to read the updates. Runs
+ * one statement.
  */
 export function readUpdateFiles(db: Database, updateIds: readonly string[]): Promise<FileInfo[]> {
   return readInfos(db, Prisma.sql`"updateId" = ANY (${[...updateIds]}::text[])`)

@@ -1,7 +1,7 @@
 import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
-import { isPublicIncident } from '../page/page-scope.ts'
+import { isPublicIncident } from '../page-scope.ts'
 import type { IncidentEffect, ServiceUpdate } from './incident-effects.ts'
 import { effectsOf } from './incident-effects.ts'
 
@@ -65,7 +65,9 @@ type IncidentJson = readonly [
 /** The status that an update gives a service, or null if it names none. Oldest first. */
 type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
 
-/** Reads how incidents that were not resolved before `since` affected services of an organization. Runs one statement. */
+/**
+ * Reads how incidents that were not resolved before `since` affected services of an organization. Runs one statement.
+ */
 export async function readIncidentHistory(
   db: Database,
   organizationId: string,
@@ -84,8 +86,8 @@ export async function readIncidentHistory(
 }
 
 /**
- * Returns an SQL expression for `IncidentHistoryJson`: how incidents that were not resolved before `since` affected services. Its cost
- * does not grow with older incidents.
+ * Returns an SQL expression for `IncidentHistoryJson`: how incidents that were not resolved before `since` affected
+ * services. Its cost does not grow with older incidents.
  * @param organizationId an SQL expression.
  * @param wanted selects the `id` of each service and its index `nth`, from 0.
  */
@@ -119,7 +121,7 @@ export function incidentHistoryJson(organizationId: Prisma.Sql, wanted: Prisma.S
       UNION ALL SELECT nth, 'stated', NULL, NULL, NULL, NULL, NULL, at, resolved, service, status FROM stated
       UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
     ), whole AS (
-      -- Grouped rather than joined: nothing tells the planner how many rows there are.
+      -- Grouped rather than joined: the planner cannot estimate the number of rows.
       SELECT nth, json_build_array(max(id), max(title), ${time('max("startedAt")')}, ${time('max("resolvedAt")')},
         json_agg(json_build_array(${time('at')}, resolved, service, status) ORDER BY at, service) FILTER (WHERE of = 'stated'),
         json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'),

@@ -28,17 +28,18 @@ export interface EffectCause {
 }
 
 /**
- * Returns the effects of an incident on a service over time. The status in its first update applies from the start of the incident.
- * A status lasts until another update changes it or the incident is resolved, when the service recovers; after a reopening, it
- * stays operational until an update names it. A resolution time that was set manually replaces that of the last resolution. The
- * current status of an open incident, which may have been edited, replaces that of its last update.
+ * Returns the effects of an incident on a service over time. The status in its first update applies from the start of
+ * the incident. A status lasts until another update changes it or the incident is resolved, when the service recovers;
+ * after a reopening, it stays operational until an update names it. A resolution time that was set manually replaces
+ * that of the last resolution. The current status of an open incident, which may have been edited, replaces that of its
+ * last update.
  * @param updates of the incident, oldest first.
  */
 export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate[], now: Date): IncidentEffect[] {
   const changes = changesOf(incident, updates)
   if (!changes.some(({ status }) => isImpaired(status))) return []
   const start = incident.startedAt.getTime()
-  // The effect of an open incident begins with its very first millisecond.
+  // An open incident has an effect from its first millisecond on.
   const end = incident.resolvedAt?.getTime() ?? Math.max(now.getTime(), (changes.at(-1)?.at ?? now.getTime()) + 1)
   const effects: IncidentEffect[] = []
   for (const [index, { at, status }] of changes.entries()) {
@@ -61,8 +62,8 @@ interface Change {
 
 function changesOf({ startedAt, resolvedAt, current }: EffectCause, updates: readonly ServiceUpdate[]): Change[] {
   const lastOpen = updates.findLastIndex(({ isResolved }) => !isResolved)
-  // The final resolution takes effect at its own time. A past incident may have been recorded as resolved, with its earlier
-  // statuses.
+  // The final resolution takes effect at its own time. A past incident may have been recorded as resolved, with its
+  // earlier statuses.
   const counting = resolvedAt === null ? updates.length : Math.max(lastOpen + 1, 1)
   const changes: Change[] = []
   for (const [index, { at, isResolved, status }] of updates.slice(0, counting).entries()) {
@@ -102,7 +103,7 @@ export function worstEffects(
 ): (ImpairedStatus | null)[] {
   const worst = spans.map((): ImpairedStatus | null => null)
   if (effects.length === 0) return worst
-  // Comparing numbers is many times as fast as comparing dates.
+  // Comparing numbers is many times faster than comparing dates.
   const times = spans.map(({ from, to }) => [from.getTime(), to.getTime()] as const)
   for (const { from, to, status } of effects) {
     const [begin, end] = [from.getTime(), to.getTime()]

@@ -15,9 +15,9 @@ import { findIncidentUpdate } from './incident-updates.ts'
 const upload = z.object({ incidentId: z.string(), updateId: z.string().nullish(), noteId: z.string().nullish() })
 
 /**
- * Adds files to an update or a note of an incident. Without either, only members see the files until an update or a note takes them
- * over (`fileIds`). No subscriber is notified. Requires a key with scope WRITE; only the author of a note and admins can add files
- * to it.
+ * Adds files to an update or a note of an incident. Without either, only members see the files until an update or a
+ * note takes them over (`fileIds`). No subscriber is notified. Requires a key with scope WRITE; only the author of a
+ * note and admins can add files to it.
  * @throws Invalid, NotFound, Forbidden, TierLimitReached, and Conflict if the incident was merged or has no room.
  */
 export async function uploadIncidentFiles(
@@ -59,7 +59,8 @@ async function updateEvent(tx: Context, incident: Incident, updateId: string) {
 }
 
 /**
- * Deletes a file and returns it. Requires a key with scope WRITE; only the author of a note and admins can delete its files.
+ * Deletes a file and returns it. Requires a key with scope WRITE; only the author of a note and admins can delete its
+ * files.
  * @throws NotFound and Forbidden.
  */
 export async function deleteIncidentFile(ctx: Context, id: string): Promise<FileInfo> {

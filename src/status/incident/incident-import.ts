@@ -32,7 +32,7 @@ import { deriveState } from './incident-corrections.ts'
 /** How many incidents one import may have, and how many updates they may have together. */
 export const MAX_IMPORTED_INCIDENTS = 100
 const MAX_IMPORTED_UPDATES = 2000
-/** How many service statuses all these updates may have. */
+/** How many service statuses these updates may have in total. */
 const MAX_STATUSES = 20_000
 
 const statuses = z
@@ -67,9 +67,10 @@ type Read = Given &
   }
 
 /**
- * Imports a limited number of incidents of another tool with their timelines and post-mortems. They name their source, send no
- * notifications and append no public events; uptime counts them like incidents that people record. The installation and id identify
- * an incident that was imported before. Leaves out services outside the organization. Requires the scope ADMIN.
+ * Imports a limited number of incidents of another tool with their timelines and post-mortems. They name their source,
+ * send no notifications and append no public events; uptime counts them like incidents that people record. The
+ * installation and id identify an incident that was imported before. Leaves out services outside the organization.
+ * Requires the scope ADMIN.
  * @returns the outcome for each, in order.
  * @throws Invalid if there are too many.
  */

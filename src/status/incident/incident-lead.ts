@@ -13,8 +13,9 @@ import { findIncident, privateEvent, requireOwnTimeline } from './incident.ts'
 const choice = z.object({ incidentId: z.string(), userId: z.string().nullish() })
 
 /**
- * Makes a member the lead of an incident; without a person, removes the lead. Only the organization can see the lead; neither pages
- * nor the incident's version change. Members who leave the organization stop being leads. Requires a key with scope WRITE.
+ * Makes a member the lead of an incident; without a person, removes the lead. Only the organization can see the lead;
+ * neither pages nor the incident's version change. Members who leave the organization stop being leads. Requires a key
+ * with scope WRITE.
  * @throws Invalid, NotFound for an unknown incident or member, and Conflict if the incident was merged.
  */
 export async function setIncidentLead(ctx: Context, input: unknown): Promise<Incident> {

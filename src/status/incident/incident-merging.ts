@@ -8,7 +8,7 @@ import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../../generated/prisma/client.ts'
 import { MAX_UPDATES, message, tellSubscribers } from '../timeline/timeline-limits.ts'
-import { messageChanges, translations } from '../translations.ts'
+import { messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 import { readTimeline } from './incident-corrections.ts'
 import { addUpdate } from './incident-updates.ts'
@@ -26,10 +26,10 @@ const merger = z.object({
 const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL']
 
 /**
- * Merges an incident into another one, which gets its updates, services, monitors and followers, the earlier start and the greater
- * impact. The statuses of services over time do not change, and count once. The page of the merged incident redirects to the other
- * one. A message becomes an update of the other incident, which notifies subscribers; the merge itself notifies nobody. Requires a
- * key with scope WRITE.
+ * Merges an incident into another one, which gets its updates, services, monitors and followers, the earlier start and
+ * the greater impact. The statuses of services over time do not change, and count once. The page of the merged incident
+ * redirects to the other one. A message becomes an update of the other incident, which notifies subscribers; the merge
+ * alone notifies no subscribers. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict unless both are public and their timelines fit into one.
  */
 export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {
@@ -70,7 +70,9 @@ export async function readPart(db: Context['db'], { id, startedAt, resolvedAt }:
   }
 }
 
-/** Writes the updates of an incident's new timeline that differ from the stored ones. @param parts the stored timelines. */
+/**
+ * Writes the updates of an incident's new timeline that differ from the stored ones. @param parts the stored timelines.
+ */
 export async function writeTimeline(
   { db }: Context,
   { id: incidentId, organizationId }: Pick<Incident, 'id' | 'organizationId'>,
@@ -102,8 +104,8 @@ export async function writeTimeline(
 }
 
 /**
- * Moves the monitors, followers, alerts and notes of an incident to another one, and its post-mortem and lead unless the other has
- * its own.
+ * Moves the monitors, followers, alerts and notes of an incident to another one, and its post-mortem and lead unless
+ * the other has its own.
  */
 async function moveLinks(db: Database, from: string, to: string): Promise<void> {
   await db.$executeRaw`

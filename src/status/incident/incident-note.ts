@@ -23,8 +23,8 @@ export const MAX_NOTES = 200
 const newNote = z.object({ incidentId: z.string(), message, fileIds })
 
 /**
- * Adds a private note to the timeline of an incident. Only the organization can see it; neither pages nor the incident's version
- * change. Requires a key with scope WRITE.
+ * Adds a private note to the timeline of an incident. Only the organization can see it; neither pages nor the
+ * incident's version change. Requires a key with scope WRITE.
  * @param uploaded files to add to the note.
  * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident was merged, or has too many notes or files.
  */
@@ -75,7 +75,9 @@ export async function updateIncidentNote(ctx: Context, input: unknown): Promise<
   })
 }
 
-/** Deletes a note and returns it. Only its author and callers with the scope ADMIN can. @throws NotFound and Forbidden. */
+/**
+ * Deletes a note and returns it. Only its author and callers with the scope ADMIN can. @throws NotFound and Forbidden.
+ */
 export async function deleteIncidentNote(ctx: Context, id: string): Promise<IncidentNote> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
@@ -118,7 +120,8 @@ export interface NoteWithAuthor extends IncidentNote {
 }
 
 /**
- * Reads the notes of incidents with their authors, newest first. The caller must belong to the organization. Runs one statement.
+ * Reads the notes of incidents with their authors, newest first. The caller must belong to the organization. Runs one
+ * statement.
  */
 export async function readNotes(db: Database, incidentIds: readonly string[]): Promise<NoteWithAuthor[]> {
   if (incidentIds.length === 0) return []

@@ -11,7 +11,7 @@ import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 import { message, tellSubscribers, titleText } from '../timeline/timeline-limits.ts'
-import { changedMessages, translations, withChanges } from '../translations.ts'
+import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
 import { requireTimes } from './incident-corrections.ts'
 import { ownServices, serviceIdOf, serviceStatuses } from './incident-services.ts'
@@ -32,9 +32,9 @@ const newIncident = z.object({
 })
 
 /**
- * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational and only the
- * update keeps their statuses; with a resolution time it records a past incident and notifies nobody. Only the organization can see
- * a draft until it is published. Requires a key with scope WRITE.
+ * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational
+ * and only the update keeps their statuses; with a resolution time it records a past incident and notifies no one. Only
+ * the organization can see a draft until it is published. Requires a key with scope WRITE.
  * @throws Invalid, also for times in the future.
  * @throws NotFound for an unknown service.
  */

@@ -11,8 +11,8 @@ import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 const publication = z.object({ id: z.string(), tellSubscribers })
 
 /**
- * Publishes a draft or a suggestion. A resolved incident notifies nobody. Does nothing to a public incident. Requires a key with
- * scope WRITE.
+ * Publishes a draft or a suggestion. A resolved incident notifies no one. Does nothing to a public incident. Requires a
+ * key with scope WRITE.
  * @throws NotFound.
  */
 export async function publishIncident(ctx: Context, input: unknown): Promise<Incident> {

@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import type { Incident, IncidentService, Service } from '../../generated/prisma/client.ts'
-import type { PageScope } from '../page/page-scope.ts'
-import { incidentsOnPage } from '../page/page-scope.ts'
+import type { PageScope } from '../page-scope.ts'
+import { incidentsOnPage } from '../page-scope.ts'
 
 type Db = Pick<Context, 'db'>
 
@@ -30,7 +30,10 @@ export function listMergeTargets({ db }: Db, { id, organizationId }: Own, limit:
   return db.incident.findMany({ ...asChoices, where, take: limit })
 }
 
-/** Returns the open incidents that a service of an incident can move to, newest first; from a public incident, only public ones. */
+/**
+ * Returns the open incidents that a service of an incident can move to, newest first; from a public incident, only
+ * public ones.
+ */
 export function listMoveTargets(
   { db }: Db,
   { id, organizationId, visibility }: Own,
@@ -55,7 +58,7 @@ export function listImpairedServices({ db }: Db, incidentId: string): Promise<Im
   })
 }
 
-/** Returns when an update of an incident was posted, or null if the incident has no such update. */
+/** Returns when an update of an incident was posted, or null if the incident does not have it. */
 export async function readUpdateTime({ db }: Db, incidentId: string, updateId: string): Promise<Date | null> {
   const where = { id: updateId, incidentId }
   return (await db.incidentUpdate.findUnique({ where, select: { createdAt: true } }))?.createdAt ?? null

@@ -9,9 +9,9 @@ import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { notFound } from '../ownership.ts'
 import { message, requireRoomForUpdate, tellSubscribers } from '../timeline/timeline-limits.ts'
-import { messageChanges, translations } from '../translations.ts'
+import { messageChanges, translations } from '../timeline/translations.ts'
+import { requireNotInFuture } from '../timeline/update-time.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
-import { requireNotInFuture } from './incident-corrections.ts'
 import { readPart, writeTimeline } from './incident-merging.ts'
 import type { ServiceStatuses } from './incident-services.ts'
 import { addUpdate } from './incident-updates.ts'
@@ -30,20 +30,18 @@ const move = z.object({
 })
 
 /**
- * Moves a service with its status from one open incident (the source) to another (the target), by default now, or at a time after the
- * updates of both.
- *
- * - If both are public, the source has the service until then, and the target after that, with the worse of both statuses. Both get an
- *   update.
- * - If the source is a draft or a suggestion, no visitor has seen its service, so all its updates lose the service. Only the target gets
- *   an update.
+ * Moves a service with its status from one open incident (the source) to another (the target), by default now, or at a
+ * time after the updates of both.
+ * - If both are public, the source has the service until then, and the target after that, with the worse of both
+ *   statuses. Both get an update.
+ * - If the source is a draft or a suggestion, no visitor has seen its service, so all its updates lose the service.
+ *   Only the target gets an update.
  * - If only the source is public, the move is refused, because the page would show the service as operational.
- *
- * The message, if any, becomes the message of the target's update, which notifies subscribers if the target is public. Monitors that are
- * down move with their service. Requires a key with scope WRITE.
- * @throws Invalid, also for any other time. @throws NotFound. @throws Conflict: `INCIDENT_RESOLVED` unless both are open,
- * `INCIDENT_NOT_PUBLIC` as above, `SERVICE_NOT_IMPAIRED` unless the source impairs the service, `TIMELINE_FULL` if there is no room, and
- * if either was merged.
+ * The message, if any, becomes the message of the target's update, which notifies subscribers if the target is public.
+ * Monitors that are down move with their service. Requires a key with scope WRITE.
+ * @throws Invalid, also for a time that is in the future or not after those updates. @throws NotFound. @throws
+ * Conflict: `INCIDENT_RESOLVED` unless both are open, `INCIDENT_NOT_PUBLIC` as above, `SERVICE_NOT_IMPAIRED` unless the
+ * source impairs the service, `TIMELINE_FULL` if there is no room, and if either was merged.
  */
 export async function moveIncidentService(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -135,7 +133,10 @@ async function removeService({ db }: Context, from: Incident, serviceId: string)
   return incidentEvent('INCIDENT_UPDATED', from, { serviceIds: [serviceId] })
 }
 
-/** @throws Invalid for a time in the future, or before an update of the parts. @param parts the incidents that get an update. */
+/**
+ * @throws Invalid for a time in the future, or before an update of the parts. @param parts the incidents that get an
+ * update.
+ */
 function requireTime(at: Date, parts: readonly MergedPart[], now: Date): void {
   requireNotInFuture('at', at, now)
   const isAfter = ({ startedAt, updates }: MergedPart) =>

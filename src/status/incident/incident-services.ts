@@ -8,12 +8,12 @@ import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 
 /**
- * The services that an incident affects. OPERATIONAL means recovered. UNDER_MAINTENANCE is not allowed, because maintenance is
- * planned.
+ * The services that an incident affects. OPERATIONAL means recovered. UNDER_MAINTENANCE is not allowed, because
+ * maintenance is planned.
  */
 export const serviceStatuses = z
   .array(
@@ -60,8 +60,8 @@ const servicesEdit = z.object({
 })
 
 /**
- * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires a key with
- * scope WRITE.
+ * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires
+ * a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the incident is newer than the given version.
  */
 export async function updateIncidentServices(ctx: Context, input: unknown): Promise<Incident> {
@@ -98,7 +98,7 @@ export function readServiceStatuses({ db }: Context, incidentId: string) {
   return db.incidentService.findMany({ where: { incidentId }, select: { serviceId: true, status: true } })
 }
 
-/** Sets the statuses of the given services; others stay. */
+/** Sets the statuses of the given services. Others stay as they are. */
 async function setServiceStatuses({ db }: Context, incidentId: string, services: ServiceStatuses): Promise<void> {
   if (services.length === 0) return
   const named = services.map(serviceIdOf)

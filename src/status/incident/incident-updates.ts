@@ -11,7 +11,7 @@ import { change, changeBySql } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
 import { IncidentStatus } from '../../generated/prisma/enums.ts'
 import { findOwned, notFound, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   MAX_UPDATES,
   message,
@@ -19,19 +19,14 @@ import {
   requireRoomForUpdate,
   tellSubscribers,
 } from '../timeline/timeline-limits.ts'
+import type { MessageChanges, TitleChanges } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { MessageChanges, TitleChanges } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
+import { firstFreeTime, requireNotInFuture } from '../timeline/update-time.ts'
 import type { PlacedFile } from './file-store.ts'
 import { addFiles, checkFiles, fileIds } from './file-store.ts'
 import { incidentEvent, manual, requireOwnTimeline } from './incident.ts'
-import {
-  correctTimeline,
-  firstFreeTime,
-  readTimeline,
-  requireNotInFuture,
-  requireStartBeforeEnd,
-} from './incident-corrections.ts'
+import { correctTimeline, readTimeline, requireStartBeforeEnd } from './incident-corrections.ts'
 import type { ServiceStatuses } from './incident-services.ts'
 import {
   ownServices,
@@ -54,12 +49,13 @@ const newUpdate = z.object({
 })
 
 /**
- * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services recover; any other
- * status reopens it. Services that are not named keep their status. An update with a time before an existing update is inserted
- * there, changes only what no newer update sets, and notifies nobody. Requires a key with scope WRITE.
+ * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services
+ * recover; any other status reopens it. Services that are not named keep their status. An update with a time before an
+ * existing update is inserted there, changes only what no newer update sets, and notifies no one. Requires a key with
+ * scope WRITE.
  * @param uploaded files to add to the update.
- * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident is newer than the given version, or its timeline is
- * full.
+ * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident is newer than the given version, or its
+ * timeline is full.
  */
 export async function postIncidentUpdate(
   ctx: Context,
@@ -186,8 +182,8 @@ export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): P
 }
 
 /**
- * Appends an update inside a change, with one statement. Its time is `at`, or just after the newest update if that is not older,
- * for example because another machine's clock is ahead.
+ * Appends an update inside a change, with one statement. Its time is `at`, or just after the newest update if that is
+ * not older, for example because another machine's clock is ahead.
  * @param before the incident; monitors can resolve it if `automatic`.
  * @throws NotFound for a service outside the organization.
  */
@@ -200,7 +196,10 @@ export async function addUpdate(
   return postedUpdate(before, await insertNewest(tx, before, entry, at), entry)
 }
 
-/** Inserts the newest update of an incident. Null: a service or the incident is not the organization's, and nothing was written. */
+/**
+ * Inserts the newest update of an incident. Writes nothing and returns null if the organization lacks the incident or a
+ * service.
+ */
 async function insertNewest(
   tx: SqlContext,
   { id: incidentId, organizationId, automatic }: Pick<Incident, 'id' | 'organizationId' | 'automatic'>,
@@ -251,8 +250,8 @@ function postedUpdate(
 }
 
 /**
- * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update. Requires a key
- * with scope WRITE.
+ * Edits the message or the time of an update. The timeline is reordered, and the incident follows its newest update.
+ * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the update is newer than the given version.
  */
 export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {

@@ -18,7 +18,9 @@ const hiddenKinds: Partial<Record<EventKind, EventKind>> = {
   INCIDENT_DELETED: 'INCIDENT_DISMISSED',
 }
 
-/** Creates an event about an incident. If the incident is not public, the event reaches neither pages nor subscribers. */
+/**
+ * Creates an event about an incident. If the incident is not public, the event reaches neither pages nor subscribers.
+ */
 export function incidentEvent(
   kind: EventKind,
   { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
@@ -34,7 +36,9 @@ type PrivateKind =
   | `INCIDENT_FILE_${'ADDED' | 'DELETED'}`
   | 'INCIDENT_LEAD_CHANGED'
 
-/** Creates an event about private work on an incident, which only the organization gets, even if the incident is public. */
+/**
+ * Creates an event about private work on an incident, which only the organization gets, even if the incident is public.
+ */
 export function privateEvent(kind: PrivateKind, { id, title }: Pick<Incident, 'id' | 'title'>): NewEvent {
   return { kind, subjectId: id, subjectName: title, tellSubscribers: false }
 }

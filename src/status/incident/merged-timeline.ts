@@ -1,5 +1,5 @@
 import type { IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { firstFreeTime } from './incident-corrections.ts'
+import { firstFreeTime } from '../timeline/update-time.ts'
 
 /** The timeline of an incident to merge. */
 export interface MergedPart {
@@ -42,10 +42,10 @@ export interface JointTimeline {
 }
 
 /**
- * Joins the timelines of two incidents. At each time, a service has the worse of its two statuses. The joint incident is resolved
- * while every incident that has begun is resolved: an update that resolved only one of them keeps the status of the other, and its
- * services recover. If people set the times manually, the first update of the later incident moves to its start, and the resolution
- * of the earlier one to its end.
+ * Joins the timelines of two incidents. At each time, a service has the worse of its two statuses. The joint incident
+ * is resolved while every incident that has begun is resolved: an update that resolved only one of them keeps the
+ * status of the other, and its services recover. If people set the times manually, the first update of the later
+ * incident moves to its start, and the resolution of the earlier one to its end.
  */
 export function joinTimelines(one: MergedPart, other: MergedPart): JointTimeline {
   const parts = [partOf(one), partOf(other)]
@@ -139,7 +139,10 @@ function partOf({ startedAt, resolvedAt, current, updates }: MergedPart): JointU
   return resolvedAt === null ? withCurrent(begun, current) : endedAt(begun, resolvedAt)
 }
 
-/** Splits the first update of a past incident that was recorded as resolved into a start without a message and a resolution. */
+/**
+ * Splits the first update of a past incident that was recorded as resolved into a start without a message and a
+ * resolution.
+ */
 function recorded(
   startedAt: Date,
   resolvedAt: Date | null,

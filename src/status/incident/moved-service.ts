@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
-import { firstFreeTime } from './incident-corrections.ts'
+import { firstFreeTime } from '../timeline/update-time.ts'
 import type { JointUpdate, MergedPart } from './merged-timeline.ts'
 import { severities } from './merged-timeline.ts'
 
@@ -19,8 +19,9 @@ export interface MovedService {
 }
 
 /**
- * Returns the timelines of two open incidents after a service has moved from one to the other, at a time after all their updates.
- * Until then both keep their statuses; after that only the target has the service, so that each minute counts once.
+ * Returns the timelines of two open incidents after a service has moved from one to the other, at a time after all
+ * their updates. Until then both keep their statuses; after that only the target has the service, so that each minute
+ * counts once.
  */
 export function moveService(from: MergedPart, into: MergedPart, serviceId: string): MovedService {
   const [here, there] = [from.current.get(serviceId) ?? 'OPERATIONAL', into.current.get(serviceId) ?? 'OPERATIONAL']
@@ -29,8 +30,9 @@ export function moveService(from: MergedPart, into: MergedPart, serviceId: strin
 }
 
 /**
- * Returns the updates of an open incident, including the statuses that people set after the last one, so that another update can
- * follow. A status that no update named applies from the start; any other from the last update (incident-effects.ts).
+ * Returns the updates of an open incident, including the statuses that people set after the last one, so that another
+ * update can follow. A status that no update named applies from the start; any other from the last update
+ * (incident-effects.ts).
  */
 function withCurrentStatuses({ current, updates }: MergedPart): readonly JointUpdate[] {
   const known = lastStatuses(updates)

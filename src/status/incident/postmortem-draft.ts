@@ -22,8 +22,8 @@ export interface PostmortemSource {
 const cuts = [Number.POSITIVE_INFINITY, 500, 150, 0]
 
 /**
- * Drafts a post-mortem in Markdown from the timeline of an incident: sections to write, and the updates with their times. To stay
- * within the length of a message, it cuts long updates and leaves out those in the middle.
+ * Drafts a post-mortem in Markdown from the timeline of an incident: sections to write, and the updates with their
+ * times. To stay within the length of a message, it cuts long updates and leaves out those in the middle.
  */
 export function draftPostmortem(source: PostmortemSource, words: Catalogue, timeZone: string): string {
   const { startedAt, resolvedAt, services, updates, title } = source

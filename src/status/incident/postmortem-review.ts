@@ -10,8 +10,9 @@ import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
 import { awaitsReview, findPostmortem, postmortemEvent } from './postmortem.ts'
 
 /**
- * Requests a review of a draft post-mortem, which can then be published only after another member has approved its text, or after
- * the review is cancelled. Does nothing if a review is already requested. Requires a key with scope WRITE.
+ * Requests a review of a draft post-mortem, which can then be published only after another member has approved its
+ * text, or after the review is cancelled. Does nothing if a review is already requested. Requires a key with scope
+ * WRITE.
  * @throws NotFound, and Conflict if it is published, or the incident was merged.
  */
 export async function requestPostmortemReview(ctx: Context, incidentId: string): Promise<Postmortem> {
@@ -29,10 +30,11 @@ export async function requestPostmortemReview(ctx: Context, incidentId: string):
 const approval = z.object({ incidentId: z.string(), version: z.int() })
 
 /**
- * Approves the text of a post-mortem under review. The caller must be a person who neither changed the text last nor requested the
- * review. A change of the text withdraws the approval. Does nothing to an approved text. Requires the role EDITOR.
- * @throws Invalid, NotFound, Conflict if the text is newer than the given version, no review is requested, or (`OWN_REVIEW`) the
- * caller cannot review it, and Forbidden with a key.
+ * Approves the text of a post-mortem under review. The caller must be a person who neither changed the text last nor
+ * requested the review. A change of the text withdraws the approval. Does nothing to an approved text. Requires the
+ * role EDITOR.
+ * @throws Invalid, NotFound, Conflict if the text is newer than the given version, no review is requested, or
+ * (`OWN_REVIEW`) the caller cannot review it, and Forbidden with a key.
  */
 export async function approvePostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -65,8 +67,8 @@ export function mayApprove({ actor }: Pick<Context, 'actor'>, postmortem: Postmo
 }
 
 /**
- * Cancels the review of a post-mortem, including an approval; publishing then needs no approval. Does nothing if no review is
- * requested. Requires a key with scope WRITE; the log records the caller.
+ * Cancels the review of a post-mortem, including an approval; publishing then needs no approval. Does nothing if no
+ * review is requested. Requires a key with scope WRITE; the log records the caller.
  * @throws NotFound, and Conflict if the incident was merged.
  */
 export async function cancelPostmortemReview(ctx: Context, incidentId: string): Promise<Postmortem> {

@@ -14,8 +14,8 @@ import type { Language } from '../../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_UPDATES, message, tellSubscribers } from '../timeline/timeline-limits.ts'
-import type { InLanguage } from '../translations.ts'
-import { bodiesOf, changedMessages, messageChanges, translations } from '../translations.ts'
+import type { InLanguage } from '../timeline/translations.ts'
+import { bodiesOf, changedMessages, messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, requireOwnTimeline } from './incident.ts'
 import { draftPostmortem } from './postmortem-draft.ts'
 
@@ -27,8 +27,8 @@ const content = z.object({
 })
 
 /**
- * Writes the post-mortem of an incident. A new one is a draft, which only members can see until it is published; a published one
- * stays published with the new text. Requires a key with scope WRITE.
+ * Writes the post-mortem of an incident. A new one is a draft, which only members can see until it is published; a
+ * published one stays published with the new text. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if it is newer than the given version, or the incident was merged.
  */
 export async function savePostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
@@ -57,10 +57,10 @@ const unreviewed = { reviewedAt: null, reviewedById: null } as const
 const publication = z.object({ incidentId: z.string(), tellSubscribers })
 
 /**
- * Publishes the post-mortem of an incident to everyone who can see the incident. Does nothing to a published one. Requires a key
- * with scope WRITE.
- * @throws NotFound, and Conflict unless the incident is public and resolved, and `REVIEW_REQUIRED` while a requested review is not
- * approved (`postmortem-review.ts`).
+ * Publishes the post-mortem of an incident to everyone who can see the incident. Does nothing to a published one.
+ * Requires a key with scope WRITE.
+ * @throws NotFound, and Conflict unless the incident is public and resolved, and `REVIEW_REQUIRED` while a requested
+ * review is not approved (`postmortem-review.ts`).
  */
 export async function publishPostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -78,7 +78,10 @@ export async function publishPostmortem(ctx: Context, input: unknown): Promise<P
   })
 }
 
-/** Makes a published post-mortem a draft again. Does nothing to a draft. Requires a key with scope WRITE. @throws NotFound. */
+/**
+ * Makes a published post-mortem a draft again. Does nothing to a draft. Requires a key with scope WRITE. @throws
+ * NotFound.
+ */
 export async function unpublishPostmortem(ctx: Context, incidentId: string): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
@@ -109,7 +112,9 @@ export const awaitsReview = ({
   reviewedAt,
 }: Pick<Postmortem, 'reviewRequestedAt' | 'reviewedAt'>): boolean => reviewRequestedAt !== null && reviewedAt === null
 
-/** Reads the post-mortem of an incident that was not merged, together with the incident. @throws NotFound and Conflict. */
+/**
+ * Reads the post-mortem of an incident that was not merged, together with the incident. @throws NotFound and Conflict.
+ */
 export async function findPostmortem(tx: Context, organizationId: string, incidentId: string) {
   const incident = await findIncident(tx, organizationId, incidentId)
   requireOwnTimeline(incident)
@@ -140,8 +145,8 @@ export async function readPublished(db: Database, incidentId: string): Promise<P
 
 /**
  * Reads the published post-mortems of incidents by incident id. The caller must be allowed to read the incidents.
- * @param maxBytes the total size of all texts in all languages. Those published last come first; a post-mortem that does not fit is
- * null.
+ * @param maxBytes the total size of all texts in all languages. Those published last come first; a post-mortem that
+ * does not fit is null.
  */
 export async function readPublishedOf(
   db: Database,
@@ -177,8 +182,8 @@ function shownIn(postmortem: ShownPostmortem): PostmortemIn | null {
 }
 
 /**
- * Drafts a post-mortem from the timeline of an incident, in the organization's language, without saving it. Requires a key with
- * scope WRITE.
+ * Drafts a post-mortem from the timeline of an incident, in the organization's language, without saving it. Requires a
+ * key with scope WRITE.
  * @throws NotFound.
  */
 export async function draftFromTimeline(ctx: Context, incidentId: string): Promise<string> {

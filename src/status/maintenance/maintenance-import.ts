@@ -54,9 +54,10 @@ type Given = z.infer<typeof maintenance>
 type Read = Given & ReadRecord
 
 /**
- * Imports a limited number of past and planned maintenances of another tool with their timelines. Importing sends no notifications;
- * planned maintenances then start and end like any other, and past ones name their source. The installation and id identify a
- * maintenance that was imported before. Leaves out services outside the organization. Requires the scope ADMIN.
+ * Imports a limited number of past and planned maintenances of another tool with their timelines. Importing sends no
+ * notifications; planned maintenances then start and end like any other, and past ones name their source. The
+ * installation and id identify a maintenance that was imported before. Leaves out services outside the organization.
+ * Requires the scope ADMIN.
  * @returns the outcome for each, in order.
  * @throws Invalid if there are too many.
  */
@@ -106,8 +107,8 @@ async function readMaintenances(
 }
 
 /**
- * Returns the plan and run of an imported maintenance. Applies starts and ends that are already due, because a due transition would
- * be announced.
+ * Returns the plan and run of an imported maintenance. Applies starts and ends that are already due, because a due
+ * transition would be announced.
  */
 function importedPlan(
   { status, startsAt, endsAt: given, updates }: Pick<Given, 'status' | 'startsAt' | 'endsAt' | 'updates'>,
@@ -186,7 +187,10 @@ async function writeMaintenances(
   })
 }
 
-/** Returns the timeline: sorted, never empty, without future updates, and ending with the end if the maintenance is over. */
+/**
+ * Returns the timeline: sorted, never empty, without future updates, and ending with the end if the maintenance is
+ * over.
+ */
 function timelineOf({ plan, updates, startsAt }: Given & { readonly plan: Plan & Run }, now: Date) {
   const first = { at: new Date(Math.min(+startsAt, +now)), status: plan.status, message: '' }
   const past = updates.filter(({ at }) => at <= now).toSorted((one, other) => +one.at - +other.at)

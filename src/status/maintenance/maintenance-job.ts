@@ -9,8 +9,8 @@ const LEASE_MS = 15 * SECOND
 const BATCH_SIZE = 50
 
 /**
- * Starts and ends due maintenance. A failure is logged and retried after the lease. Returns when the next maintenance is due, or
- * null.
+ * Starts and ends due maintenance. A failure is logged and retried after the lease. Returns when the next maintenance
+ * is due, or null.
  */
 export async function runDueMaintenance(ctx: Context): Promise<Date | null> {
   const { taken } = await claimDue(ctx, {

@@ -16,9 +16,9 @@ import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceSeries } from '../../generated/prisma/client.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import { message, tellSubscribers, titleText } from '../timeline/timeline-limits.ts'
-import { bothAfter, bothIn, titleChanges, titleIn, translations, withChanges } from '../translations.ts'
+import { bothAfter, bothIn, titleChanges, titleIn, translations, withChanges } from '../timeline/translations.ts'
 import type { RenderedMessage } from './maintenance.ts'
 import { eventOf, insertMaintenance, renderUpdate, setServices } from './maintenance.ts'
 import { createPlan } from './maintenance-schedule.ts'
@@ -65,8 +65,9 @@ const newSeries = z.object({
 })
 
 /**
- * Creates a maintenance series and schedules its next dates. Its rule is evaluated in its time zone, by default the organization's.
- * Subscribers are notified of the first date, and of each start and end. Requires a key with scope WRITE.
+ * Creates a maintenance series and schedules its next dates. Its rule is evaluated in its time zone, by default the
+ * organization's. Subscribers are notified of the first date, and of each start and end. Requires a key with scope
+ * WRITE.
  * @throws Invalid, also for a rule without future dates.
  * @throws NotFound for an unknown service.
  * @throws Conflict if the organization has too many series.
@@ -135,8 +136,8 @@ const seriesEdit = z.object({
 })
 
 /**
- * Updates the given fields of a series from now on. Scheduled dates follow, or are deleted if the rule no longer has them; past,
- * running and separately edited dates stay. Requires a key with scope WRITE.
+ * Updates the given fields of a series from now on. Scheduled dates follow, or are deleted if the rule no longer has
+ * them; past, running and separately edited dates stay. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the series is newer than the given version.
  */
 export async function updateMaintenanceSeries(ctx: Context, input: unknown): Promise<MaintenanceSeries> {
@@ -186,8 +187,8 @@ export async function endMaintenanceSeries(ctx: Context, id: string): Promise<Ma
 }
 
 /**
- * Deletes a series with its scheduled dates, and returns it. Past, running and separately edited dates stay. Requires a key with
- * scope WRITE.
+ * Deletes a series with its scheduled dates, and returns it. Past, running and separately edited dates stay. Requires a
+ * key with scope WRITE.
  * @throws NotFound.
  */
 export async function deleteMaintenanceSeries(ctx: Context, id: string): Promise<MaintenanceSeries> {
@@ -228,7 +229,8 @@ const LEASE_MS = 15 * SECOND
 const BATCH_SIZE = 20
 
 /**
- * Schedules the dates of due series. A failure is logged and retried after the lease. Returns when the next series is due, or null.
+ * Schedules the dates of due series. A failure is logged and retried after the lease. Returns when the next series is
+ * due, or null.
  */
 export async function runDueSeries(ctx: Context): Promise<Date | null> {
   const { taken } = await claimDue(ctx, {
@@ -250,7 +252,10 @@ export async function runDueSeries(ctx: Context): Promise<Date | null> {
   return next?.dueAt ?? null
 }
 
-/** Schedules the due dates of a series, and sets when further ones are due. Subscribers are not notified before a date starts. */
+/**
+ * Schedules the due dates of a series, and sets when further ones are due. Subscribers are not notified before a date
+ * starts.
+ */
 export async function advanceSeries(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenanceSeries.findUnique({ where: { id } })
   if (!found) return
@@ -340,8 +345,8 @@ async function followSeries(
       serviceIds: isOther ? formerServices(known) : [],
     })
   }
-  const isTold = events.some((event) => event.tellSubscribers === true)
-  return [...events, ...(await scheduleDates(tx, series, rendered, series.tellSubscribers && !isTold))]
+  const isAnnounced = events.some((event) => event.tellSubscribers === true)
+  return [...events, ...(await scheduleDates(tx, series, rendered, series.tellSubscribers && !isAnnounced))]
 }
 
 /** Deletes the dates that follow their series, except those to keep. */
@@ -381,7 +386,10 @@ export interface StoredSchedule extends Schedule {
   readonly skipped: string[]
 }
 
-/** Returns the schedule of planned dates, which begins with the first that is not over. @throws Invalid if there is none. */
+/**
+ * Returns the schedule of planned dates, which begins with the first that is not over. @throws Invalid if there is
+ * none.
+ */
 export async function scheduleOf(
   { startsAt, durationMinutes, rule: text, timeZone, skips }: PlannedDates & { readonly skips: readonly Date[] },
   now: Date,

@@ -12,7 +12,7 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   message,
   optionalMessage,
@@ -21,9 +21,9 @@ import {
   tellSubscribers,
   titleText,
 } from '../timeline/timeline-limits.ts'
+import type { Translations } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { Translations } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
 import type { Plan } from './maintenance-schedule.ts'
 import {
   createPlan,
@@ -51,7 +51,7 @@ const newMaintenance = z.object({
 
 /**
  * Schedules a maintenance, with the message as its first update. It starts at once if its start has passed. Without
- * `tellSubscribers`, nobody is notified of it, nor of its start and end. Requires a key with scope WRITE.
+ * `tellSubscribers`, no one is notified of it, nor of its start and end. Requires a key with scope WRITE.
  * @throws Invalid, also if it would end before its start or in the past.
  * @throws NotFound for an unknown service.
  */
@@ -71,11 +71,13 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
 interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
   readonly titles: Record<string, string>
   readonly plan: Plan
-  /** The date of a series that it is; absent for a single maintenance. */
+  /** The series and the date in it; absent for a single maintenance. */
   readonly date?: { readonly seriesId: string; readonly nominalStartsAt: Date }
 }
 
-/** Inserts a maintenance with its existing services and its first update, within a change. Returns it with its events. */
+/**
+ * Inserts a maintenance with its existing services and its first update, within a change. Returns it with its events.
+ */
 export async function insertMaintenance(
   tx: Context,
   { plan, date, ...fields }: NewMaintenance,
@@ -113,12 +115,12 @@ const maintenanceEdit = z.object({
 })
 
 /**
- * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a message in another
- * language belongs to that update. The status starts the maintenance early, marks it as being verified, or ends it early.
- * `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts and ends. Requires a key with scope
- * WRITE.
- * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or its
- * timeline is full.
+ * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a
+ * message in another language belongs to that update. The status starts the maintenance early, marks it as being
+ * verified, or ends it early. `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts
+ * and ends. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or
+ * its timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -163,8 +165,8 @@ const cancellation = z.object({
 })
 
 /**
- * Cancels a maintenance before or during its run. Subscribers are notified as of its start and end, unless `tellSubscribers`
- * overrides that. Requires a key with scope WRITE.
+ * Cancels a maintenance before or during its run. Subscribers are notified as for its start and end, unless
+ * `tellSubscribers` overrides that. Requires a key with scope WRITE.
  * @throws NotFound.
  * @throws Conflict if it is over.
  */
@@ -185,8 +187,8 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
 }
 
 /**
- * Deletes a maintenance with its timeline and returns it. The time of its run counts towards uptime again. Requires a key with
- * scope WRITE.
+ * Deletes a maintenance with its timeline and returns it. The time of its run counts towards uptime again. Requires a
+ * key with scope WRITE.
  * @throws NotFound.
  */
 export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
@@ -244,8 +246,8 @@ export function findMaintenanceUpdate({ db }: Context, organizationId: string, i
 }
 
 /**
- * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due time, which the
- * worker's lease had moved.
+ * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due
+ * time, which the worker's lease had moved.
  */
 export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
   const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
@@ -341,8 +343,8 @@ async function insertServices(ctx: Context, maintenance: Maintenance, serviceIds
 }
 
 /**
- * Deletes the uptime days that a maintenance affects, so that they are computed again. It starts no earlier than the UTC day
- * before, in any time zone.
+ * Deletes the uptime days that a maintenance affects, so that they are computed again. Begins with the UTC day before
+ * the maintenance: in every time zone, the affected day starts no earlier.
  */
 export async function invalidateUptimeDays(
   { db }: Context,
@@ -362,7 +364,10 @@ export interface RenderedMessage extends StoredHtml {
 /** The message of an update that only changes the status. */
 const emptyMessage: RenderedMessage = { message: '', html: '', htmlVersion: HTML_VERSION, translations: {} }
 
-/** Renders the message of an update; an empty message stays empty. @throws Invalid if it is too long in another language. */
+/**
+ * Renders the message of an update; an empty message stays empty. @throws Invalid if it is too long in another
+ * language.
+ */
 export async function renderUpdate(
   ctx: Context,
   organizationId: string,
@@ -414,7 +419,9 @@ async function addUpdateIfRoom(
   return addUpdate(tx, after, rendered)
 }
 
-/** Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections. */
+/**
+ * Returns the kind of event for an edit. New times are announced even without an update; other edits are corrections.
+ */
 function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEvent['kind'] {
   if (before.status === 'SCHEDULED' && after.status === 'IN_PROGRESS') return 'MAINTENANCE_STARTED'
   if (before.status !== after.status && after.status === 'COMPLETED') return 'MAINTENANCE_COMPLETED'

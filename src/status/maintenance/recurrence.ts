@@ -41,8 +41,8 @@ const MAX_INTERVAL = 366
 const MAX_COUNT = 365
 
 /**
- * The maximum number of periods (days, weeks, months or years) to search for a date. A rule without matches, such as 31 February,
- * ends there.
+ * The maximum number of periods (days, weeks, months or years) to search for a date. A rule without matches, such as 31
+ * February, ends there.
  */
 const MAX_PERIODS = 400
 
@@ -159,7 +159,7 @@ interface FriendlyRule {
   readonly local: string
 }
 
-/** Returns the rule for the choices in a form, or an empty text. */
+/** Returns the rule for the choices in a form, or an empty string. */
 export function friendlyRule({ repeat, interval, days, until, local }: FriendlyRule): string {
   const date = new Date(`${local}Z`)
   const nth = Math.ceil(date.getUTCDate() / 7)
@@ -192,8 +192,8 @@ function library() {
 }
 
 /**
- * Calls `take` with the starts of a rule as local times such as `2026-03-29T02:00`, beginning with the first match at or after
- * `from`. They are computed without a time zone, so that clock changes never move the time of day.
+ * Calls `take` with the starts of a rule as local times such as `2026-03-29T02:00`, beginning with the first match at
+ * or after `from`. They are computed without a time zone, so that clock changes never move the time of day.
  * @param take returns whether to continue.
  */
 export async function eachLocalStart(rule: string, from: string, take: (local: string) => boolean): Promise<void> {
@@ -209,7 +209,9 @@ export async function eachLocalStart(rule: string, from: string, take: (local: s
   }
 }
 
-/** The library gets slower with each date of a list, so it restarts after this many dates, which also yields to others. */
+/**
+ * The library gets slower with each date of a list, so it restarts after this many dates, which also yields to others.
+ */
 const PER_SLICE = 20
 
 function firstOf(rule: RRuleTemporal, count: number): string[] {
@@ -239,7 +241,9 @@ export interface SeriesDate {
   readonly startsAt: Date
 }
 
-/** Returns the moment of a stored local time. A time that the clocks skip is moved forward by the gap (RFC 5545 §3.3.5). */
+/**
+ * Returns the moment of a stored local time. A time that the clocks skip is moved forward by the gap (RFC 5545 §3.3.5).
+ */
 export function instantOf(timeZone: string, local: string): Date {
   const at = parseLocalTime(timeZone, local)
   if (at === null) throw new Error(`Not a local time: ${local}`)
@@ -247,8 +251,8 @@ export function instantOf(timeZone: string, local: string): Date {
 }
 
 /**
- * Returns up to `limit` dates of a series that are not over at `now`, without skipped ones. `anchor` is the first of them including
- * skipped ones, or null.
+ * Returns up to `limit` dates of a series that are not over at `now`, without skipped ones. `anchor` is the first of
+ * them including skipped ones, or null.
  */
 export async function nextDates(
   { timeZone, rule, anchor, durationMinutes, until, skipped }: Schedule,

@@ -36,9 +36,9 @@ type Read = z.infer<typeof series> &
   }
 
 /**
- * Imports maintenance series of another tool and schedules their next dates. Importing sends no notifications. The installation and
- * id identify a series that was imported before; if it has changed, it replaces the imported one with its future dates. Requires
- * the scope ADMIN.
+ * Imports maintenance series of another tool and schedules their next dates. Importing sends no notifications. The
+ * installation and id identify a series that was imported before; if it has changed, it replaces the imported one with
+ * its future dates. Requires the scope ADMIN.
  * @returns the outcome for each, in order.
  * @throws Invalid if there are too many.
  */

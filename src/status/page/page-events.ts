@@ -9,9 +9,9 @@ import { isFor } from '../../event-log/audience.ts'
 import type { EventLog, Follower, Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import { concernsPage } from './page-scope.ts'
+import { concernsPage } from '../page-scope.ts'
 
-/** Other texts must not reach the database. */
+/** Only slugs of this form are looked up in the database. */
 const SLUG = /^[a-z0-9-]{1,100}$/
 
 interface Source {
@@ -25,8 +25,8 @@ type FollowContext = Source & PageReader & Pick<Context, 'pageGuard'>
 const followed = new WeakMap<EventLog, Map<string, { page: Page; followers: number }>>()
 
 /**
- * Follows the events of the page at this slug: those that concern one of its services, or every page. Ends when the page is
- * deleted, and when the caller loses access.
+ * Follows the events of the page at this slug: those that concern one of its services, or every page. Ends when the
+ * page is deleted, and when the caller loses access.
  * @param after the cursor to start after; null: only new events.
  * @throws NotFound when the page does not exist.
  * @throws Unauthenticated when it is private to the caller.
@@ -45,7 +45,7 @@ export async function followIncident(ctx: FollowContext, id: string, after: stri
   const pass = incident && (await pageShowing(ctx, incident))
   if (!pass) throw new NotFound('Incident not found.')
   const { organizationId } = pass.page
-  // Only its organization can see events from before its publication.
+  // Only the organization can see the events before its publication.
   const isShown = ({ subjectId, kind }: Event) => subjectId === id && isFor('page', kind)
   const follower = await ctx.eventLog.follow(organizationId, startPosition(after), isShown)
   return followWithPass(ctx.pageGuard, pass, follower)

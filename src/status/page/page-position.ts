@@ -11,8 +11,8 @@ export interface PagePosition {
 }
 
 /**
- * Events that do not change the page: about access, the check plan, subscribers, alerts, objectives, and private work on
- * incidents.
+ * Events that do not change the page: about access, the check plan, subscribers, alerts, objectives, and private work
+ * on incidents.
  */
 const unseen: ReadonlySet<EventKind> = new Set<EventKind>([
   'ALERT_ACKNOWLEDGED',

@@ -15,9 +15,9 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { IncidentHistoryJson } from '../incident/incident-effect-reader.ts'
 import { incidentHistoryJson } from '../incident/incident-effect-reader.ts'
+import { concerns, isPublicIncident } from '../page-scope.ts'
 import type { TimelineBounds, TimelineJson } from '../timeline/timeline-reader.ts'
 import { timelinesJson } from '../timeline/timeline-reader.ts'
-import { concerns, isPublicIncident } from './page-scope.ts'
 
 /** A row in JSON, where times are text. */
 type Json<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }
@@ -71,9 +71,9 @@ export interface PageOwner {
 }
 
 /**
- * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; no row if the page
- * does not exist. It reads nothing about services that the page does not show. An index provides each list, so a long
- * history does not slow it down.
+ * Returns the statement that reads the state of a page: a row with `state`, a `PageStateJson` as text; no row if the
+ * page does not exist. It reads nothing about services that the page does not show. An index provides each list, so a
+ * long history does not slow it down.
  * @param since the earliest start of recent incidents, and of the days of services.
  */
 export function pageStateQuery(

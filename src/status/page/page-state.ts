@@ -9,13 +9,13 @@ import { encodeCursor } from '../../event-log/event.ts'
 import type { Organization, Service, ServiceGroup } from '../../generated/prisma/client.ts'
 import type { IncidentHistory } from '../incident/incident-effect-reader.ts'
 import { incidentHistoryOf } from '../incident/incident-effect-reader.ts'
+import type { PageScope } from '../page-scope.ts'
 import type { PageStatus, ShownService } from '../service/shown-status.ts'
 import { manualIncidents, pageStatus, shownServiceOf } from '../service/shown-status.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline, TimelineJson } from '../timeline/timeline-reader.ts'
 import { timelinesOf } from '../timeline/timeline-reader.ts'
 import type { PagePosition } from './page-position.ts'
 import { pagePosition, publicChangeTime } from './page-position.ts'
-import type { PageScope } from './page-scope.ts'
 import type { PageStateJson, Repetition } from './page-state-query.ts'
 import { pageStateQuery } from './page-state-query.ts'
 
@@ -77,9 +77,12 @@ export interface PageState {
   readonly maintenances: readonly (MaintenanceWithTimeline & { readonly repeats: Repetition | null })[]
   /** Incidents resolved and started within the last `RECENT_DAYS`, newest first, with their last update. */
   readonly recentIncidents: readonly IncidentWithTimeline[]
-  /** Whether there are more of these. */
+  /** Whether there are more recent incidents than these. */
   readonly hasMoreRecent: boolean
-  /** When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is open. */
+  /**
+   * When its last incident was resolved, or the page was created, whichever is later. Meaningless while an incident is
+   * open.
+   */
   readonly withoutIncidentSince: Date
   /** The effects of incidents on the services within 90 days. */
   readonly incidentHistory: IncidentHistory
@@ -99,8 +102,8 @@ const bounds = {
 } as const
 
 /**
- * Reads the content of a public page, by its id or slug, with one statement, so that all parts agree with the cursor. Given
- * the id of an organization, reads its first page with all services.
+ * Reads the content of a public page, by its id or slug, with one statement, so that all parts agree with the cursor.
+ * Given the id of an organization, reads its first page with all services.
  * @param previous an earlier state of the page, whose older effects of incidents are reused.
  * @throws NotFound when the page does not exist.
  */

@@ -2,10 +2,10 @@ import type { Database } from '../../core/context.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { PageScope } from '../page-scope.ts'
+import { concerns, isPublicIncident, shownCondition } from '../page-scope.ts'
 import type { PageStatus } from '../service/shown-status.ts'
 import { pageStatus, shownServiceOf } from '../service/shown-status.ts'
-import type { PageScope } from './page-scope.ts'
-import { concerns, isPublicIncident, shownCondition } from './page-scope.ts'
 
 /** The causes of a page's status. */
 export interface PageCauses {
@@ -25,8 +25,8 @@ export interface PageCauses {
 }
 
 /**
- * Reads the overall status of pages, in their order: with one statement for all pages that show every service, and one for
- * each of the others.
+ * Reads the overall status of pages, in their order: with one statement for all pages that show every service, and one
+ * for each of the others.
  */
 export async function readPageStatuses(db: Database, pages: readonly PageScope[]): Promise<PageStatus[]> {
   const whole = pages.flatMap(({ serviceIds, organizationId }) => (serviceIds === null ? [organizationId] : []))
@@ -59,8 +59,8 @@ export function statusOf({ services, impacts }: PageCauses): PageStatus {
 }
 
 /**
- * Returns the statement that reads `PageCauses`. It starts from open incidents, so a long history does not slow it down. It
- * takes a single organization as a value, not in an array, so that PostgreSQL keeps its plan.
+ * Returns the statement that reads `PageCauses`. It starts from open incidents, so a long history does not slow it
+ * down. It takes a single organization as a value, not in an array, so that PostgreSQL keeps its plan.
  * @param page the services on the page of the single organization; by default, all.
  */
 export function pageCauses(

@@ -34,8 +34,8 @@ const access = pageAccessInput.nullish()
 const newPage = look.extend({ slug: slugText, name: nameText, serviceIds, access })
 
 /**
- * Creates another page of the organization, which inherits the organization's look where the input has none. Requires a key
- * with scope ADMIN.
+ * Creates another page of the organization, which inherits the organization's look where the input has none. Requires a
+ * key with scope ADMIN.
  * @throws Invalid, NotFound for an unknown service, Conflict when the slug is taken, and TierLimitReached.
  */
 export async function createPage(ctx: Context, input: unknown): Promise<Page> {
@@ -69,12 +69,12 @@ const pageEdit = look.extend({
 })
 
 /**
- * Updates the given fields of a page. If `serviceIds` is null, it shows all services; parts of its look that are null are
- * inherited from the organization. The settings of the first page are those of its organization. Requires a key with scope
- * ADMIN, and for `access` a person's confirmation.
+ * Updates the given fields of a page. If `serviceIds` is null, it shows all services; parts of its look that are null
+ * are inherited from the organization. The settings of the first page are those of its organization. Requires a key
+ * with scope ADMIN, and for `access` a person's confirmation.
  * @param upload becomes the logo; absent: the input sets the logo.
- * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed since
- * the given version, and ManagedByFile.
+ * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed
+ * since the given version, and ManagedByFile.
  */
 export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -107,7 +107,8 @@ interface PageEdit {
 
 /**
  * Edits a page in one change.
- * @param update writes the other fields. If anything changed, it increments the version, appends an event and returns true.
+ * @param update writes the other fields. If anything changed, it increments the version, appends an event and returns
+ * true.
  */
 function editPage<Fields extends object>(
   ctx: Context,
@@ -178,9 +179,10 @@ export interface DeletedPage {
 }
 
 /**
- * Deletes a page with its domain and subscribers; services, incidents and maintenance stay. Requires a key with scope ADMIN; a person
- * confirms it.
- * @throws NotFound for an unknown page, and ManagedByFile. @throws Conflict for the first page, which lives as long as its organization.
+ * Deletes a page with its domain and subscribers; services, incidents and maintenance stay. Requires a key with scope
+ * ADMIN; a person confirms it.
+ * @throws NotFound for an unknown page, and ManagedByFile. @throws Conflict for the first page, which lives as long as
+ * its organization.
  */
 export async function deletePage(ctx: Context, id: string): Promise<DeletedPage> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -199,7 +201,7 @@ export async function deletePage(ctx: Context, id: string): Promise<DeletedPage>
   })
 }
 
-/** Sets the services of a page, in their order; null: all. */
+/** Sets the services of a page, in this order; null: all. */
 async function choose(
   tx: Context,
   { id: pageId, organizationId }: { readonly id: string; readonly organizationId: string },

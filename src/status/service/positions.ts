@@ -6,8 +6,8 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 
 /**
- * Objects with an order per organization. Stored positions stay when others are deleted, because callers' cursors contain
- * them, so there may be gaps. Callers see positions from 0 without gaps.
+ * Objects with an order per organization. Stored positions stay when others are deleted, because callers' cursors
+ * contain them, so there may be gaps. Callers see positions from 0 without gaps.
  */
 type Ordered = 'Service' | 'ServiceGroup'
 
@@ -67,8 +67,8 @@ export function placedWithin(all: readonly string[], part: readonly string[]): s
 }
 
 /**
- * Returns ids with one of them moved by one position among its siblings, which are in the same order as all; at the end it
- * stays.
+ * Returns ids with one of them moved by one position among its siblings, which are in the same order as all; at the end
+ * it stays.
  */
 export function movedByOne(
   all: readonly string[],

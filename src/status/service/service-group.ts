@@ -17,8 +17,8 @@ const newGroup = z.object({ name: nameText, description: proseText(2000).nullish
 
 /**
  * Creates a group at the end of the page. Requires a key with scope WRITE.
- * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would stay
- * empty.
+ * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would
+ * stay empty.
  */
 export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -99,9 +99,9 @@ export async function findGroupIds(
   organizationId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const asked = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
-  if (asked.length === 0) return new Set()
-  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: asked } }, select: { id: true } })
+  const known = [...new Set(ids)].filter((id) => typeOfId(id) === 'ServiceGroup')
+  if (known.length === 0) return new Set()
+  const groups = await db.serviceGroup.findMany({ where: { organizationId, id: { in: known } }, select: { id: true } })
   return new Set(groups.map(({ id }) => id))
 }
 

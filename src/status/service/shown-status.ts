@@ -58,8 +58,9 @@ export function worstStatus<T extends ShownStatus>(statuses: readonly T[]): T | 
 }
 
 /**
- * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors. During
- * maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was bad.
+ * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.
+ * During maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was
+ * bad.
  */
 export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownStatus {
   return override ?? worstStatus<ShownStatus>([...incidents, ...monitorStatuses(watching)])
@@ -72,12 +73,12 @@ function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'ove
 }
 
 /**
- * The source of a service's status. OWNER: set manually, because it has no monitors. MONITORS: at least one monitor has a
- * known state. PENDING: no monitor has a result yet. SILENT: its monitors have become silent or are paused.
+ * The source of a service's status. OWNER: set manually, because it has no monitors. MONITORS: at least one monitor has
+ * a known state. PENDING: no monitor has a result yet. SILENT: its monitors have become silent or are paused.
  */
 export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
 
-/** Returns what the monitors of a service know. */
+/** Returns the source of a service's status according to its monitors. */
 export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
   if (monitors.length === 0) return 'OWNER'
   if (monitors.some(isKnown)) return 'MONITORS'
@@ -97,8 +98,8 @@ export function isKnown({ state, unknownSince }: Pick<MonitorCause, 'state' | 'u
 }
 
 /**
- * Returns since when the state of a service's monitors is unknown, silent or paused; null: one is known, none has been known
- * yet, or there are none.
+ * Returns since when the state of a service's monitors is unknown, silent or paused; null: one is known, none has been
+ * known yet, or there are none.
  */
 export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
   if (knowledgeOf(monitors) !== 'SILENT') return null
@@ -119,7 +120,10 @@ export const underMaintenance = {
   maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
 } satisfies Prisma.MaintenanceServiceWhereInput
 
-/** Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state, and only public ones count. */
+/**
+ * Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state, and only public
+ * ones count.
+ */
 export const manualIncidents = { automatic: false, visibility: 'PUBLIC' } as const
 
 /** The Prisma selection that `shownServiceOf` needs. */
@@ -139,8 +143,8 @@ export interface ShownService {
   /** The shown status for callers without UNKNOWN. */
   readonly status: ServiceStatus
   /**
-   * Since when its monitors are silent or paused, whatever it shows; null: one is known, none has been known yet, or there
-   * are none.
+   * Since when its monitors are silent or paused, whatever it shows; null: one is known, none has been known yet, or
+   * there are none.
    */
   readonly unknownSince: Date | null
   /** Whether it has monitors. */
@@ -200,8 +204,8 @@ const statusOfImpact = {
 type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
 
 /**
- * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual incidents,
- * which may affect no service.
+ * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual
+ * incidents, which may affect no service.
  */
 export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
   const shown = worstStatus<ShownStatus>([
@@ -217,7 +221,10 @@ export function pageStatus(services: readonly PageService[], openImpacts: readon
   return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
 }
 
-/** Returns how many services are silent, whether all monitored ones are, and since when; null: their first checks are pending. */
+/**
+ * Returns how many services are silent, whether all monitored ones are, and since when; null: their first checks are
+ * pending.
+ */
 export function summarizeUnknown(services: readonly PageService[]) {
   const silent = services.filter(({ shown, unknownSince }) => shown === 'UNKNOWN' && unknownSince !== null)
   const since = silent.flatMap(({ unknownSince }) => unknownSince ?? [])

@@ -113,6 +113,12 @@ test('a location is marked as loading before the data is loaded, and not after t
   expect(await impatient.locate('192.0.2.1'), 'of what no one knows').toEqual(unknownGeo)
 })
 
+test('waits no longer than its caller, and reports that the data is still loading', async () => {
+  const opened = open({ dataDir: await mkdtemp(join(directory, 'empty-')) })
+  expect(await opened.locate('8.8.8.8', { aborted: true })).toMatchObject({ isp: null, asn: null, loading: true })
+  await opened.close()
+})
+
 const byMaxMind: [string, MmdbValue][] = [
   ['203.0.113.0/24', { country: { iso_code: 'FR' }, city: { names: { de: 'Leon', en: 'Lyon' } } }],
   ['2001:db8::/32', { country: { iso_code: 'HK' } }],

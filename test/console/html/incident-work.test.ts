@@ -17,7 +17,7 @@ const incidentOf = (title: string) =>
 
 const asked = async (query: string, key?: string) => JSON.stringify(await post(app.baseUrl, { query, key }))
 
-/** What visitors can read of an incident, at each public door. */
+/** Returns what visitors can read of an incident, at each public address. */
 async function publicTexts(id: string): Promise<string> {
   const paths = ['', `/incidents/${id}`, '/history', '/history.atom', '/history.rss', '/api/v2/incidents.json']
   const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
@@ -29,7 +29,7 @@ async function publicTexts(id: string): Promise<string> {
 
 const timesOfChange = (texts: string) => texts.match(/"updated_at":"[^"]+"|<updated>[^<]+|<lastBuildDate>[^<]+/g)
 
-test('notes are written, edited and deleted in the timeline, and appear at no public door', async () => {
+test('notes are written, edited and deleted in the timeline, and appear at no public address', async () => {
   const [ana, ben, viewer] = [await acme.signIn('EDITOR'), await acme.signIn('EDITOR'), await acme.signIn('VIEWER')]
   const { id } = await incidentOf('All is down')
   const before = await publicTexts(id)
@@ -59,10 +59,10 @@ test('notes are written, edited and deleted in the timeline, and appear at no pu
   await ana.post(`${path}/${noteId}/delete`, {})
   expect((await ana.get(`incidents/${id}`)).html).not.toContain('Edited.')
   await ana.post(`incidents/${id}/lead`, { userId: '' })
-  expect((await viewer.get(`incidents/${id}`)).html).toContain('Nobody leads it.')
+  expect((await viewer.get(`incidents/${id}`)).html).toContain('It has no lead.')
 })
 
-test('members see who was notified of an update, including alert channels, and nobody else does', async () => {
+test('members see who was notified of an update, including alert channels, and no one else does', async () => {
   const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
   const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
   const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const
@@ -121,7 +121,7 @@ test('a service moves to another incident with a form, which describes what is w
   expect((await editor.get(`incidents/${from.id}`)).html).toContain(path)
   expect((await viewer.get(`incidents/${from.id}`)).html).not.toContain(path)
   expect((await editor.get(path)).html).toMatch(/Search: Major outage[\s\S]*Into/)
-  expect((await editor.get(`incidents/${into.id}/move`)).html).toContain('It impairs no service.')
+  expect((await editor.get(`incidents/${into.id}/move`)).html).toContain('It does not impair any service.')
   const given = { serviceId: service.id, intoId: into.id, 'tellSubscribers.shown': 'true' }
   const early = await editor.post(path, { ...given, at: '2020-01-01T00:00', message: 'Typed.' })
   expect(early.status).toBe(422)
@@ -131,7 +131,7 @@ test('a service moves to another incident with a form, which describes what is w
   expect(moved.location).toBe(`/console/acme/incidents/${into.id}`)
   const page = await (await fetch(`${app.baseUrl}/status/acme/incidents/${into.id}`)).text()
   expect(page).toMatch(/Search is part of <strong>this<\/strong>/)
-  expect((await editor.get(`incidents/${from.id}/move`)).html).toContain('It impairs no service.')
+  expect((await editor.get(`incidents/${from.id}/move`)).html).toContain('It does not impair any service.')
 })
 
 test('a service moves from a draft to any open incident, and from a public one to public ones only', async () => {

@@ -47,7 +47,7 @@ test('is uploaded, shown, kept, and cached forever', async () => {
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringMatching(/^default-src 'none'.*; sandbox$/),
   })
-  // A form without a file and with an empty address keeps it.
+  // A form without a file and with an empty address keeps the logo.
   expect((await admin.post('page', await settings(null, { description: 'Anew.' }))).status).toBe(303)
   expect(await stored()).toMatchObject({ logoUrl, description: 'Anew.' })
   const { data } = await admin.graphql('{ statusPage(slug: "acme") { logoUrl } }')

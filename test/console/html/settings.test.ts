@@ -33,7 +33,7 @@ describe('sensitive actions', async () => {
     [`pages/${first.id}/access`, { 'access.kind': 'MEMBERS' }],
     [`pages/${first.id}/delete`, {}],
     ['page/delete', { slug: 'acme' }],
-  ])('%s requires a password entered within ten minutes', async (path, fields) => {
+  ])('%s requires a password entered in the last ten minutes', async (path, fields) => {
     const { status, html } = await stale.post(path, fields)
     expect(status).toBe(401)
     expect(html).toContain('needs your password again')

@@ -148,7 +148,7 @@ test.each(Object.entries(forms))('two people who edit %s see both versions, and 
   expect([saved.status, saved.html]).toEqual([303, expect.anything()])
 
   if (wrong !== undefined) {
-    // After a refusal for another reason, the change of another person must still count as unseen.
+    // After a refusal for another reason, the other person's change must still count as unseen.
     const refused = await ben.post(path, filled({ ...mine, ...wrong }))
     expect(refused.status).toBe(422)
     const isShown = refused.html.includes('Another person has changed this')
@@ -218,7 +218,7 @@ test('two people who set the domain of a page see both', async () => {
   expect(new Map(formIn(html, form)).get('domain')).toBe('mine.example.com')
 })
 
-test('a key that another person has revoked is reported as such', async () => {
+test('a key that another person has revoked is reported as revoked', async () => {
   await ana.post('keys', { name: 'Deployments', scope: 'READ', expiresAt: '' })
   const key = await database.prisma.apiKey.findFirstOrThrow({ where: { name: 'Deployments' } })
   expect((await ana.post(`keys/${key.id}/revoke`, {})).status).toBe(303)

@@ -89,18 +89,18 @@ describe('a failed queue', () => {
 
 describe('returning from a queue', () => {
   test('releases a waiting reader and calls back once', async () => {
-    let told = 0
-    const queue = createAsyncQueue<number>(() => told++)
+    let calls = 0
+    const queue = createAsyncQueue<number>(() => calls++)
     const waiting = queue.next()
     expect(await queue.return()).toEqual(done)
     expect(await waiting).toEqual(done)
     await queue.return()
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
   })
 
   test('drops queued and later values', async () => {
-    let told = 0
-    const queue = createAsyncQueue<number>(() => told++)
+    let calls = 0
+    const queue = createAsyncQueue<number>(() => calls++)
     queue.push(1)
     for await (const each of queue) {
       expect(each).toBe(1)
@@ -110,7 +110,7 @@ describe('returning from a queue', () => {
     queue.push(3)
     queue.fail(new Error('no one is there'))
     expect(await queue.next()).toEqual(done)
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
   })
 
   test('drops an unread error', async () => {
@@ -121,10 +121,10 @@ describe('returning from a queue', () => {
   })
 
   test('does not call back after the end', async () => {
-    let told = 0
-    const queue = createAsyncQueue<number>(() => told++)
+    let calls = 0
+    const queue = createAsyncQueue<number>(() => calls++)
     queue.end()
     await queue.return()
-    expect(told).toBe(0)
+    expect(calls).toBe(0)
   })
 })

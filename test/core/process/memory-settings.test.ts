@@ -35,6 +35,11 @@ test('restarts the program unchanged, with the settings of npm start, the image 
     expect(text).toContain(set.map((pair) => pair.join('=')).join(' '))
     expect(text).toContain('--v8-pool-size=1')
   }
+  for (const file of ['CHANGELOG.md', 'docs/deployment.md']) {
+    const text = readFileSync(file, 'utf8')
+    for (const pair of set) expect(text, file).toContain(`\`${pair.join('=')}\``)
+    expect(text, file).toContain('`--v8-pool-size=1`')
+  }
 })
 
 test.each([

@@ -64,7 +64,7 @@ test.each([
   ['a page of the usual size', page('pastIncidents { nodes { id } }'), 2 * STATEMENT_COST + 20 * (ROW + 2)],
   ['a page of a size', page('pastIncidents(first: 3) { edges { node { id } } }'), 2 * STATEMENT_COST + 3 * (ROW + 3)],
   [
-    'a page of more than the most',
+    'a page larger than the maximum',
     page('pastIncidents(last: 5000) { nodes { id } }'),
     2 * STATEMENT_COST + 100 * (ROW + 2),
   ],
@@ -83,7 +83,7 @@ test.each([
     2 * STATEMENT_COST + ROW + TIMELINE_SEARCH_COST + 1,
   ],
   [
-    'a search for nothing',
+    'a search for an empty text',
     page('pastIncidents(first: 1, filter: { text: " " }) { totalCount }'),
     2 * STATEMENT_COST + ROW + 1,
   ],

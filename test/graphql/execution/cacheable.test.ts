@@ -68,7 +68,7 @@ describe('not cacheable', () => {
       '{ statusPage(slug: "a") { ...A } } fragment A on StatusPage { ...B } fragment B on StatusPage { domain { name } }',
     ],
     ['what belongs to a token', '{ subscriber(token: "t") { id } }'],
-    ['one such field among others', '{ statusPage(slug: "a") { name } blacklists { name } }'],
+    ['a field that is not cacheable, among others', '{ statusPage(slug: "a") { name } blacklists { name } }'],
     ['the schema', '{ __schema { types { name } } statusPage(slug: "a") { name } }'],
     ['a mutation', 'mutation { confirmSubscription(token: "t") { __typename } }'],
     ['a subscription', 'subscription { statusPageEvents(slug: "a") { __typename } }'],

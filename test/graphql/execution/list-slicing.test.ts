@@ -1,9 +1,9 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { buildSchema, execute, isObjectType, parse } from 'graphql'
 import { expect, test } from 'vitest'
-import type { GraphContext } from '../../../src/graphql/builder.ts'
 import { completeListsInSlices } from '../../../src/graphql/execution/list-slicing.ts'
 import { batchPerOperation } from '../../../src/graphql/execution/loader.ts'
+import type { GraphContext } from '../../../src/graphql/schema/builder.ts'
 
 const COUNT = 300
 const document = parse('{ things { number double } }')
@@ -11,10 +11,10 @@ const document = parse('{ things { number double } }')
 function schemaOf(double: (n: number, ctx: GraphContext) => unknown) {
   const schema = buildSchema('type Query { things: [Thing!]! } type Thing { number: Int! double: Int! }')
   const [query, thing] = [schema.getQueryType(), schema.getType('Thing')]
-  if (!query || !isObjectType(thing)) throw new Error('There are such types.')
+  if (!query || !isObjectType(thing)) throw new Error('The types do not exist.')
   const { things } = query.getFields()
   const fields = thing.getFields()
-  if (!things || !fields['number'] || !fields['double']) throw new Error('There are such fields.')
+  if (!things || !fields['number'] || !fields['double']) throw new Error('The fields do not exist.')
   things.resolve = () => Array.from({ length: COUNT }, (_, number) => ({ number }))
   fields['number'].resolve = ({ number }: { number: number }) => {
     // A field that takes time.

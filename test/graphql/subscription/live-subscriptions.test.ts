@@ -303,7 +303,7 @@ describe.each(lastingTransports)('over $name', (transport) => {
     await mutate(base, key, 'createService', 'Service', { name: 'missed' })
     const cut = await transport.subscribe(base, { query: PAGE_EVENTS, variables: { slug } })
     const ending = cut.next().then(
-      () => 'told',
+      () => 'ended',
       () => 'cut',
     )
     await first.close()
@@ -469,7 +469,7 @@ describe('a client that does not read', () => {
     expect((await next(again)).cursor).toBe(encodeCursor(cursors.length + 1))
   })
 
-  /** Reachable memory in bytes: how much garbage is not collected yet does not matter. */
+  /** Returns the reachable memory in bytes, without uncollected garbage. */
   function memoryInUse(): number {
     // Buffers found by the first collection still count until they are swept, at the latest before the next one.
     globalThis.gc?.()

@@ -70,8 +70,8 @@ describe('a credential in connectionParams', () => {
       fc.property(fc.dictionary(fc.string(), fc.anything()), (params) => {
         try {
           if (credentialIn(params) !== null) return
-          const said = Object.entries(params).filter(([, value]) => value !== null && value !== undefined)
-          for (const [name] of said) expect(name).toMatch(/^(headers|accept|content|origin|referer|user-?_?agent)/i)
+          const present = Object.entries(params).filter(([, value]) => value !== null && value !== undefined)
+          for (const [name] of present) expect(name).toMatch(/^(headers|accept|content|origin|referer|user-?_?agent)/i)
         } catch (error) {
           if (!(error instanceof InvalidConnectionParams)) throw error
           expect(Buffer.byteLength(error.message)).toBeLessThanOrEqual(123)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { readConfig } from '../../../src/core/config.ts'
 import type { Issue } from '../../../src/core/errors.ts'
 import { Invalid } from '../../../src/core/errors.ts'
@@ -8,10 +9,12 @@ import type { Configuration, OptionsInput } from '../../../src/monitoring/monito
 import {
   changeOptions,
   openOptions,
+  optionKeys,
   readOptions,
   redactOptions,
   sealOptions,
 } from '../../../src/monitoring/monitor/options.ts'
+import { kindRules } from '../../../src/monitoring/monitor/probe-kinds.ts'
 
 const closed = { config: readConfig({}) }
 const open = { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) }
@@ -250,12 +253,28 @@ describe('a change', () => {
 
   test('cannot keep a secret that did not exist', () => {
     const http = { url, headers: [{ name: 'X-New', value: null }] }
-    const missing = { 'http.headers.0.value': 'must be given' }
+    const missing = { 'http.headers.0.value': 'is required' }
     expect(issues(() => changeOptions(closed, { http }, before))).toEqual(missing)
     expect(issues(() => readOptions(closed, { http }))).toEqual(missing)
     for (const broken of [[null], ['X-Key'], [{ value: null }], 'X-Key', 7]) {
       expect(() => changeOptions(closed, { http: { url, headers: broken } }, before)).toThrow(Invalid)
     }
+  })
+
+  test('has our own error messages, for every option of every kind', () => {
+    const wrong = [{}, [], -1, 1.5, 1e9, true, '', 'x'.repeat(10_000), '\n', [{}], { q: 1 }]
+    const messages = Object.entries(optionKeys).flatMap(([key, kind]) => {
+      const { properties = {} } = z.toJSONSchema(kindRules[kind].options, { io: 'input', unrepresentable: 'any' })
+      return ['q', ...Object.keys(properties)].flatMap((option) =>
+        wrong.flatMap((value) =>
+          Object.values(issues(() => readOptions(closed, { [key]: { [option]: value, q: 1 } }))),
+        ),
+      )
+    })
+    expect(messages.length).toBeGreaterThan(1000)
+    expect(
+      messages.filter((message) => /expected|invalid (input|option)|unrecognized|too (small|big)/i.test(message)),
+    ).toEqual([])
   })
 
   test('cannot change the kind', () => {

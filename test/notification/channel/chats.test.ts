@@ -95,10 +95,10 @@ test('Slack gets escaped text', async () => {
   await slack.send(messageTo(channels.slack.address), tools)
   const { text, attachments } = bodyOf()
   expect(text).toContain('API &lt;b&gt;down&lt;/b&gt; &amp;')
-  const said = attachments[0].blocks[0].text.text
-  expect(said).toContain('&lt;!channel&gt;')
-  expect(said).not.toContain('<!channel>')
-  expect(said).toContain(`|View the incident>`)
+  const sectionText = attachments[0].blocks[0].text.text
+  expect(sectionText).toContain('&lt;!channel&gt;')
+  expect(sectionText).not.toContain('<!channel>')
+  expect(sectionText).toContain(`|View the incident>`)
 })
 
 test('Discord mentions no one and responds after posting', async () => {

@@ -15,7 +15,7 @@ const organization = {
 }
 export const baseUrl = 'https://allclear.example'
 
-/** An incident with characters that are special somewhere. */
+/** An incident with characters that are special in some channel. */
 export const incident = {
   about: 'INCIDENT',
   step: 'CREATED',

@@ -74,7 +74,7 @@ const report = {
   at: noon,
 } as const satisfies NotificationPayload
 const planned = ['From: 20 Nov 2026, 13:00 CET', 'To: 1 Jul 2027, 14:00 CEST']
-const said = (payload: NotificationPayload) => {
+const linesOf = (payload: NotificationPayload) => {
   const { headline, tone, facts, event } = notificationContent(payload, acme, baseUrl, 'EN')
   return [headline, tone, event.type, ...facts.map((fact) => fact.join(': '))]
 }
@@ -200,7 +200,7 @@ describe('a rendered payload', () => {
       ] as const satisfies Row[]
     ).map(([payload, words]) => ({ payload, words })),
   )('$payload.about $payload.step: $words.0', ({ payload, words }) => {
-    expect(said(payload)).toEqual(words)
+    expect(linesOf(payload)).toEqual(words)
   })
 
   test('is the same after storage', () => {

@@ -22,14 +22,14 @@ import { testDatabase } from '../../support/database.ts'
 const { prisma } = await testDatabase()
 
 /**
- * What an event notifies. Subscribers: the headline, its tone, the type and topic, and the number of affected services. Members in
- * their browsers: the text. Null: nothing.
+ * The notifications of an event. Subscribers: the headline, its tone, the type and topic, and the number of affected
+ * services. Members in their browsers: the text. Null: none.
  */
 type Notified = readonly [subscribers: string | null, browsers: string | null]
 
 /**
- * The notifications of each kind of event in the scenario below; null: nobody is notified. A new kind does not compile without a
- * row.
+ * The notifications of each kind of event in the scenario below; null: no one is notified. A new kind does not compile
+ * without a row.
  */
 const rows: Readonly<Record<EventKind, readonly Notified[] | null>> = {
   PAGE_UPDATED: null,
@@ -157,7 +157,7 @@ const owner = { name: 'Acme', slug: 'acme' }
 const shownPage = { ...owner, timeZone: 'UTC', customDomain: null, accentColor: '#ffdd00', logoUrl: null }
 
 /** The notification of subscribers about an event, or null. */
-async function subscribersHear(event: Event): Promise<string | null> {
+async function subscriberNotificationOf(event: Event): Promise<string | null> {
   const built = await buildNotification(prisma, event)
   if (built === null) return null
   const { headline, tone, event: sent } = notificationContent(built.payload, shownPage, 'https://a.example', 'EN')
@@ -165,11 +165,11 @@ async function subscribersHear(event: Event): Promise<string | null> {
 }
 
 async function notifiedBy(event: Event): Promise<Notified> {
-  return [await subscribersHear(event), (await buildPush(prisma, owner, event))?.content.body ?? null]
+  return [await subscriberNotificationOf(event), (await buildPush(prisma, owner, event))?.content.body ?? null]
 }
 
 /** Causes one event of each announced kind. Returns the events with their notifications at that time. */
-async function story(): Promise<readonly { readonly event: Event; readonly notified: Notified }[]> {
+async function causeEvents(): Promise<readonly { readonly event: Event; readonly notified: Notified }[]> {
   const acme = await tenantsOf(prisma)()
   const [shop = ''] = await acme.services('Shop')
   const seen: { event: Event; notified: Notified }[] = []
@@ -211,7 +211,7 @@ async function story(): Promise<readonly { readonly event: Event; readonly notif
   return seen
 }
 
-const seen = await story()
+const seen = await causeEvents()
 
 test.each(Object.entries(rows) as [EventKind, Notified[] | null][])('%s', async (kind, notified) => {
   const own = seen.filter(({ event }) => event.kind === kind)

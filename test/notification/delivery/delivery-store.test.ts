@@ -19,21 +19,21 @@ test('an address with three permanent failures in a row is stopped', async () =>
   const worker = notified.worker({ mailer })
   const { id } = await notified.subscriber(tenant, { email: 'ada@reader.example' })
   const subscriber = () => prisma.subscriber.findUniqueOrThrow({ where: { id } })
-  const tell = async (title: string) => {
+  const notify = async (title: string) => {
     await notified.incident(tenant, title)
     await notified.tick(tenant, worker)
   }
 
   server.refusal = () => '550 5.1.1 No such mailbox'
-  await tell('One')
-  await tell('Two')
+  await notify('One')
+  await notify('Two')
   expect(await subscriber()).toMatchObject({ bounces: 2, stoppedAt: null })
   server.refusal = () => null
-  await tell('Three')
+  await notify('Three')
   expect(await subscriber()).toMatchObject({ bounces: 0 })
 
   server.refusal = () => '550 5.1.1 No such mailbox'
-  for (const title of ['Four', 'Five', 'Six', 'Seven']) await tell(title)
+  for (const title of ['Four', 'Five', 'Six', 'Seven']) await notify(title)
   expect(await subscriber()).toMatchObject({ bounces: 3, stopReason: 'BOUNCED' })
   const deliveries = await prisma.delivery.findMany({ where: { subscriberId: id }, orderBy: { seq: 'asc' } })
   expect(deliveries.map(({ status }) => status)).toEqual([

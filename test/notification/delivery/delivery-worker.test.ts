@@ -4,10 +4,10 @@ import { MINUTE, SECOND } from '../../../src/core/time.ts'
 import type { DnsClient } from '../../../src/network/dns/client.ts'
 import type { Answer } from '../../../src/network/outbound/outbound.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
-import { readAttempts } from '../../../src/notification/delivery/attempt.ts'
 import { redeliver } from '../../../src/notification/delivery/delivery.ts'
 import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
-import { LEASE } from '../../../src/notification/delivery/lease.ts'
+import { readAttempts } from '../../../src/notification/queue/attempt.ts'
+import { LEASE } from '../../../src/notification/queue/lease.ts'
 import { unsubscribe } from '../../../src/notification/subscriber/subscriber.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createGate } from '../../support/dns-server.ts'
@@ -156,7 +156,7 @@ describe('several workers', () => {
     const { tenant } = await page()
     await notified.incident(tenant, 'A')
     await dispatch(notified.system, tenant.id)
-    // A worker that claims and never comes back.
+    // A worker that claims the delivery and then dies.
     const until = new Date(notified.now().getTime() + LEASE)
     await prisma.delivery.updateMany({ where: { organizationId: tenant.id }, data: { dueAt: until } })
     const other = notified.worker()

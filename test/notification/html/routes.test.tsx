@@ -289,15 +289,15 @@ test('an update in several languages reaches each subscriber in theirs, and webh
   })
   const ours = ({ envelopeTo }: { readonly envelopeTo: string }) => envelopeTo.endsWith('@many.example')
   await mail.arrived(3, ours)
-  const said = new Map(mail.mails.filter(ours).map((each) => [each.envelopeTo.slice(0, 2), each]))
-  expect(said.get('de')).toMatchObject({
+  const received = new Map(mail.mails.filter(ours).map((each) => [each.envelopeTo.slice(0, 2), each]))
+  expect(received.get('de')).toMatchObject({
     subject: '[Acme] Wird untersucht: Suche langsam',
     html: expect.stringContaining('Wir <em>suchen</em>.'),
     text: expect.stringContaining('Wir suchen.'),
   })
-  expect(said.get('fr')?.subject).toMatch(/ : Search is slow$/)
-  expect(said.get('fr')?.html).toContain('Nous <em>cherchons</em>.')
-  expect(said.get('en')?.html).toContain('We <em>look</em> into it.')
+  expect(received.get('fr')?.subject).toMatch(/ : Search is slow$/)
+  expect(received.get('fr')?.html).toContain('Nous <em>cherchons</em>.')
+  expect(received.get('en')?.html).toContain('We <em>look</em> into it.')
   const [sent] = await receiver.arrived(1, ({ path, body }) => path === '/many' && body.includes('incident.created'))
   expect(JSON.parse(sent?.body ?? '').data.incident).toMatchObject({
     ...{ title: 'Search is slow', message: 'We *look* into it.' },

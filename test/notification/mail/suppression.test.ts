@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StopReason } from '../../../src/generated/prisma/enums.ts'
-import { reportBounce } from '../../../src/notification/mail/bounce.ts'
 import { liftSuppression, suppressionScope, suppressStopped } from '../../../src/notification/mail/suppression.ts'
+import { reportBounce } from '../../../src/notification/subscriber/bounce.ts'
 import { subscribe } from '../../../src/notification/subscriber/subscribe.ts'
 import { confirmSubscription, deleteSubscriber, unsubscribe } from '../../../src/notification/subscriber/subscriber.ts'
 import { importSubscribers } from '../../../src/notification/subscriber/subscriber-import.ts'
@@ -121,7 +121,7 @@ describe('a mailbox that complained', () => {
     expect(await imported(tenant, 'gone-before@reader.example')).toMatchObject({ imported: 0, skippedCount: 1 })
   })
 
-  test('can receive mail again after the operator lifts the suppression and its owner confirms', async () => {
+  test('can receive email again after the operator lifts the suppression and its owner confirms', async () => {
     const tenant = await notified.tenant()
     await notified.subscriber(tenant, { email: 'sorry@reader.example' })
     await complain('sorry@reader.example')

@@ -188,8 +188,8 @@ export interface Container extends Running {
 }
 
 /**
- * Starts the image as `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges -v data:/data`
- * does. The process is the first one of its own process namespace.
+ * Starts the image as `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges -v
+ * data:/data` does. The process is the first one of its own process namespace.
  */
 export async function startContainer(image: Image, data: string, settings: NodeJS.ProcessEnv): Promise<Container> {
   const { root, user, env, entrypoint } = image

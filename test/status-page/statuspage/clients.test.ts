@@ -99,8 +99,8 @@ test('statuspage.js receives an update with its next poll', async () => {
   await updates.fetch()
   const heard: unknown[] = []
   updates.on('incident_update', (reported) => heard.push(reported.incident_updates[0]?.body))
-  const said = { incidentId: incident.id, status: 'MONITORING', message: 'The disk is replaced.' }
-  await postIncidentUpdate(acme.later(2 * HOUR), said)
+  const update = { incidentId: incident.id, status: 'MONITORING', message: 'The disk is replaced.' }
+  await postIncidentUpdate(acme.later(2 * HOUR), update)
   await expect
     .poll(async () => {
       await updates.fetch()

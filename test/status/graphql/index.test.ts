@@ -45,7 +45,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Returns the answer of a mutation, be it a result or an error of its union. */
+/** Returns the answer of a mutation: a result, or an error of its union. */
 async function attempt(key: string | undefined, mutation: string, variables: Record<string, unknown> = {}) {
   const result = await post(url, { key, query: mutation, variables })
   return { ...result, answer: answerOf(result) }
@@ -53,7 +53,7 @@ async function attempt(key: string | undefined, mutation: string, variables: Rec
 
 const answerOf = ({ data }: Result) => Object.values(data ?? {})[0] as Record<string, unknown> | undefined
 
-/** What an organization can read with its own key. */
+/** Reads fields of an organization with its own key. */
 const own = <T>(key: string, fields: string) => succeed<T>(url, key, `{ organization { ${fields} } }`)
 
 interface Connection<T> {
@@ -669,8 +669,8 @@ describe('the cost of an operation', () => {
       pastIncidents(first: 20) { edges { node { id title resolvedAt updates { nodes { message } } } } } } }`
     // With a key, because visitors are answered from the cache.
     const single = await statements(query(one.slug), one.key)
-    // On a busy machine, a list is completed in several time slices, each of which reads some of its rows. One statement per
-    // incident would be 49 more.
+    // On a busy machine, a list is completed in several time slices, each of which reads some of its rows. One
+    // statement per incident would be 49 more.
     expect(await statements(query(many.slug), many.key)).toBeLessThan(single + 10)
   })
 
@@ -686,7 +686,7 @@ describe('the cost of an operation', () => {
     for (const text of pages) expect(text).toMatch(/ LIMIT /)
   })
 
-  test('many ids of one object cost as much as they take', async () => {
+  test('an object that is requested many times costs as much as many objects', async () => {
     const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Incident { updates { nodes { message services { status } } } } } }`
     const { errors } = await post(url, { query, variables: { ids: Array(1000).fill(many.ids.Incident) } })
     expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['OPERATION_TOO_LARGE'])

@@ -31,7 +31,9 @@ const tenant = tenantsOf(prisma)
 const at = (minutes: number) => new Date(noon.getTime() + minutes * MINUTE)
 const given = { title: 'API is down', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' }
 
-/** A tenant at noon, with an incident that began an hour ago, was identified 40 minutes ago and resolved 20 minutes ago. */
+/**
+ * A tenant at noon, with an incident that began an hour ago, was identified 40 minutes ago and resolved 20 minutes ago.
+ */
 async function withPast() {
   const acme = await tenant()
   const [api = '', site = ''] = await acme.services('API', 'Site')
@@ -121,7 +123,7 @@ describe('the times of an incident', () => {
     await expect(createIncident(ctx, { ...given, resolvedAt: noon })).rejects.toThrow('not resolved')
   })
 
-  test('are kept for a past incident, which notifies nobody', async () => {
+  test('are kept for a past incident, which notifies no one', async () => {
     const { id: organizationId, ctx, news } = await tenant()
     const system = { ...ctx, actor: { kind: 'system' } as const }
     await startDispatch(prisma, organizationId, 0)

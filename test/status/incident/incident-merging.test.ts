@@ -67,8 +67,8 @@ test('a merge moves updates, services and followers to the other incident once, 
   ])
   const merged = await prisma.incident.findUniqueOrThrow({ where: { id: search.id }, include: { services: true } })
   expect(merged).toMatchObject({ visibility: 'MERGED', mergedIntoId: outage.id, services: [{ serviceId: api }] })
-  const told = (await acme.events()).slice(-2)
-  expect(told.map(({ kind, subjectId, tellSubscribers }) => [kind, subjectId, tellSubscribers])).toEqual([
+  const newEvents = (await acme.events()).slice(-2)
+  expect(newEvents.map(({ kind, subjectId, tellSubscribers }) => [kind, subjectId, tellSubscribers])).toEqual([
     ['INCIDENT_MERGED', search.id, false],
     ['INCIDENT_UPDATED', outage.id, false],
   ])
@@ -87,8 +87,8 @@ test('a message becomes one update of the other incident, which notifies subscri
     orderBy: { createdAt: 'desc' },
   })
   expect(newest).toMatchObject({ message: 'Two is *one*.', status: 'INVESTIGATING' })
-  const told = (await acme.events()).filter(({ kind }) => kind === 'INCIDENT_UPDATE_POSTED')
-  expect(told.map(({ subjectId, tellSubscribers }) => [subjectId, tellSubscribers])).toEqual([[one.id, false]])
+  const newEvents = (await acme.events()).filter(({ kind }) => kind === 'INCIDENT_UPDATE_POSTED')
+  expect(newEvents.map(({ subjectId, tellSubscribers }) => [subjectId, tellSubscribers])).toEqual([[one.id, false]])
 })
 
 test('a merged incident cannot change, follows further merges, and is deleted with the other incident', async () => {

@@ -59,8 +59,8 @@ test('a service moves with its status at the given time, in both timelines and t
     { incidentId: one.id, message: '', status, services: [{ serviceId: api, status: 'OPERATIONAL' }] },
     { incidentId: two.id, message: given.message, status, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] },
   ])
-  const told = (await acme.events()).slice(-2)
-  expect(told.map((each) => [each.kind, each.subjectId, each.tellSubscribers])).toEqual([
+  const newEvents = (await acme.events()).slice(-2)
+  expect(newEvents.map((each) => [each.kind, each.subjectId, each.tellSubscribers])).toEqual([
     ['INCIDENT_UPDATE_POSTED', one.id, false],
     ['INCIDENT_UPDATE_POSTED', two.id, true],
   ])
@@ -196,8 +196,8 @@ test('a service moves between drafts and suggestions without notifying anyone', 
   })
   expect(await statusesIn(one.id)).toEqual([['One!', []]])
   expect((await statusesIn(two.id)).at(-1)).toEqual(['Here.', [{ serviceId: api, status: 'MAJOR_OUTAGE' }]])
-  const told = (await acme.events()).slice(before)
-  expect(told.map(({ kind, tellSubscribers }) => [kind, tellSubscribers])).toEqual([
+  const newEvents = (await acme.events()).slice(before)
+  expect(newEvents.map(({ kind, tellSubscribers }) => [kind, tellSubscribers])).toEqual([
     ['INCIDENT_DRAFT_UPDATED', false],
     ['INCIDENT_DRAFT_UPDATED', false],
   ])

@@ -55,7 +55,8 @@ describe('the joint timeline', () => {
     expect(joint.updates.map(({ id, status, services }) => [id, status, services])).toEqual([
       ['a1', 'INVESTIGATING', named('MAJOR_OUTAGE', null)],
       ['b1', 'IDENTIFIED', named('MAJOR_OUTAGE', 'PARTIAL_OUTAGE')],
-      // The resolution of the first incident has the status of the other, and the service has the severity of the other.
+      // The resolution of the first incident has the status of the other, and the service has the severity of the
+      // other.
       ['a2', 'IDENTIFIED', named('DEGRADED_PERFORMANCE', null)],
     ])
     expect(joint.current).toEqual(

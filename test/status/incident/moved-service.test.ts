@@ -52,8 +52,8 @@ const named = fc
   .map((both) => both.flatMap((each, nth) => (each === null ? [] : [{ serviceId: services[nth] ?? '', status: each }])))
 
 /**
- * An open incident: updates at whole minutes before the fortieth, some of which resolve it, and statuses that people set after
- * them.
+ * An open incident: updates at whole minutes before the fortieth, some of which resolve it, and statuses that people
+ * set after them.
  */
 const open = fc
   .record({
@@ -104,7 +104,8 @@ describe('a service that moves', () => {
         const other = moving(into, moved.into, 'svc_a', moved.status, minute)
         for (const serviceId of services) {
           const isMoved = serviceId === 'svc_a'
-          // The naive reference, minute by minute: both statuses before the move, and the worse of both in the target after it.
+          // The naive reference, minute by minute: both statuses before the move, and the worse of both in the target
+          // after it.
           const reference = minutes.map((each) => {
             const [here, there] = [statusAt(from, serviceId, each), statusAt(into, serviceId, each)]
             return isMoved && each >= minute ? [0, Math.max(here, there)] : [here, there]

@@ -13,8 +13,8 @@ const { prisma, pool } = await testDatabase()
 const tenant = tenantsOf(prisma)
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
-/** Runs a worker's job at a time. */
-const round = (milliseconds: number) => runDueMaintenance(worker(milliseconds))
+/** Runs a worker's job, so many milliseconds after noon. */
+const runJob = (milliseconds: number) => runDueMaintenance(worker(milliseconds))
 const worker = (milliseconds: number): Context => testContext(prisma, { now: () => at(milliseconds) })
 const found = (id: string) => prisma.maintenance.findUniqueOrThrow({ where: { id } })
 
@@ -33,18 +33,18 @@ async function withMaintenance(count = 1) {
 describe('a run of the maintenance job', () => {
   test('starts and ends maintenance on time as the system and returns the next due time', async () => {
     const { id, news, events } = await withMaintenance()
-    expect(await round(HOUR - 1)).toEqual(at(HOUR))
+    expect(await runJob(HOUR - 1)).toEqual(at(HOUR))
     expect(await news()).toEqual([])
-    expect(await round(HOUR)).toEqual(at(2 * HOUR))
+    expect(await runJob(HOUR)).toEqual(at(2 * HOUR))
     expect(await found(id)).toMatchObject({
       status: 'IN_PROGRESS',
       startsAt: at(HOUR),
       dueAt: at(2 * HOUR),
       version: 2,
     })
-    expect(await round(2 * HOUR)).toBeNull()
+    expect(await runJob(2 * HOUR)).toBeNull()
     expect(await found(id)).toMatchObject({ status: 'COMPLETED', endsAt: at(2 * HOUR), dueAt: null, version: 3 })
-    expect(await round(3 * HOUR)).toBeNull()
+    expect(await runJob(3 * HOUR)).toBeNull()
     expect(await news()).toEqual(['MAINTENANCE_STARTED 1', 'MAINTENANCE_COMPLETED 1'])
     expect((await events()).at(-1)).toMatchObject({ actorKind: 'SYSTEM', actorKeyId: null, at: at(2 * HOUR) })
     const updates = await prisma.maintenanceUpdate.findMany({
@@ -60,7 +60,7 @@ describe('a run of the maintenance job', () => {
 
   test('keeps the planned times when late and makes both transitions if both are due', async () => {
     const { id, news } = await withMaintenance()
-    await round(5 * HOUR)
+    await runJob(5 * HOUR)
     expect(await found(id)).toMatchObject({
       status: 'COMPLETED',
       startsAt: at(HOUR),
@@ -74,20 +74,20 @@ describe('a run of the maintenance job', () => {
     const { ctx, id, news } = await withMaintenance()
     await updateMaintenance(ctx, { id, status: 'IN_PROGRESS' })
     await updateMaintenance(ctx, { id, status: 'VERIFYING' })
-    await round(2 * HOUR)
+    await runJob(2 * HOUR)
     expect((await news()).at(-1)).toBe('MAINTENANCE_COMPLETED 1')
   })
 
   test('returns null when nothing is scheduled', async () => {
     await prisma.maintenance.deleteMany()
-    expect(await round(0)).toBeNull()
+    expect(await runJob(0)).toBeNull()
   })
 })
 
 describe('several workers', () => {
   test('start and end each maintenance once', async () => {
     const { ids, news } = await withMaintenance(12)
-    for (const time of [HOUR, 2 * HOUR]) await Promise.all(Array.from({ length: 4 }, () => round(time)))
+    for (const time of [HOUR, 2 * HOUR]) await Promise.all(Array.from({ length: 4 }, () => runJob(time)))
     const reported = await news()
     expect(reported).toHaveLength(2 * ids.length)
     expect(new Set(reported).size).toBe(2 * ids.length)
@@ -97,7 +97,7 @@ describe('several workers', () => {
     for (let attempt = 0; attempt < 6; attempt++) {
       const { id, later, news } = await withMaintenance()
       const byHand = updateMaintenance(later(HOUR), { id, status: 'IN_PROGRESS' })
-      await Promise.allSettled([round(HOUR), byHand, round(HOUR)])
+      await Promise.allSettled([runJob(HOUR), byHand, runJob(HOUR)])
       expect(await news()).toEqual(['MAINTENANCE_STARTED 1'])
       expect(await found(id)).toMatchObject({ status: 'IN_PROGRESS', dueAt: at(2 * HOUR) })
     }
@@ -106,9 +106,9 @@ describe('several workers', () => {
   test('take over from a dead worker after its lease', async () => {
     const { news } = await withMaintenance()
     await claimDue(worker(HOUR), { table: 'Maintenance', dueColumn: 'dueAt', limit: 50, leaseMs: 15 * SECOND })
-    expect(await round(HOUR + 15 * SECOND - 1)).toEqual(at(HOUR + 15 * SECOND))
+    expect(await runJob(HOUR + 15 * SECOND - 1)).toEqual(at(HOUR + 15 * SECOND))
     expect(await news()).toEqual([])
-    await round(HOUR + 15 * SECOND)
+    await runJob(HOUR + 15 * SECOND)
     expect(await news()).toEqual(['MAINTENANCE_STARTED 1'])
   })
 
@@ -116,7 +116,7 @@ describe('several workers', () => {
     const { ctx, id, news } = await withMaintenance()
     await claimDue(worker(HOUR), { table: 'Maintenance', dueColumn: 'dueAt', limit: 50, leaseMs: 15 * SECOND })
     await updateMaintenance(ctx, { id, startsAt: at(3 * HOUR), endsAt: at(4 * HOUR) })
-    expect(await round(2 * HOUR)).toEqual(at(3 * HOUR))
+    expect(await runJob(2 * HOUR)).toEqual(at(3 * HOUR))
     expect(await news()).toEqual(['MAINTENANCE_RESCHEDULED 1'])
   })
 })
@@ -135,6 +135,6 @@ test('a failing maintenance changes nothing, delays no other and is retried', as
   // All were due at the same time, so they can run in any order.
   expect((await news()).sort()).toEqual(['MAINTENANCE_STARTED 2', 'MAINTENANCE_STARTED 3'])
   expect(await found(ids[0] ?? '')).toMatchObject({ status: 'SCHEDULED', version: 1 })
-  await round(HOUR + 15 * SECOND)
+  await runJob(HOUR + 15 * SECOND)
   expect((await news()).at(-1)).toBe('MAINTENANCE_STARTED 1')
 })

@@ -201,10 +201,10 @@ describe('the effects of incidents, read after an earlier state', () => {
     const acme = await tenant('PRO')
     const { ctx } = acme
     const [api = '', web = ''] = await acme.services('API', 'Web')
-    const said = (serviceId: string) => [{ serviceId, status: 'MAJOR_OUTAGE' }]
+    const impaired = (serviceId: string) => [{ serviceId, status: 'MAJOR_OUTAGE' }]
     const times = { startedAt: at(-3 * HOUR), resolvedAt: at(-2 * HOUR) }
-    const past = await createIncident(ctx, { ...reported, ...times, status: 'RESOLVED', services: said(api) })
-    const open = await createIncident(ctx, { ...reported, services: said(web) })
+    const past = await createIncident(ctx, { ...reported, ...times, status: 'RESOLVED', services: impaired(api) })
+    const open = await createIncident(ctx, { ...reported, services: impaired(web) })
     let earlier = await read(acme)
     const changes: readonly [keeps: readonly string[], () => Promise<unknown>][] = [
       [[api], () => postIncidentUpdate(ctx, { incidentId: open.id, status: 'IDENTIFIED', message: 'A disk.' })],

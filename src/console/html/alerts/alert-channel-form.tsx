@@ -134,7 +134,7 @@ export function ChannelForm(props: {
           <LockedFields state={state} />
         </>
       )}
-      {isMissing ? <p class="problem">Mail is not available: the operator has not set up SMTP_URL.</p> : null}
+      {isMissing ? <p class="problem">Email is not available: the operator has not set up SMTP_URL.</p> : null}
       <InputField
         label="Name"
         name="name"
@@ -189,7 +189,7 @@ function AddressFields({
         state={state}
         values={chosenMembers}
         choices={members}
-        hint="Their browsers get alerts once they turn on notifications under their name. Nobody chosen: every member."
+        hint="Their browsers get alerts once they turn on notifications under their name. None chosen: every member."
       />
     )
   return (
@@ -227,7 +227,7 @@ function now(
   return channel === null ? field.hint : currentValue(state, channel.version, field)
 }
 
-/** The same for a multiple choice. */
+/** Returns the hint of a multiple choice, or its current value, like `now`. */
 function nowOf(
   state: FormState,
   channel: AlertChannel | null,
@@ -285,7 +285,7 @@ function Scope({ state, channel, choices: { monitors, services, hasMore } }: Par
             choices={options(monitors)}
             hint={nowOf(
               ...([state, channel, 'monitorIds', channel?.monitorIds ?? [], options(monitors)] as const),
-              'Nothing chosen: every monitor, those without a service too.',
+              'None chosen: every monitor, including those without a service.',
             )}
           />
         )}
@@ -297,7 +297,7 @@ function Scope({ state, channel, choices: { monitors, services, hasMore } }: Par
 /** Renders reminders, escalation and quiet hours. */
 function Timing({ screen, state, channel, choices: { others } }: PartProps & { readonly screen: Screen }) {
   const quiet = channel && quietTimesOf(channel)
-  const escalates = [{ value: '', text: 'Nobody' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
+  const escalates = [{ value: '', text: 'No one' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
   const wrong = ['remindAfterMinutes', 'escalate', 'quietTimes'].some((name) => fieldProblem(state, name) !== null)
   const value = (
     name: string,
@@ -318,19 +318,19 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
           state={state}
           value={channel?.remindAfterMinutes}
           hint={value('remindAfterMinutes', channel?.remindAfterMinutes, {
-            hint: 'While it lasts and nobody has acknowledged it. Empty: never.',
+            hint: 'While it lasts and no one has acknowledged it. Empty: never.',
           })}
         />
         {others.length === 0 ? null : (
           <>
             <SelectField
-              label="When nobody acknowledges, notify"
+              label="When no one acknowledges, notify"
               name="escalate.channelId"
               state={state}
               value={channel?.escalateToId ?? ''}
               choices={escalates}
               hint={value('escalate.channelId', channel?.escalateToId, {
-                shown: escalates.find((each) => each.value === (channel?.escalateToId ?? ''))?.text ?? 'Nobody',
+                shown: escalates.find((each) => each.value === (channel?.escalateToId ?? ''))?.text ?? 'No one',
               })}
             />
             <InputField

@@ -18,8 +18,8 @@ const regions = [
   { value: 'EU', text: 'Europe' },
 ] as const
 const mailForms = [
-  { value: '', text: 'Full mail' },
-  { value: 'true', text: 'Short text, for a gateway to SMS' },
+  { value: '', text: 'Full email' },
+  { value: 'true', text: 'Short text, for an SMS gateway' },
 ] as const
 const secret = (name: string, label: string, hint?: string): AddressField => ({
   name,
@@ -33,10 +33,16 @@ const url = (label: string, hint: string): AddressField => ({ ...secret('url', l
 /** The fields of each kind's address. */
 export const addressForms: Readonly<Record<AddressKey, readonly AddressField[]>> = {
   mail: [
-    { name: 'address', label: 'Email address', required: true, type: 'email', hint: 'Also that of a gateway to SMS.' },
+    {
+      name: 'address',
+      label: 'Email address',
+      required: true,
+      type: 'email',
+      hint: 'Or the address of an SMS gateway.',
+    },
     { name: 'short', label: 'Form', required: false, choices: mailForms },
   ],
-  webhook: [url('URL', 'Takes a signed POST for each alert (Standard Webhooks).')],
+  webhook: [url('URL', 'Receives a signed POST for each alert (Standard Webhooks).')],
   slack: [url('Webhook URL', 'An incoming webhook: https://hooks.slack.com/…')],
   discord: [url('Webhook URL', 'Channel settings, Integrations, Webhooks.')],
   teams: [url('Workflow URL', 'Of a workflow that posts to a channel when a webhook request is received.')],
@@ -97,18 +103,18 @@ export const changeChoices = [
   { value: 'DOWN', text: 'Down, or a missed heartbeat' },
   { value: 'DEGRADED', text: 'Degraded' },
   { value: 'UP', text: 'Up again' },
-  { value: 'UNKNOWN', text: 'Unknown for long' },
+  { value: 'UNKNOWN', text: 'Unknown for a long time' },
   { value: 'CERTIFICATE', text: 'Certificate expires' },
   { value: 'LISTED', text: 'Listed on a blacklist' },
   { value: 'DELISTED', text: 'Delisted' },
   { value: 'WORKER_SILENT', text: 'Not probed by any worker' },
   { value: 'BUDGET_BURNING', text: 'An error budget burns too fast' },
-  { value: 'BUDGET_RECOVERED', text: 'An error budget no longer does' },
+  { value: 'BUDGET_RECOVERED', text: 'An error budget no longer burns too fast' },
 ] as const satisfies readonly { readonly value: AlertChange; readonly text: string }[]
 
-/** The reasons why nobody is notified of an alert. */
+/** The reasons why no one is notified of an alert. */
 export const silenceWords = {
   MAINTENANCE: 'silent during maintenance',
   FLAPPING: 'flapping',
-  PARENT_DOWN: 'silent: what it depends on is down',
+  PARENT_DOWN: 'silent: a monitor that it depends on is down',
 } as const satisfies Record<AlertSilence, string>

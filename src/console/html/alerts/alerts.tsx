@@ -20,11 +20,11 @@ import { testAlertChannel } from '../../../alerting/test-channel.ts'
 import type { Alert, AlertChannel, AlertDelivery } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
-import { readAttempts } from '../../../notification/delivery/attempt.ts'
+import { readAttempts } from '../../../notification/queue/attempt.ts'
 import { Time } from '../../../status-page/html/time.tsx'
-import { FirstStep } from '../first-step.tsx'
 import { ButtonForm } from '../frame/button-form.tsx'
 import { ConfirmDeletion, readVersion } from '../frame/edit-fields.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import { ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
@@ -99,8 +99,8 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
       <>
         <FormProblem state={state} />
         <FirstStep screen={screen} path="alerts/channels/new" text="Add a channel">
-          No one is alerted yet. A channel notifies your team when a monitor goes down, by mail, chat, phone or pager.{' '}
-          <a href={screen.path('integrations')}>Alerts of other tools</a> can come in as well.
+          No one is alerted yet. A channel notifies your team when a monitor goes down, by email, chat, phone or pager.{' '}
+          <a href={screen.path('integrations')}>Alerts from other tools</a> can come in as well.
         </FirstStep>
       </>
     ) : (
@@ -129,7 +129,7 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
           </ul>
         </section>
         <p class="more">
-          <a href={screen.path('integrations')}>Alerts of other tools</a>
+          <a href={screen.path('integrations')}>Alerts from other tools</a>
         </p>
         {past.length === 0 ? null : (
           <section>
@@ -219,7 +219,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
         ))}
       </ul>
     )
-    return screen.show({ title: 'How is your team alerted?', section: 'alerts', content }, state)
+    return screen.show({ title: 'How should your team be alerted?', section: 'alerts', content }, state)
   }
   const kind = kindByKey[key]
   const choices = await readChoices(screen, null)
@@ -338,7 +338,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { id, name } = await ownChannel(ctx, organization.id, idOf(c))
   const content = (
     <ConfirmDeletion {...{ state, what: name, back: screen.path(`alerts/channels/${id}`) }}>
-      <p>It is notified no more, and what was not sent yet is not sent. This cannot be undone.</p>
+      <p>It no longer gets alerts, and pending messages are not sent. This cannot be undone.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this channel?', section: 'alerts', content }, state)

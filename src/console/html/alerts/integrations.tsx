@@ -55,7 +55,7 @@ const modeChoices = [
   { value: 'PUBLISH', text: 'Publish an incident' },
 ]
 const impactChoices = [
-  { value: '', text: 'Impact as the sender says' },
+  { value: '', text: 'Impact from the sender' },
   ...Object.values(IncidentImpact).map((value) => ({ value, text: impactLabels[value] })),
 ]
 
@@ -127,7 +127,7 @@ const SHOWN_FIELDS = ['name', 'signingSecret', 'paths']
 const pathFields = [
   { part: 'title', label: 'Title' },
   { part: 'text', label: 'Text' },
-  { part: 'key', label: 'Key', hint: 'What fires and what is resolved under one key is the same alert.' },
+  { part: 'key', label: 'Key', hint: 'Messages with the same key belong to the same alert.' },
   { part: 'state', label: 'State' },
   { part: 'severity', label: 'Severity' },
   { part: 'link', label: 'Link' },
@@ -188,7 +188,7 @@ async function showList(screen: Screen): Promise<Response> {
       Add an integration
     </a>
   ) : undefined
-  return screen.show({ title: 'Alerts of other tools', section: 'alerts', content, actions })
+  return screen.show({ title: 'Alerts from other tools', section: 'alerts', content, actions })
 }
 
 async function showNew(screen: Screen, state: FormState): Promise<Response> {
@@ -203,7 +203,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
         ))}
       </ul>
     )
-    return screen.show({ title: 'Who sends alerts?', section: 'alerts', content }, state)
+    return screen.show({ title: 'Which tool sends alerts?', section: 'alerts', content }, state)
   }
   const content = (
     <IntegrationForm {...{ screen, state, kind }} integration={null} services={await readServices(screen, [])} />
@@ -230,7 +230,7 @@ async function showOne(screen: Screen, state: FormState, made: IntegrationWithSe
       {url === null ? null : (
         <section>
           <h2>Copy the address now</h2>
-          <p>It is shown only here.{kind === 'PAGERDUTY_EVENTS' ? ' Its last part is the routing key.' : null}</p>
+          <p>It is shown only once.{kind === 'PAGERDUTY_EVENTS' ? ' Its last part is the routing key.' : null}</p>
           <p class="secret" data-once>
             {url}
           </p>
@@ -311,9 +311,9 @@ function IntegrationForm({ screen, state, kind, integration, services }: FormPro
           autocomplete="off"
           hint={
             integration?.signingSecret
-              ? 'One is stored, and is never shown. Empty: it stays.'
+              ? 'One is stored and never shown. Empty: it stays the same.'
               : kind === 'GENERIC'
-                ? 'One of Standard Webhooks (whsec_…). Empty: signatures are not checked.'
+                ? 'A Standard Webhooks secret (whsec_…). Empty: signatures are not checked.'
                 : 'As the sender shows it. Empty: signatures are not checked.'
           }
         />
@@ -342,7 +342,7 @@ function PathFields({ state, integration }: Pick<FormProps, 'state' | 'integrati
   const isUsed = state.problem !== null || Object.values(paths).some((each) => each != null)
   return (
     <details open={isUsed}>
-      <summary>Where the parts of an alert are</summary>
+      <summary>Paths to the parts of an alert</summary>
       <p class="hint">Paths such as alert.title or tags[0]. Empty: the member of that name.</p>
       <div class="stack">
         {pathFields.map(({ part, label, ...hint }) => (
@@ -425,7 +425,7 @@ function Bodies({ screen, page }: { readonly screen: Screen; readonly page: List
               </summary>
               <pre>{shownBody(screen.ctx.seal, body)}</pre>
               <p>
-                <a href={screen.path(`integrations/${body.integrationId}/bodies/${body.id}`)}>The whole message</a>
+                <a href={screen.path(`integrations/${body.integrationId}/bodies/${body.id}`)}>Full message</a>
               </p>
             </details>
           </li>

@@ -11,8 +11,8 @@ import { message as messageText } from '../../../status/timeline/timeline-limits
 import type { Zone } from '../../../status-page/time-format.ts'
 
 /**
- * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until a
- * conflict has shown the current values.
+ * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until
+ * a conflict has shown the current values.
  * @param version the current one.
  */
 export function VersionField({ state, version }: { readonly state: FormState; readonly version: number }) {
@@ -48,7 +48,7 @@ export function EditProblem({
   if (!isOutdated(state, version)) return <FormProblem state={state} fields={fields} />
   return (
     <p class="problem" id="problem" role="alert">
-      Another person has changed this in the meantime. Where it differs, its current value is beside yours. Send the
+      Another person has changed this in the meantime. Where a value differs, the current one is beside yours. Send the
       form again to replace it.
     </p>
   )
@@ -192,11 +192,16 @@ export function TellSubscribersField({
   readonly checked?: boolean
   readonly hint?: Child
 }) {
-  return <CheckboxField label="Tell subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
+  return <CheckboxField label="Notify subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
 }
 
 /** Returns the hint of `TellSubscribersField`, or the current choice as in `currentValue`. */
-export function currentTell(state: FormState, version: number, checked: boolean, hint: string): Child | undefined {
+export function currentTellSubscribers(
+  state: FormState,
+  version: number,
+  checked: boolean,
+  hint: string,
+): Child | undefined {
   const value = checked ? 'true' : ''
   return currentValue(state, version, { name: 'tellSubscribers', value, shown: checked ? 'yes' : 'no', hint })
 }

@@ -19,7 +19,9 @@ export const iconPath = (size: number): string => `/console/icon-${size}.png`
 const BACKGROUND = '#14181a'
 const MAX_SUBSCRIPTION_BYTES = 16 * 1024
 
-/** Adds what makes the console an app: its manifest, icons, and the service worker that shows notifications. */
+/**
+ * Adds the parts that make the console an app: its manifest, icons, and the service worker that shows notifications.
+ */
 export function installableApp(options: ConsoleOptions, { render }: DrawPng): Hono {
   const { site } = options
   const app = new Hono()
@@ -27,7 +29,7 @@ export function installableApp(options: ConsoleOptions, { render }: DrawPng): Ho
   const icon = (size: number) => {
     const known = drawn.get(size) ?? iconSvg(site, size).then((svg) => render(svg, ''))
     drawn.set(size, known)
-    // A later request tries again.
+    // A later request retries.
     known.catch(() => drawn.delete(size))
     return known
   }
@@ -55,7 +57,7 @@ async function sendWorker(c: HttpContext, { assets }: Site): Promise<Response> {
   return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'no-cache' } })
 }
 
-/** Returns what makes the console installable (W3C Web Application Manifest). */
+/** Returns the manifest that makes the console installable (W3C Web Application Manifest). */
 function webManifest({ assets }: Site) {
   const png = (size: number, purpose: string) => ({
     ...{ src: iconPath(size), sizes: `${size}x${size}`, type: 'image/png', purpose },

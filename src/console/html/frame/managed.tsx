@@ -60,7 +60,9 @@ export async function readLock({ ctx, organization }: Screen, id: string, state:
   return { managed, state: { ...state, locked: new Set(inputs.flatMap((name) => ownValue(fieldsOf, name) ?? [name])) } }
 }
 
-/** Shows which file manages an object, and how to change it nevertheless. Renders nothing if the object is not locked. */
+/**
+ * Shows which file manages an object, and how to change it nevertheless. Renders nothing if the object is not locked.
+ */
 export function ManagedNote({ screen, managed }: { readonly screen: Screen; readonly managed: ManagedObject | null }) {
   if (managed === null || !managed.locksMembers) return null
   const { id, file, section, key } = managed

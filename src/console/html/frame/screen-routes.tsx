@@ -12,7 +12,7 @@ import { holdForm, keepHeldForm } from '../../../people/html/held-form.tsx'
 import { waysOf } from '../../../people/html/routes.tsx'
 import { ConfirmForm, SignInForm } from '../../../people/html/sign-in.tsx'
 import { readPerson } from '../../../people/user.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from './context.ts'
 
 /** The dependencies of the console. */
 export interface ConsoleOptions {
@@ -46,8 +46,8 @@ type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
 export interface FormLimits<S> {
   readonly maxBytes: number
   /**
-   * Decides before anything is read.
-   * @throws Forbidden unless the person may send it.
+   * Checks the person before the body is read.
+   * @throws Forbidden unless the person may send the form.
    */
   readonly admit: (screen: S) => void
 }
@@ -132,7 +132,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
     const { maxBytes, admit } = limits
     admit(await open(c, ctx, false))
-    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being read. Try again soon.')
+    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being uploaded. Try again soon.')
     largeForms += 1
     try {
       return await readForm(c, maxBytes)
@@ -174,7 +174,7 @@ export function createScreenRoutes<S extends AnyScreen>(
 /** Returns whether a form only requests something: a preview, services by name, or the test of a monitor. */
 const isQuestion = ({ fields }: SubmittedForm) => ['preview', 'find', 'test'].some((name) => fields.has(name))
 
-/** Runs a page of the console: only on our own host, with errors as pages. */
+/** Answers a request for a page of the console: only on our own host, with errors as pages. */
 export async function answer(
   c: HttpContext,
   { site, contextOf }: ConsoleOptions,

@@ -15,7 +15,7 @@ import { privateHeaders } from '../../../people/html/frame.tsx'
 import { readPerson } from '../../../people/user.ts'
 import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from './context.ts'
 import type { ConsoleOptions, ScreenRoutes } from './screen-routes.tsx'
 import { createScreenRoutes } from './screen-routes.tsx'
 import type { Section } from './sections.ts'
@@ -39,7 +39,7 @@ export interface Screen {
   readonly zone: Zone
   /** Whether this address can be fetched. */
   readonly hasPage: boolean
-  /** Returns whether the person may do what requires a scope. */
+  /** Returns whether the person has a scope. */
   may(scope: Scope): boolean
   /** Returns the address of a page of this organization, such as `incidents/new`. */
   path(rest: string): string

@@ -7,7 +7,7 @@ import type { Language } from '../../../language/catalogue.ts'
 import { wordsOf } from '../../../language/catalogue.ts'
 import { offeredLanguages } from '../../../language/choice.ts'
 import { message as messageText, titleText } from '../../../status/timeline/timeline-limits.ts'
-import { storedTexts } from '../../../status/translations.ts'
+import { storedTexts } from '../../../status/timeline/translations.ts'
 import { currentValue } from './edit-fields.tsx'
 import type { Screen } from './screen.tsx'
 
@@ -58,7 +58,7 @@ export function TranslationFields(props: Props) {
   return (
     <details class="translations" open={problem !== null || fields.some(({ isOpen }) => isOpen)}>
       <summary>In other languages</summary>
-      <p class="hint">Readers of a language get what you write in it, and otherwise the original.</p>
+      <p class="hint">Readers get a text in their language if you write one, and otherwise the original.</p>
       {problem === null ? null : (
         <p class="problem" role="alert">
           {problem}

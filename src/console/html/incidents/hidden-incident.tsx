@@ -47,7 +47,7 @@ export function HiddenIncidents({
       </ul>
       {incidents.length === MAX_HIDDEN ? (
         <p class="more">
-          <a href={screen.path('incidents?state=hidden')}>All that is not published</a>
+          <a href={screen.path('incidents?state=hidden')}>All unpublished incidents</a>
         </p>
       ) : null}
     </section>

@@ -40,7 +40,7 @@ export function incidentEditScreens(screens: Screens): void {
     read: readUpdate,
     edit: editIncidentUpdate,
     delete: deleteIncidentUpdate,
-    afterDeletion: 'The incident then has the status of the newest update that is left.',
+    afterDeletion: 'The incident then gets the status of its newest remaining update.',
   })
 }
 
@@ -124,8 +124,8 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const content = (
     <ConfirmDeletion state={state} what={title} back={screen.path(`incidents/${id}`)}>
       <p>
-        Its {updates === 1 ? 'update goes' : `${updates} updates go`} with it, from the status page, its history and its
-        feeds. Subscribers are not told. This cannot be undone.
+        Its {updates === 1 ? 'update is' : `${updates} updates are`} deleted too, from the status page, its history and
+        its feeds. Subscribers are not notified. This cannot be undone.
       </p>
     </ConfirmDeletion>
   )

@@ -15,7 +15,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import type { FormLimits } from '../frame/screen-routes.tsx'
 
-/** The maximum number of files in a form. */
+/** The indexes of the file inputs in a form. */
 const PLACES = [0, 1, 2] as const
 
 /** The limits of a form with files. */
@@ -90,13 +90,16 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { name, updateId } = await readFile(screen)
   const content = (
     <ConfirmDeletion state={state} what={name} back={screen.path(back(screen))}>
-      <p>{updateId === null ? null : 'Its links in mails and feeds no longer work. '}This cannot be undone.</p>
+      <p>{updateId === null ? null : 'Its links in emails and feeds stop working. '}This cannot be undone.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this file?', section: 'incidents', content }, state)
 }
 
-/** Renders the choice of files, and of a description for each. @param prefix of the ids, where the page has two such forms. */
+/**
+ * Renders the choice of files, and of a description for each. @param prefix of the ids, where the page has two such
+ * forms.
+ */
 export function FileFields({
   state,
   hint,

@@ -41,12 +41,12 @@ export function LeadPart({
 }) {
   const action = screen.path(`incidents/${id}/lead`)
   const me = candidates.find((each) => each.id === screen.user.id)
-  const choices = [{ value: '', text: 'Nobody' }, ...candidates.map((each) => ({ value: each.id, text: each.name }))]
+  const choices = [{ value: '', text: 'No one' }, ...candidates.map((each) => ({ value: each.id, text: each.name }))]
   return (
     <div id="lead">
       <p class="row-facts">
         {lead === null ? (
-          'Nobody leads it.'
+          'It has no lead.'
         ) : (
           <>
             Led by {lead.name} since <Time at={lead.since} zone={screen.zone} />
@@ -59,7 +59,7 @@ export function LeadPart({
             <ButtonForm action={action} fields={{ userId: me.id }} text="Take the lead" about={title} />
           )}
           <details class="change-lead">
-            <summary>{lead === null ? 'Choose who leads it' : 'Change who leads it'}</summary>
+            <summary>{lead === null ? 'Choose a lead' : 'Change the lead'}</summary>
             <form method="post" action={action} class="stack">
               <input type="hidden" name="form" value="lead" />
               <SelectField label="Lead" name="userId" state={emptyForm} choices={choices} value={lead?.userId ?? ''} />

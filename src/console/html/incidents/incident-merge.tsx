@@ -44,15 +44,15 @@ async function showMerge(screen: Screen, state: FormState): Promise<Response> {
         <FormProblem state={state} fields={['intoId', 'message']} />
         <p class="lead">{title}</p>
         <p>
-          Its updates, services and followers go to the other incident, and its page leads there. What it said of
-          services counts once. This cannot be undone.
+          Its updates, services and followers move to the other incident, and its page redirects there. Each minute of
+          an affected service counts once. This cannot be undone.
         </p>
-        <SelectField label="Part of" name="intoId" state={state} choices={choices} />
+        <SelectField label="Merge into" name="intoId" state={state} choices={choices} />
         <TextField
           label="An update for the other incident"
           name="message"
           state={state}
-          value={`“${title}” is part of this incident.`}
+          value={`“${title}” was merged into this incident.`}
           rows={3}
           hint="Empty: none is posted, and no one is notified."
           {...rules}

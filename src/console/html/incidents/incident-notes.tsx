@@ -29,7 +29,7 @@ export function incidentNoteScreens(
   show: (screen: Screen, state: FormState) => Promise<Response>,
 ): void {
   action('incidents/:id/notes', add, show, fileLimits)
-  // The address of a refused note, read again.
+  // For a reload after a refused note.
   get('incidents/:id/notes', (screen) => screen.c.redirect(screen.path(back(screen)), 303))
   form('incidents/:id/notes/:noteId', showEdit, async (screen, { fields }) => {
     const { id } = await read(screen)

@@ -58,7 +58,7 @@ async function showMove(screen: Screen, state: FormState): Promise<Response> {
       <>
         <FormProblem state={state} fields={[]} />
         <p class="lead">
-          {services.length === 0 ? 'It impairs no service.' : 'There is no other open incident.'}{' '}
+          {services.length === 0 ? 'It does not impair any service.' : 'There is no other open incident.'}{' '}
           <a href={back}>Back</a>
         </p>
       </>
@@ -68,8 +68,8 @@ async function showMove(screen: Screen, state: FormState): Promise<Response> {
         <p class="lead">{title}</p>
         <p>
           {isPublic
-            ? 'Until now this incident speaks of the service, from now on the other one. Each minute counts once.'
-            : 'Nobody outside has seen this incident: it does not mention the service any more. From now on the other one speaks of it.'}
+            ? 'This incident affects the service until now, and the other one from now on. Each minute counts once.'
+            : 'Visitors have not seen this incident, so the service is removed from it. From now on, the other one affects it.'}
         </p>
         <SelectField label="Service" name="serviceId" state={state} choices={services} />
         <SelectField label="To" name="intoId" state={state} choices={incidents} />
@@ -85,7 +85,7 @@ async function showMove(screen: Screen, state: FormState): Promise<Response> {
           name="message"
           state={state}
           rows={3}
-          hint="Empty: its timeline has the service without words, and no one is notified."
+          hint="Empty: an update without text is posted, and no one is notified."
           {...rules}
         />
         <TellSubscribersField state={state} />

@@ -19,7 +19,7 @@ import { postIncidentUpdate } from '../../../status/incident/incident-updates.ts
 import { readPostmortem } from '../../../status/incident/postmortem.ts'
 import type { ReviewerNames } from '../../../status/incident/postmortem-review.ts'
 import { readReviewers } from '../../../status/incident/postmortem-review.ts'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import type { Author } from '../../../status/timeline/authors.ts'
 import { readAuthors } from '../../../status/timeline/authors.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
@@ -30,10 +30,10 @@ import { IncidentMark, ServiceMark } from '../../../status-page/html/status-mark
 import { Time } from '../../../status-page/html/time.tsx'
 import { impactLabels } from '../../../status-page/view.ts'
 import { readTellSubscribers, readVersion } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceNames, readServiceStatuses, usesTemplate } from '../services/service-fields.tsx'
 import { PublicationButtons } from './hidden-incident.tsx'
 import { Alerted, Audience } from './incident-audience.tsx'
@@ -49,14 +49,14 @@ import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from './timeline-part
 const visibilityTexts = {
   DRAFT: 'A draft: only members see it.',
   SUGGESTED: 'Suggested by an alert: only members see it.',
-  MERGED: 'It became part of another incident, which has its updates.',
+  MERGED: 'It was merged into another incident, which has its updates.',
 } as const
 
 /** Adds the page of an incident: its timeline, and the form that posts an update. */
 export function incidentScreens(screens: Screens): void {
   const { get, action } = screens
   get('incidents/:id', (screen) => showIncident(screen, emptyForm, null))
-  // The address of a refused update, read again.
+  // For a reload after a refused update.
   get('incidents/:id/updates', (screen) => screen.c.redirect(screen.path(`incidents/${idIn(screen)}`), 303))
   const show = (screen: Screen, state: FormState) => showIncident(screen, state, null)
   action('incidents/:id/updates', postUpdate, show, fileLimits)
@@ -188,7 +188,7 @@ function Actions({ screen, found: { id, visibility, status } }: { readonly scree
 
 interface Props {
   readonly screen: Screen
-  /** Of the form that `state.fields` names in `form`. */
+  /** The state of the form that `state.fields` names in `form`. */
   readonly state: FormState
   readonly preview: MessagePreview | null
   readonly incident: IncidentWithTimeline
@@ -221,7 +221,7 @@ function WholeIncident(props: Props) {
   const mayPost = screen.may('WRITE') && before === null && incident.visibility !== 'MERGED'
   const ofForm = (...names: string[]) => (names.includes(state.fields.get('form') ?? '') ? state : emptyForm)
   const isResolved = incident.status === 'RESOLVED'
-  // If somebody else has resolved it in the meantime, the typed message can still be posted.
+  // If another person has resolved it in the meantime, the typed message can still be posted.
   const ofUpdate = isResolved ? ofForm('update', 'resolve') : ofForm('update')
   const path = `incidents/${incident.id}`
   const { updates, updateCount } = incident
@@ -236,7 +236,7 @@ function WholeIncident(props: Props) {
       {incident.visibility === 'PUBLIC' ? null : <p>{visibilityTexts[incident.visibility]}</p>}
       {incident.mergedIntoId === null ? null : (
         <p>
-          <a href={screen.path(`incidents/${incident.mergedIntoId}`)}>The incident that it became part of</a>
+          <a href={screen.path(`incidents/${incident.mergedIntoId}`)}>The incident that it was merged into</a>
         </p>
       )}
       <PublicationButtons {...{ screen, incident }} />

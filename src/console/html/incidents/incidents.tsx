@@ -9,13 +9,13 @@ import { timelineSearch } from '../../../status/search.ts'
 import { IncidentMark } from '../../../status-page/html/status-mark.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
 import { impactLabels } from '../../../status-page/view.ts'
-import { FirstStep } from '../first-step.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { ListPage } from '../frame/paging.tsx'
 import { PageLinks, readListPage } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import type { FilteredPage } from '../frame/timeline-filters.tsx'
 import { dayRange, ofServiceNamed, readFiltered, TimelineFilters } from '../frame/timeline-filters.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { readServiceNames } from '../services/service-fields.tsx'
 import { visibilityNames } from './hidden-incident.tsx'
 
@@ -118,7 +118,7 @@ function Incidents({ screen, page, services }: Props) {
     return (
       <FirstStep screen={screen} path="incidents/new" text="Report the first">
         No incident has been reported yet. When something is wrong, report it: the page shows it, and subscribers are
-        told.
+        notified.
       </FirstStep>
     )
   }

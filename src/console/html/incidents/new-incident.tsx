@@ -4,7 +4,7 @@ import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
 import { createIncident } from '../../../status/incident/incident-opening.ts'
 import type { ServiceState } from '../../../status/page/page-state.ts'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
@@ -101,7 +101,7 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
-      <ServiceStatusFields state={state} services={services} chosen={troubles(services)} />
+      <ServiceStatusFields state={state} services={services} chosen={reportedStatuses(services)} />
       <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
@@ -117,16 +117,16 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
 }
 
 /** The maximum number of services with a preselected status. */
-const MAX_TROUBLES = 100
+const MAX_PRESELECTED = 100
 
-/** The problems that monitors report, as a preselection. */
-function troubles(services: readonly ServiceState[]): Map<string, ServiceStatus> {
+/** Returns the bad statuses that monitors report, as a preselection. */
+function reportedStatuses(services: readonly ServiceState[]): Map<string, ServiceStatus> {
   const found = services.flatMap(({ id, shown }) =>
     shown === 'DEGRADED_PERFORMANCE' || shown === 'PARTIAL_OUTAGE' || shown === 'MAJOR_OUTAGE'
       ? [[id, shown] as const]
       : [],
   )
-  return new Map(found.slice(0, MAX_TROUBLES))
+  return new Map(found.slice(0, MAX_PRESELECTED))
 }
 
 function PastTimes({ screen, state }: Pick<Props, 'screen' | 'state'>) {
@@ -144,7 +144,7 @@ function PastTimes({ screen, state }: Pick<Props, 'screen' | 'state'>) {
           name="resolvedAt"
           state={state}
           zone={screen.zone}
-          hint="With an end, the status must be “Resolved”. It is a record of the past, and no subscriber is notified."
+          hint="With an end, the status must be “Resolved”. The incident is recorded as past, and no subscriber is notified."
         />
       </div>
     </details>

@@ -180,7 +180,7 @@ function PublicationForm({ path, isPublished }: { readonly path: string; readonl
     <form method="post" action={`${path}/${isPublished ? 'unpublish' : 'publish'}`}>
       {isPublished ? null : <TellSubscribersField state={emptyForm} />}
       <button type="submit" class={isPublished ? 'quiet' : undefined}>
-        {isPublished ? 'Make it a draft again' : 'Publish what is saved'}
+        {isPublished ? 'Make it a draft again' : 'Publish the saved text'}
       </button>
     </form>
   )
@@ -212,7 +212,7 @@ function Review({ screen, postmortem, reviewers }: ReviewProps) {
         {mayApprove(screen.ctx, postmortem) ? (
           <form method="post" action={`${path}/approve`}>
             <VersionField state={emptyForm} version={postmortem.version} />
-            <button type="submit">Approve what is saved</button>
+            <button type="submit">Approve the saved text</button>
           </form>
         ) : null}
         {reviewRequestedAt === null ? null : (
@@ -239,7 +239,7 @@ function ReviewStanding({ screen, postmortem, reviewers }: ReviewProps) {
     return (
       <p>
         Approved <Time at={reviewedAt} zone={screen.zone} />
-        {by(reviewedById)}. {postmortem.publishedAt === null ? 'A change of the text needs a new approval.' : null}
+        {by(reviewedById)}. {postmortem.publishedAt === null ? 'A changed text needs a new approval.' : null}
       </p>
     )
   return (
@@ -254,7 +254,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const incident = await findIncident(screen.ctx, screen.organization.id, idIn(screen))
   const content = (
     <ConfirmDeletion state={state} what={incident.title} back={screen.path(`incidents/${incident.id}/postmortem`)}>
-      <p>Its post-mortem goes, in all languages, also from the status page.</p>
+      <p>Its post-mortem is deleted in all languages, and removed from the status page.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete the post-mortem', section: 'incidents', content }, state)

@@ -2,9 +2,9 @@ import { invalid } from '../../../core/validation.ts'
 import type { TemplateKind } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { SelectField } from '../../../http/page/form.tsx'
-import type { FilledTemplate, Template, TemplateUse } from '../../../status/template.ts'
-import { fillTemplate, findTemplate, readTemplates } from '../../../status/template.ts'
-import { placeholdersIn } from '../../../status/template-text.ts'
+import type { FilledTemplate, Template, TemplateUse } from '../../../status/template/template.ts'
+import { fillTemplate, findTemplate, readTemplates } from '../../../status/template/template.ts'
+import { placeholdersIn } from '../../../status/template/template-text.ts'
 import type { Screen } from '../frame/screen.tsx'
 import { otherLanguages, readTranslations, TRANSLATIONS } from '../frame/translation-fields.tsx'
 import { readServiceIds, readServiceStatuses } from '../services/service-fields.tsx'
@@ -53,7 +53,7 @@ export function requireFilledIn(fields: URLSearchParams): void {
   if (left === undefined) return
   const of = (name: string) => placeholdersIn([fields.get(name) ?? '']).length > 0
   const path = of('title') ? 'title' : of('message') ? 'message' : TRANSLATIONS
-  throw invalid([{ path: [path], message: `has {{${left}}} of the template, which you still have to fill in` }])
+  throw invalid([{ path: [path], message: `still has the placeholder {{${left}}} of the template: fill it in` }])
 }
 
 const wordsIn = (fields: URLSearchParams): string[] => [

@@ -2,21 +2,20 @@ import { nameText } from '../../../core/validation.ts'
 import type { TemplateKind } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import {
   createTemplate,
   deleteTemplate,
   findTemplate,
   readTemplates,
   updateTemplate,
-} from '../../../status/template.ts'
-import { placeholders } from '../../../status/template-text.ts'
+} from '../../../status/template/template.ts'
+import { placeholders } from '../../../status/template/template-text.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import { bothIn } from '../../../status/translations.ts'
-import { FirstStep } from '../first-step.tsx'
+import { bothIn } from '../../../status/timeline/translations.ts'
 import {
   ConfirmDeletion,
-  currentTell,
+  currentTellSubscribers,
   currentValue,
   EditProblem,
   MessageField,
@@ -25,11 +24,12 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import {
   isDraft,
   readServiceIds,
@@ -108,7 +108,7 @@ async function showList(screen: Screen): Promise<Response> {
   const content =
     templates.length === 0 ? (
       <FirstStep screen={screen} path="templates/new" text="Write the first">
-        A template has the words ready for when something is wrong: it fills the form that reports an incident, posts an
+        A template prepares texts for when something is wrong: it fills in the form that reports an incident, posts an
         update or schedules a maintenance.
       </FirstStep>
     ) : (
@@ -213,7 +213,7 @@ function Words({ template }: { readonly template: Template | null }) {
         {template.title}
       </p>
       <pre dir="auto">{template.message}</pre>
-      <p>{template.tellSubscribers ? 'Subscribers are told.' : 'Subscribers are not told.'}</p>
+      <p>{template.tellSubscribers ? 'Subscribers are notified.' : 'Subscribers are not notified.'}</p>
     </>
   )
 }
@@ -287,7 +287,7 @@ function TemplateForm({ screen, state, kind, template, services }: FormProps) {
       <TellSubscribersField
         state={state}
         checked={template?.tellSubscribers ?? true}
-        hint={currentTell(state, version, template?.tellSubscribers ?? true, '')}
+        hint={currentTellSubscribers(state, version, template?.tellSubscribers ?? true, '')}
       />
       <p class="actions">
         <button type="submit">Save</button>
@@ -340,7 +340,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { id, name } = await read(screen)
   const content = (
     <ConfirmDeletion state={state} what={name} back={screen.path(`templates/${id}`)}>
-      <p>What was written with it stays. This cannot be undone.</p>
+      <p>Texts that were written with it stay. This cannot be undone.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this template?', section: 'incidents', content }, state)

@@ -25,7 +25,7 @@ export function maintenanceEditScreens(screens: Screens): void {
     read: readUpdate,
     edit: editMaintenanceUpdate,
     delete: deleteMaintenanceUpdate,
-    afterDeletion: 'The status of the maintenance stays.',
+    afterDeletion: 'The status of the maintenance does not change.',
   })
 }
 
@@ -35,9 +35,9 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const content = (
     <ConfirmDeletion state={state} what={title} back={screen.path(`maintenance/${id}`)}>
       <p>
-        Its {updates === 1 ? 'update goes' : `${updates} updates go`} with it, from the status page and its history.{' '}
+        Its {updates === 1 ? 'update is' : `${updates} updates are`} deleted too, from the status page and its history.{' '}
         {startedAt === null ? null : 'The time in which it ran counts towards uptime again. '}
-        {seriesId === null ? null : 'The series goes on without this date. '}
+        {seriesId === null ? null : 'The series continues without this date. '}
         Subscribers are not notified. This cannot be undone.
       </p>
     </ConfirmDeletion>

@@ -7,7 +7,7 @@ import type { MessagePreview } from '../../../status/timeline/message-preview.ts
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import {
-  currentTell,
+  currentTellSubscribers,
   currentTime,
   currentValue,
   EditProblem,
@@ -32,7 +32,7 @@ import {
   ServiceChoice,
   usesTemplate,
 } from '../services/service-fields.tsx'
-import { TOLD_FROM_NOW_ON } from './maintenance.tsx'
+import { NOTIFIED_FROM_NOW_ON } from './maintenance.tsx'
 
 /** Adds the forms that schedule a maintenance and edit its title, times and services. */
 export function maintenanceFormScreens({ form }: Screens): void {
@@ -100,7 +100,7 @@ async function showNew(screen: Screen, state: FormState, preview: MessagePreview
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
       <ServiceChoice state={state} services={services} chosen={[]} />
-      <TellSubscribersField state={state} hint={TOLD_FROM_NOW_ON} />
+      <TellSubscribersField state={state} hint={NOTIFIED_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Schedule</button>
         <PreviewButton />
@@ -172,7 +172,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
           <TellSubscribersField
             state={state}
             checked={tellSubscribers}
-            hint={currentTell(state, version, tellSubscribers, `Of new times. ${TOLD_FROM_NOW_ON}`)}
+            hint={currentTellSubscribers(state, version, tellSubscribers, `Of new times. ${NOTIFIED_FROM_NOW_ON}`)}
           />
         </>
       )}

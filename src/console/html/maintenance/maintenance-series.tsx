@@ -25,14 +25,14 @@ import {
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import type { BothTexts } from '../../../status/translations.ts'
-import { storedTexts } from '../../../status/translations.ts'
+import type { BothTexts } from '../../../status/timeline/translations.ts'
+import { storedTexts } from '../../../status/timeline/translations.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
 import {
   ConfirmDeletion,
-  currentTell,
+  currentTellSubscribers,
   currentValue,
   EditProblem,
   MessageField,
@@ -94,7 +94,7 @@ async function showList(screen: Screen): Promise<Response> {
   const next = await Promise.all(series.map((each) => nextDates(each, ctx.now(), 1)))
   const content =
     series.length === 0 ? (
-      <p class="lead">No maintenance repeats yet.</p>
+      <p class="lead">No repeating maintenance yet.</p>
     ) : (
       <ul class="rows">
         {series.map((each, index) => (
@@ -282,9 +282,14 @@ async function showForm(
       <TellSubscribersField
         state={state}
         checked={tellSubscribers}
-        hint={currentTell(state, version, tellSubscribers, 'Of the first date, and of the start and end of each.')}
+        hint={currentTellSubscribers(
+          state,
+          version,
+          tellSubscribers,
+          'Of the first date, and of the start and end of each.',
+        )}
       />
-      {series === null ? null : <p class="hint">Past dates stay, and those that were edited alone.</p>}
+      {series === null ? null : <p class="hint">Past dates stay, and so do dates that were edited separately.</p>}
       <p class="actions">
         <button type="submit">{series === null ? 'Repeat' : 'Save'}</button>
         <button type="submit" name="preview" value="true" class="quiet" formnovalidate>
@@ -338,7 +343,11 @@ function StartFields({ screen, state, series }: SeriesFieldsProps) {
         value={zone.name}
         required
         autocomplete="off"
-        hint={now('timeZone', zone.name, 'Such as Europe/Berlin. The time of day stays when its clocks change.')}
+        hint={now(
+          'timeZone',
+          zone.name,
+          'Such as Europe/Berlin. The time of day stays the same when its clocks change.',
+        )}
       />
       <InputField
         label="Minutes"
@@ -384,7 +393,7 @@ function RepeatFields({ state, series }: { readonly state: FormState; readonly s
         name="days"
         state={state}
         choices={dayChoices}
-        hint="For weekly. None: that of the first start."
+        hint="For weekly repetition. None: the day of the first start."
       />
       <details open={isCustom}>
         <summary>Rule</summary>
@@ -427,8 +436,8 @@ async function confirm(screen: Screen, state: FormState, label: 'End' | 'Delete'
   const content = (
     <ConfirmDeletion state={state} what={title} label={label} back={screen.path('maintenance/series')}>
       <p>
-        Its scheduled dates go. Dates that ran or run stay, and those that were edited alone. Subscribers are not
-        notified.
+        Its scheduled dates are deleted. Past and running dates stay, and so do dates that were edited separately.
+        Subscribers are not notified.
       </p>
     </ConfirmDeletion>
   )

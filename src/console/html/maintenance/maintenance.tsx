@@ -23,21 +23,24 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
 import { beforeIn } from '../incidents/incident.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from '../incidents/timeline-parts.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 
 /** The effect of the choice to notify subscribers on automatic updates. */
-export const TOLD_FROM_NOW_ON = 'Also of its start and end.'
+export const NOTIFIED_FROM_NOW_ON = 'Also of its start and end.'
 
-/** Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its cancellation. */
+/**
+ * Adds the page of a maintenance: its timeline, the form that posts an update or changes its status, and its
+ * cancellation.
+ */
 export function maintenanceScreens({ get, form, action }: Screens): void {
   get('maintenance/:id', (screen) => showMaintenance(screen, emptyForm, null))
-  // The address of a refused update, read again.
+  // For a reload after a refused update.
   get('maintenance/:id/updates', (screen) => screen.c.redirect(screen.path(`maintenance/${idIn(screen)}`), 303))
   action('maintenance/:id/updates', postUpdate, (screen, state) => showMaintenance(screen, state, null))
   form('maintenance/:id/cancel', showCancellation, async (screen, { fields }) => {
@@ -181,7 +184,7 @@ function UpdateForm({
         hint="May be empty when only the status changes."
       />
       <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={maintenance.titles} />
-      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={TOLD_FROM_NOW_ON} />
+      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={NOTIFIED_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />
@@ -209,7 +212,7 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
     <form method="post" class="stack" id="confirm">
       <FormProblem state={state} fields={['message', TRANSLATIONS]} />
       <p class="lead">{title}</p>
-      <p>It does not take place, or ends now. It stays in the history.</p>
+      <p>It ends now, or does not start. It stays in the history.</p>
       <TextField
         label="Message"
         name="message"

@@ -2,8 +2,8 @@ import { NotFound } from '../../../core/errors.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { deleteMonitor } from '../../../monitoring/monitor/monitor.ts'
 import { readMonitorNames } from '../../../monitoring/monitor/monitor-queries.ts'
-import { chosenIn, DeletionForm } from '../choose.tsx'
 import { applyToEach, chosenIds } from '../frame/bulk.ts'
+import { chosenIn, DeletionForm } from '../frame/choose.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
 /** Adds the page that deletes the monitors with the `ids` in its address. */
@@ -22,7 +22,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const content = (
     <DeletionForm
       {...{ state, items: monitors, button: 'Delete', back: screen.path('monitors') }}
-      note="The uptime history, outages and probe results go too. Incidents stay. This cannot be undone."
+      note="The uptime history, outages and probe results are deleted too. Incidents stay. This cannot be undone."
     />
   )
   return screen.show({ title, section: 'monitors', content }, state)

@@ -46,7 +46,10 @@ const MAX_NAME_LENGTH = 100
 /** The maximum number of monitors to choose from, besides the selected ones. */
 const MAX_OFFERED = 40
 const MAX_OFFERED_MEMBERS = 250
-/** With more services, or that many monitors to choose from, the editor shows short names, so that it stays below 100 kB. */
+/**
+ * With more services, or that many monitors to choose from, the editor shows short names, so that it stays below 100
+ * kB.
+ */
 const MANY_SERVICES = 250
 const KEPT_CHARACTERS = 12
 

@@ -15,9 +15,9 @@ export interface EditorField {
   readonly name: string
   readonly label: string
   /**
-   * `words`: a list separated by spaces or commas. `lines`: a list with an item per line. `literal`: a JSON value. `decimal`: any
-   * number. `prose`: a text of several lines. `secret`: is
-   * never shown again, and kept when left empty. `headers`: names with secret values.
+   * `words`: a list separated by spaces or commas. `lines`: a list with an item per line. `literal`: a JSON value.
+   * `decimal`: any number. `prose`: a text of several lines. `secret`: never shown again, and kept when left empty.
+   * `headers`: names with secret values.
    */
   readonly type:
     | 'text'
@@ -96,7 +96,7 @@ const limits = (key: string): readonly EditorField[] => [
   },
   {
     ...{ name: `${key}.inverted`, label: 'Up when the probe fails', type: 'flag', initial: '', isRare: true },
-    hint: 'For what must not be reachable.',
+    hint: 'For a target that must not be reachable.',
   },
 ]
 
@@ -203,7 +203,7 @@ const tcp: readonly EditorField[] = [
   { name: 'tcp.port', label: 'Port', type: 'number', required: true, min: 1, max: 65_535 },
   { name: 'tcp.tls', label: 'Use TLS', type: 'flag', initial: '' },
   {
-    ...{ name: 'tcp.startTls', label: 'Change to TLS', type: 'choice', initial: '', isRare: true },
+    ...{ name: 'tcp.startTls', label: 'Upgrade to TLS', type: 'choice', initial: '', isRare: true },
     choices: [{ value: '', text: 'No' }, ...startTlsProtocols.map((each) => ({ value: each, text: `By ${each}` }))],
   },
   {
@@ -248,7 +248,7 @@ const ping: readonly EditorField[] = [
   { name: 'ping.count', label: 'Packets', type: 'number', min: 1, max: 5, initial: '3', isRare: true },
   {
     ...{ name: 'ping.packetSize', label: 'Packet size', type: 'number', min: 16, max: 8972, isRare: true },
-    ...{ initial: '56', hint: 'Bytes of data. Above 1472, a packet for IPv4 is sent in pieces on most networks.' },
+    ...{ initial: '56', hint: 'Bytes of data. Most networks fragment IPv4 packets with more than 1472.' },
   },
   {
     ...{ name: 'ping.ipVersion', label: 'IP version', type: 'choice', initial: '', isRare: true },
@@ -295,12 +295,12 @@ const group: readonly EditorField[] = [
     choices: [
       { value: 'ALL', text: 'All are up' },
       { value: 'ANY', text: 'Any is up' },
-      { value: 'AT_LEAST', text: 'At least so many are up' },
+      { value: 'AT_LEAST', text: 'At least this many are up' },
     ],
   },
   {
     ...{ name: 'group.count', label: 'At least', type: 'number', min: 1, max: MAX_MEMBERS },
-    hint: 'How many must be up. Empty, unless “At least so many are up” is chosen.',
+    hint: 'How many must be up. Empty, unless “At least this many are up” is chosen.',
   },
 ]
 
@@ -350,12 +350,12 @@ export function commonFields(
     ...{ name: 'intervalSeconds', label: 'Interval', type: 'number', min: 10, initial: interval },
     hint:
       kind === 'HEARTBEAT'
-        ? 'Seconds between two reports. Does not matter where there is a schedule.'
+        ? 'Seconds between two reports. Ignored if there is a schedule.'
         : 'Seconds between two probes.',
   }
   const service: EditorField = {
     ...{ name: 'serviceId', label: 'Service', type: 'choice', initial: '' },
-    hint: 'Whose status it decides.',
+    hint: 'The service whose status it determines.',
     choices: [{ value: '', text: 'None' }, ...services],
   }
   const dependsOn: EditorField = {

@@ -177,7 +177,7 @@ function TypedField({ field, state, hint, value }: TypedFieldProps) {
 function SecretField({ field, state, secrets }: OneFieldProps) {
   const { name, label, hint } = field
   const hasSecret = secrets.has(name)
-  const kept = 'One is stored, and is never shown. Empty: it stays.'
+  const kept = 'One is stored and never shown. Empty: it stays the same.'
   return (
     <>
       <TextField

@@ -1,8 +1,15 @@
 import type { Monitor } from '../../../generated/prisma/client.ts'
-import type { MonitorKind, ProbeOutcome } from '../../../generated/prisma/enums.ts'
+import type { MonitorKind, MonitorState, ProbeOutcome } from '../../../generated/prisma/enums.ts'
 import type { DescribedKind } from '../../../monitoring/monitor/probe-kinds.ts'
 import { describedKinds } from '../../../monitoring/monitor/probe-kinds.ts'
-import { monitorStateNames } from '../now.tsx'
+
+export const monitorStateNames = {
+  PENDING: 'Pending',
+  UP: 'Up',
+  DEGRADED: 'Degraded',
+  DOWN: 'Down',
+  PAUSED: 'Paused',
+} as const satisfies Record<MonitorState, string>
 
 const described = Object.fromEntries(
   Object.entries(describedKinds).map(([kind, { words }]) => [kind, { name: words.name, about: words.about }]),
@@ -11,7 +18,7 @@ const described = Object.fromEntries(
 /** The name and description of each kind of monitor. */
 export const kinds = {
   HTTP: { name: 'Website', about: 'Requests a URL and judges the response.' },
-  TCP: { name: 'TCP port', about: 'Connects to a port, with TLS if you like, and waits for a text.' },
+  TCP: { name: 'TCP port', about: 'Connects to a port, optionally with TLS, and waits for a text.' },
   PING: { name: 'Ping', about: 'Sends packets to a host.' },
   DNS: { name: 'DNS', about: 'Queries the records of a name.' },
   HEARTBEAT: { name: 'Heartbeat', about: 'Waits for a job, such as a backup, to report.' },

@@ -189,7 +189,7 @@ function State({ screen, monitor, watches, service, history, parents, dependents
       {reason === '' || shown.state === 'UP' ? null : <p>{reason}</p>}
       <p class="row-facts">
         {kinds[monitor.kind].name}, {monitor.kind === 'GROUP' ? requirementInWords(monitor) : frequency(schedule)}
-        {service === null ? '' : `, decides the status of ${service}`}
+        {service === null ? '' : `, determines the status of ${service}`}
       </p>
       <Run screen={screen} watches={watches} />
       {parents.length === 0 ? null : (
@@ -245,8 +245,8 @@ function HeartbeatUrl({ screen, monitor }: Details) {
       <h2>Heartbeat URL</h2>
       <code class="secret">{`${site.baseUrl}${HEARTBEAT_PATH}/${token}`}</code>
       <p class="row-facts">
-        The job requests it when it succeeds, and with /start, /fail or its exit code appended to say more. “New URL”
-        ends this one.
+        The job requests this URL when it succeeds, and can append /start, /fail or its exit code. “New URL” replaces
+        this one.
       </p>
     </section>
   )
@@ -281,7 +281,7 @@ function Outages({ screen, outages }: Details) {
           <li>
             <span>
               <Time at={startedAt} zone={screen.zone} />
-              {endedAt === null ? ', not over' : `, ${formatDuration(endedAt.getTime() - startedAt.getTime())}`}
+              {endedAt === null ? ', ongoing' : `, ${formatDuration(endedAt.getTime() - startedAt.getTime())}`}
             </span>
             <span class="row-facts">
               {cause} {incidentId === null ? null : <a href={screen.path(`incidents/${incidentId}`)}>Incident</a>}

@@ -35,7 +35,7 @@ export async function showHealth(screen: OperatorScreen): Promise<Response> {
           ))}
       </Table>
       <p>
-        “allclear doctor” says the same in a terminal. The codes are in the{' '}
+        “allclear doctor” prints the same in a terminal. The codes are in the{' '}
         <a href="/docs/health#examination">documentation</a>.
       </p>
     </>

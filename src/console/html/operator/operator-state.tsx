@@ -23,13 +23,13 @@ import { Table } from '../frame/table.tsx'
 import { FindingText, showHealth } from './health.tsx'
 import type { OperatorScreen, OperatorScreens } from './operator-screen.tsx'
 
-/** Adds the operator's screens of health, workers, blacklists, and settings with the state of mail and database. */
+/** Adds the operator's screens of health, workers, blacklists, and settings with the state of email and database. */
 export function operatorStateScreens({ get, action }: OperatorScreens): void {
   get('health', showHealth)
   get('workers', showWorkers)
   get('lists', showLists)
   get('settings', (screen) => showSettings(screen, emptyForm))
-  // The address of a sent test, read again.
+  // For a reload after a test.
   get('settings/mail', ({ c, path }) => c.redirect(path('settings'), 303))
   action(
     'settings/mail',
@@ -38,7 +38,7 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
   )
 }
 
-/** After this time without a sign of a worker, a region is silent: workers write one every ten seconds. */
+/** A region whose workers have written no heartbeat for this long is silent. They write one every ten seconds. */
 const SILENT_AFTER = MINUTE
 
 async function showWorkers(screen: OperatorScreen): Promise<Response> {
@@ -72,7 +72,7 @@ async function showWorkers(screen: OperatorScreen): Promise<Response> {
 }
 
 function LastSeen({ at, now, isAny }: { readonly at: Date | null; readonly now: Date; readonly isAny: boolean }) {
-  if (at === null) return isAny ? <>–</> : <span class="problem">None has been seen</span>
+  if (at === null) return isAny ? <>–</> : <span class="problem">None seen</span>
   if (now.getTime() - at.getTime() < SILENT_AFTER) return <>Running</>
   return (
     <span class="problem">
@@ -120,10 +120,10 @@ async function sendTestMail({ ctx }: OperatorScreen): Promise<MailAnswer> {
   const { email: to } = await readPerson(ctx, id)
   return send({
     to,
-    subject: 'A test of mail',
+    subject: 'Test email',
     message: 'Mail works.',
     action: { label: 'Open the console', url: `${ctx.site.baseUrl}/console` },
-    reason: 'You asked for it in the operator’s settings.',
+    reason: 'You requested it in the operator’s settings.',
   })
 }
 
@@ -187,7 +187,9 @@ function Row({ name, children }: { readonly name: string; readonly children: Chi
 
 function Backups({ config, state }: { readonly config: Config; readonly state: BackupState | null }) {
   if (state === null) {
-    return <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR to make them.' : 'Made by workers.'}</>
+    return (
+      <>{config.BACKUP_DIR === undefined ? 'Not regularly. Set BACKUP_DIR for regular backups.' : 'Made by workers.'}</>
+    )
   }
   const { lastAt, bytes, failure } = state
   return (

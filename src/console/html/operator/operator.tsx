@@ -197,7 +197,7 @@ async function showOrganization(
       {secret === null ? null : (
         <section>
           <h2>{secret.title}</h2>
-          <p>It is shown only here.</p>
+          <p>It is shown only once.</p>
           <p class="secret" data-once>
             {secret.text}
           </p>

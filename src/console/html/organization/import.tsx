@@ -14,7 +14,7 @@ import { Table } from '../frame/table.tsx'
 
 /** The maximum size of a file; the command line accepts larger ones. */
 const MAX_SOURCE_BYTES = 20_000_000
-/** The rest of the form. */
+/** The maximum size of a form with a file. */
 const MAX_FORM_BYTES = MAX_SOURCE_BYTES + 100_000
 /** The maximum number of rows shown in the table. */
 const MAX_ROWS = 1000
@@ -44,31 +44,31 @@ const forms: Readonly<Record<Source, SourceForm>> = {
   },
   gatus: { hint: 'The configuration as one file.', accept: YAML_FILE, hasVariables: true, isNamed: true },
   statuspage: {
-    hint: 'The answer of /api/v2/summary.json, or the CSV file with its subscribers.',
+    hint: 'The response of /api/v2/summary.json, or the CSV file with its subscribers.',
     accept: `.csv,text/csv,${JSON_FILE}`,
     address: 'The address of the page, such as status.example.com.',
     key: 'Optional. With an API key, the whole history and the subscribers are imported. It is used once and not stored.',
   },
   openstatus: { hint: 'The file openstatus.yaml.', accept: YAML_FILE, isNamed: true },
   cachet: {
-    hint: 'Its SQLite database, a dump of its MySQL database, or the answer of /api/components (version 3) or /api/v1/components (version 2).',
+    hint: 'Its SQLite database, a dump of its MySQL database, or the response of /api/components (version 3) or /api/v1/components (version 2).',
     accept: `.db,.sqlite,.sql,${JSON_FILE}`,
     address: 'The address of the page, such as status.example.com.',
     key: 'Optional. With an API token, subscribers are imported too. It is used once and not stored.',
     isNamed: true,
   },
   uptimerobot: {
-    hint: 'The answer of getMonitors (version 2) or /v3/monitors.',
+    hint: 'The response of getMonitors (version 2) or /v3/monitors.',
     accept: JSON_FILE,
     key: 'The read-only API key. It is used once and not stored.',
   },
   betterstack: {
-    hint: 'The answer of /api/v2/monitors.',
+    hint: 'The response of /api/v2/monitors.',
     accept: JSON_FILE,
     key: 'An API token. It is used once and not stored.',
   },
   instatus: {
-    hint: 'The answer of /v2/{page}/components.',
+    hint: 'The response of /v2/{page}/components.',
     accept: JSON_FILE,
     address: 'The id of the page there.',
     key: 'An API key. It is used once and not stored.',
@@ -202,7 +202,7 @@ async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
       <p class="lead" role="status">
         {found.changeCount === 0
           ? 'There is nothing to import.'
-          : `Nothing was changed yet. This makes ${changes(found)}.`}
+          : `Nothing has changed yet. This import makes ${changes(found)}.`}
       </p>
       {found.addsServices ? <p>Pages that show all services will show the new ones too.</p> : null}
       {found.changeCount === 0 ? null : (

@@ -20,7 +20,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
       <p>
         All pages, {services} services, {monitors} monitors, {incidents} incidents and {subscribers} subscribers go, and
         all keys stop working at once. For seven days the operator can restore them. Subscriptions at the payment
-        provider go on: cancel them there.
+        provider continue: cancel them there.
       </p>
       <FormProblem state={state} fields={['slug']} />
       <InputField

@@ -85,7 +85,7 @@ async function showAccess(screen: Screen, state: FormState): Promise<Response> {
       <VersionField state={state} version={version} />
       <AccessFields {...{ access, version, state }} />
       <p>
-        A change closes the page for all who have opened it.
+        A change closes the page for everyone who has it open.
         {subscribers === 0 ? null : (
           <>
             {' '}
@@ -147,7 +147,7 @@ export function AccessFields({
         state={state}
         autocomplete="new-password"
         maxlength={200}
-        hint={`${kind === 'PASSWORD' ? 'Empty: it stays.' : 'At least 8 characters.'}${
+        hint={`${kind === 'PASSWORD' ? 'Empty: it stays the same.' : 'At least 8 characters.'}${
           state.problem !== null && state.fields.has('access.password') ? ' Type it again.' : ''
         }`}
       />
@@ -158,7 +158,7 @@ export function AccessFields({
         value={domains}
         rows={3}
         placeholder="example.com"
-        hint={now('access.mailDomains', domains, 'One a line. Subdomains are others.')}
+        hint={now('access.mailDomains', domains, 'One per line. Subdomains are not included.')}
       />
       <TextField
         label="Networks"
@@ -167,7 +167,7 @@ export function AccessFields({
         value={networks}
         rows={3}
         placeholder="192.0.2.0/24"
-        hint={now('access.ranges', networks, 'One a line, IPv4 or IPv6.')}
+        hint={now('access.ranges', networks, 'One per line, IPv4 or IPv6.')}
       />
     </>
   )
@@ -185,14 +185,14 @@ async function showTokens(
       {created === null ? null : (
         <section>
           <h2>Copy the token now</h2>
-          <p>It is shown only here.</p>
+          <p>It is shown only once.</p>
           <p class="secret" data-once>
             {created.secret}
           </p>
         </section>
       )}
       {tokens.length === 0 ? (
-        <p>None yet. With a read token, a program reads the page while it is private.</p>
+        <p>None yet. A read token lets a program read the page while it is private.</p>
       ) : (
         <Table heads={['Name', 'Last used', 'Action']}>
           {tokens.map(({ id, name, lastUsedAt }) => (

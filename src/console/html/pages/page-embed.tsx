@@ -38,7 +38,7 @@ async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
           hint={currentValue(state, version, {
             name: 'origins',
             value,
-            hint: 'One a line, at most 20. Others see an empty frame.',
+            hint: 'One per line, at most 20. On other sites, the frame is empty.',
           })}
         />
         <p class="actions">
@@ -47,7 +47,7 @@ async function showEmbed(screen: Screen, state: FormState): Promise<Response> {
       </form>
       <section>
         <h2>On the site</h2>
-        <p>Paste this where the status line is to stand. It has no script and sets no cookie.</p>
+        <p>Paste this where the status line should appear. It has no scripts and sets no cookies.</p>
         <pre tabindex={0}>
           <code>{snippet}</code>
         </pre>

@@ -22,9 +22,9 @@ import {
   textRules,
 } from '../../../http/page/form.tsx'
 import { CurrentValue, currentValue, isOutdated } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { currentServices, readServiceIds, ServiceChoice } from '../services/service-fields.tsx'
 
 /** The fields of every page, for `EditProblem`. */
@@ -50,7 +50,7 @@ const uptimeSources = [
 ]
 
 const shownServices = [
-  { value: 'ALL', text: 'All, later ones too' },
+  { value: 'ALL', text: 'All, including later ones' },
   { value: 'CHOSEN', text: 'Only those chosen below' },
 ]
 
@@ -93,8 +93,8 @@ function draftServices(fields: URLSearchParams, { serviceIds }: EditedPage) {
 }
 
 /**
- * Reads the services that a page shows: null is all of them, undefined is no choice. Those that it showed before keep their
- * order.
+ * Reads the services that a page shows: null is all of them, undefined is no choice. Those that it showed before keep
+ * their order.
  * @throws Invalid when some are selected for a page that shows all.
  */
 export function readShownServices(
@@ -227,7 +227,7 @@ export function NameFields({ page, version, state }: Omit<Props, 'page'> & { rea
 
 /**
  * Renders the choice of the services that a page shows.
- * @param shown those so far, null: all.
+ * @param shown the current ones; null: all.
  */
 export function ShownServices({
   services,

@@ -47,7 +47,7 @@ export function LanguageFields({
           name: 'defaultLanguage',
           value: byDefault,
           shown: wordsOf(byDefault).name,
-          hint: 'For readers who understand none of the others.',
+          hint: 'For readers who accept none of the others.',
         })}
       />
       <fieldset class="form-field">
@@ -57,7 +57,7 @@ export function LanguageFields({
             name: 'languages',
             value: offered,
             shown: offered.map((language) => wordsOf(language).name).join(', '),
-            hint: 'Readers get the page in the one that their browser asks for. What you write stays as it is; incidents and maintenance can be written in each.',
+            hint: 'Readers get the page in the language that their browser requests. Your own texts are not translated; you can write incidents and maintenance in each language.',
           })}
         </p>
         {problem === null ? null : <p class="problem">{problem}</p>}

@@ -19,7 +19,9 @@ export function pageOrderScreens({ get, action }: Screens): void {
   action('pages/:id/order', submitOrder, showOrder)
 }
 
-/** A button moves one service by one position within its group; without a button, `ids` are services in their new order. */
+/**
+ * A button moves one service by one position within its group; without a button, `ids` are services in their new order.
+ */
 async function submitOrder(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const page = await pageIn(screen)
   if (page.serviceIds === null) throw new Invalid('INVALID_INPUT', 'The page shows all services, in their own order.')

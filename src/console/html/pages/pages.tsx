@@ -235,9 +235,9 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
     domainOfPage(ctx, id),
   ])
   const lines = [
-    `/status/${slug} is no longer found, nor are its feeds, badges and calendar.`,
+    `/status/${slug} stops working, and so do its feeds, badges and calendar.`,
     domain !== null && `${domain.name} is no longer served.`,
-    subscribers > 0 && `Its ${subscribers === 1 ? 'subscriber goes' : `${subscribers} subscribers go`}.`,
+    subscribers > 0 && `Its ${subscribers === 1 ? 'subscriber is' : `${subscribers} subscribers are`} deleted.`,
     tokens > 0 && `Its ${tokens === 1 ? 'read token stops' : `${tokens} read tokens stop`} working.`,
     'Services, incidents and maintenance stay.',
   ]

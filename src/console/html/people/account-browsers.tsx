@@ -54,8 +54,8 @@ export async function browserSection(screen: Screen, state: FormState, test: Pus
     <section aria-labelledby="browsers">
       <h2 id="browsers">Notifications in browsers</h2>
       <p>
-        When an incident is opened or resolved in any organization of yours, and alerts of monitors by the{' '}
-        <a href={screen.path('alerts')}>alert channels</a> that reach you. They end when you sign out.
+        Get notified when an incident is opened or resolved in any of your organizations, and of alerts from the{' '}
+        <a href={screen.path('alerts')}>alert channels</a> that reach you. Signing out turns them off.
       </p>
       {test === null ? null : <TestResult {...test} />}
       <ul class="rows">

@@ -17,7 +17,10 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** Returns the name of a browser and its system, such as `Firefox on Linux`; for others, the beginning of their User-Agent. */
+/**
+ * Returns the name of a browser and its system, such as `Firefox on Linux`; for others, the beginning of their
+ * User-Agent.
+ */
 export function browserName(userAgent: string): string {
   const nameIn = (known: readonly (readonly [RegExp, string])[]) =>
     known.find(([pattern]) => pattern.test(userAgent))?.[1]

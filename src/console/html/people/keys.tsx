@@ -49,7 +49,7 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
       {created === null ? null : (
         <section>
           <h2>Copy the key now</h2>
-          <p>It is shown only here.</p>
+          <p>It is shown only once.</p>
           <p class="secret" data-once>
             {created.secret}
           </p>

@@ -81,7 +81,7 @@ function NewLink({ link }: { readonly link: string }) {
   return (
     <section>
       <h2>Send this link</h2>
-      <p>It works once, for seven days, and is shown only here.</p>
+      <p>It works once, for seven days, and is shown only once.</p>
       <p class="secret" data-once>
         {link}
       </p>

@@ -42,7 +42,7 @@ async function showReset(screen: Screen, state: FormState): Promise<Response> {
 function showLink(screen: Screen, link: string): Response {
   const content = (
     <>
-      <p>Send this link. It works once, for a day, and is shown only here.</p>
+      <p>Send this link. It works once, for a day, and is shown only once.</p>
       <p class="secret" data-once>
         {link}
       </p>

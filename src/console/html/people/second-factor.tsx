@@ -163,7 +163,7 @@ function showRemoval(screen: Screen, state: FormState): Response {
   const content = (
     <form method="post" class="stack">
       <FormProblem state={state} />
-      <p>Your password alone signs you in then, and your recovery codes stop working.</p>
+      <p>Your password alone then signs you in, and your recovery codes stop working.</p>
       <p class="actions">
         <button type="submit" class="danger">
           Turn off

@@ -49,8 +49,8 @@ async function showList(screen: Screen): Promise<Response> {
   const content = (
     <>
       <p class="lead">
-        A correction defines what a time of a service counts as in objectives and reports, where what was measured is
-        not what happened. Status pages show what was measured.
+        A correction defines how a period of a service counts in objectives and reports, if the measurements do not
+        match what happened. Status pages show the measurements.
       </p>
       <ul class="rows">
         {page.rows.map(({ id, service, startsAt, endsAt, kind, reason, author }) => (
@@ -74,7 +74,7 @@ async function showList(screen: Screen): Promise<Response> {
   )
   const actions = screen.may('WRITE') ? (
     <a class="button" href={screen.path('corrections/new')}>
-      Correct a time
+      Correct a period
     </a>
   ) : undefined
   return screen.show({ title: 'Corrections', section: 'services', content, actions })
@@ -95,7 +95,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
       <TimeField label="From" name="startsAt" state={state} zone={screen.zone} required />
       <TimeField label="To" name="endsAt" state={state} zone={screen.zone} required />
       <SelectField
-        label="This time is"
+        label="This period is"
         name="kind"
         state={state}
         choices={Object.entries(correctionWords).map(([value, text]) => ({ value, text: text.toLowerCase() }))}
@@ -113,14 +113,14 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
       </p>
     </form>
   )
-  return screen.show({ title: 'Correct a time', section: 'services', content }, state)
+  return screen.show({ title: 'Correct a period', section: 'services', content }, state)
 }
 
 async function showDeletion(screen: Screen, state: FormState): Promise<Response> {
   const { service, reason } = await ownCorrection(screen.ctx, screen.organization.id, idIn(screen))
   const content = (
     <ConfirmDeletion state={state} what={`${service.name}: ${reason}`} back={screen.path('corrections')}>
-      <p>What was measured counts again. The log keeps both.</p>
+      <p>The measurements count again. The log keeps both.</p>
     </ConfirmDeletion>
   )
   return screen.show({ title: 'Delete this correction?', section: 'services', content }, state)

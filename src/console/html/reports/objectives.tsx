@@ -94,7 +94,7 @@ async function showList(screen: Screen): Promise<Response> {
   const content =
     page.rows.length === 0 ? (
       <p class="lead">
-        No objectives yet. An objective says how much of the time a service is to be available, such as 99.9% of 30
+        No objectives yet. An objective says how much of the time a service should be available, such as 99.9% of 30
         days, and shows how much of its error budget is left.
       </p>
     ) : (
@@ -300,7 +300,7 @@ function Figures({ screen, standing, objective }: FiguresProps) {
         {verdictWords[verdict]}
         {objective.burnSpeed === null ? '' : `: its budget ${speedWords[objective.burnSpeed]}`}
       </h2>
-      {isFull ? null : <p>The window is not yet full: the service is watched for less.</p>}
+      {isFull ? null : <p>The window is not full yet: the service has been monitored for less time.</p>}
       <ul class="rows">
         {facts.map(([name, value]) => (
           <li>
@@ -336,7 +336,7 @@ function Corrections(props: {
   return (
     <section>
       <h2>Corrections</h2>
-      {corrections.length === 0 ? <p>What was measured counts as it is.</p> : null}
+      {corrections.length === 0 ? <p>No corrections.</p> : null}
       <ul class="rows">
         {corrections.map(({ startsAt, endsAt, kind, reason, author }) => (
           <li>

@@ -97,7 +97,7 @@ function Publication(props: {
       <span>
         {publishesReports ? (
           <>
-            Readers of the page can read <a href={`/status/${slug}/reports`}>those of months that are over</a>.
+            Readers of the page can read <a href={`/status/${slug}/reports`}>the reports of past months</a>.
           </>
         ) : (
           'Only members can read them.'
@@ -126,12 +126,12 @@ function ByMail({
   readonly mail: ReportMail | null
 }) {
   if (mail === null) return null
-  if (mail === 'ACTIVE') return <p>You get each by mail; its last line ends that.</p>
+  if (mail === 'ACTIVE') return <p>You get each report by email. To stop, follow the link at its end.</p>
   return (
     <form method="post" action={screen.path(`reports/${id}/mail`)} class="actions">
-      {mail === 'ASKED' ? <span>Confirm the link in your mail to get each.</span> : null}
+      {mail === 'PENDING' ? <span>To get each report, confirm your address with the link in the email.</span> : null}
       <button type="submit" class="quiet">
-        {mail === 'ASKED' ? 'Send the link again' : 'Mail me each'}
+        {mail === 'PENDING' ? 'Send the link again' : 'Email me each report'}
       </button>
     </form>
   )
@@ -173,7 +173,7 @@ function Report({ screen, report }: Props) {
     <>
       <p class="lead">
         <Time at={from} zone={screen.zone} /> to <Time at={to} zone={screen.zone} />.
-        {isClosed ? null : ' The month is not over: figures are those so far.'}
+        {isClosed ? null : ' The month is not over: the figures are preliminary.'}
       </p>
       <Table heads={['Service', 'Available', 'Known', 'Outages', 'Maintenance', 'Corrected', 'Objectives']}>
         {services.map((service) => (
@@ -240,7 +240,7 @@ function Incidents({ screen, report: { incidents, acknowledgement, recovery } }:
 
 function Maintenances({ screen, report: { maintenances, to } }: Props) {
   return (
-    <List title="Maintenance, which does not count" none="No maintenance." isEmpty={maintenances.length === 0}>
+    <List title="Maintenance (not counted)" none="No maintenance." isEmpty={maintenances.length === 0}>
       {maintenances.map(({ id, title, startedAt, endedAt }) => (
         <li>
           <a href={screen.path(`maintenance/${id}`)}>{title}</a>
@@ -255,7 +255,7 @@ function Maintenances({ screen, report: { maintenances, to } }: Props) {
 
 function Corrections({ screen, report: { corrections } }: Props) {
   return (
-    <List title="Corrections" none="What was measured counts as it is." isEmpty={corrections.length === 0}>
+    <List title="Corrections" none="No corrections." isEmpty={corrections.length === 0}>
       {corrections.map(({ service, startsAt, endsAt, kind, reason, author }) => (
         <li>
           <span>

@@ -11,7 +11,7 @@ import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField }
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
-import { monitorStateNames } from '../now.tsx'
+import { monitorStateNames } from '../monitors/monitor-words.ts'
 
 /** The maximum number of monitors listed with their service. */
 const MAX_MONITORS = 100
@@ -221,10 +221,10 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const { id, name } = await findService(screen.ctx, screen.organization.id, idIn(screen))
   const { monitors, incidents, maintenances, subscribers } = await countServiceUses(screen.ctx, id)
   const lines = [
-    monitors > 0 && `${count(monitors, 'monitor')} will go on, without a service.`,
-    incidents > 0 && `${count(incidents, 'incident')} will stay, and name it no more.`,
-    maintenances > 0 && `${count(maintenances, 'planned or past maintenance', '')} will stay, and name it no more.`,
-    subscribers > 0 && `${count(subscribers, 'subscriber')} who chose it will get no more notifications about it.`,
+    monitors > 0 && `${count(monitors, 'monitor')} will continue without a service.`,
+    incidents > 0 && `${count(incidents, 'incident')} will stay without it.`,
+    maintenances > 0 && `${count(maintenances, 'planned or past maintenance', '')} will stay without it.`,
+    subscribers > 0 && `${count(subscribers, 'subscriber')} who chose it will no longer get notifications about it.`,
     'Its uptime and history leave the status page.',
   ]
   const content = (

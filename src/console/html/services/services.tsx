@@ -6,8 +6,8 @@ import { reorderServiceGroups } from '../../../status/service/service-group.ts'
 import { listServiceGroups, listServices } from '../../../status/service/service-queries.ts'
 import { ServiceMark } from '../../../status-page/html/status-mark.tsx'
 import { serviceLabel } from '../../../status-page/view.ts'
-import { FirstStep } from '../first-step.tsx'
 import { readCurrentState } from '../frame/current-state.ts'
+import { FirstStep } from '../frame/first-step.tsx'
 import { newOrder, OrderButtons, OrderField, readMove } from '../frame/ordered-list.tsx'
 import { NumberedPages, pageNumber } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
@@ -18,14 +18,16 @@ const PER_PAGE = 50
 /** Adds the list of services and groups, and the actions that reorder them. */
 export function serviceListScreens({ get, action }: Screens): void {
   get('services', (screen) => showServices(screen, emptyForm))
-  // The addresses of a refused order, read again.
+  // For a reload after a refused order.
   get('services/order', (screen) => screen.c.redirect(screen.path('services'), 303))
   get('services/groups/order', (screen) => screen.c.redirect(screen.path('services'), 303))
   action('services/order', orderServices, showServices)
   action('services/groups/order', orderGroups, showServices)
 }
 
-/** A button moves one service by one position; without a button, `ids` are the services of a list in their new order. */
+/**
+ * A button moves one service by one position; without a button, `ids` are the services of a list in their new order.
+ */
 async function orderServices(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const { ctx, organization } = screen
   const services = await listServices(ctx, organization.id)

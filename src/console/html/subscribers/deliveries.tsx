@@ -7,13 +7,13 @@ import type { Delivery, Subscriber } from '../../../generated/prisma/client.ts'
 import { ChannelKind, DeliveryStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
-import { readAttempts } from '../../../notification/delivery/attempt.ts'
 import { redeliver } from '../../../notification/delivery/delivery.ts'
 import { findDelivery, pageableDeliveries } from '../../../notification/delivery/delivery-queries.ts'
-import type { DeliveryFilter } from '../../../notification/list-filter.ts'
+import type { DeliveryFilter } from '../../../notification/delivery/list-filter.ts'
+import { readAttempts } from '../../../notification/queue/attempt.ts'
 import { hasSubscribers } from '../../../notification/subscriber/subscriber-queries.ts'
 import { Time } from '../../../status-page/html/time.tsx'
-import { FirstStep } from '../first-step.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import type { ListPage } from '../frame/paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, readListPage, textParam } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
@@ -170,7 +170,7 @@ function DeliveryRow({ screen, delivery, events }: DeliveryProps) {
 function subjectOf({ seq }: Delivery, events: Events): string {
   const event = seq === null ? undefined : events.get(seq)
   if (event) return `${kindName(event.kind)}: ${event.subjectName}`
-  return seq === null ? 'About the subscription' : 'An event that is no longer kept'
+  return seq === null ? 'About the subscription' : 'An event that was deleted'
 }
 
 async function showDelivery(screen: Screen, state: FormState): Promise<Response> {

@@ -15,10 +15,10 @@ import { isMailEnabled } from '../../../notification/context.ts'
 import { subscribe } from '../../../notification/subscriber/subscribe.ts'
 import type { ImportResult } from '../../../notification/subscriber/subscriber-import.ts'
 import { importSubscribers } from '../../../notification/subscriber/subscriber-import.ts'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 import { PageChoice, readPageNames } from '../pages/page-choice.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceIds, readServiceNames, ServiceChoice } from '../services/service-fields.tsx'
 import { topicNames } from './subscriber-words.ts'
 
@@ -87,7 +87,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
   const content = (
     <form method="post" class="stack">
       <FormProblem state={state} fields={ownFields} />
-      <p>No one is asked to confirm: you vouch for their consent.</p>
+      <p>No one is asked to confirm: you are responsible for their consent.</p>
       {isMailEnabled(screen.ctx.config) ? <InputField {...mail} state={state} autocomplete="off" /> : null}
       <details open={typed || !isMailEnabled(screen.ctx.config)}>
         <summary>Other channels</summary>
@@ -140,7 +140,10 @@ async function showImport(screen: Screen, state: FormState): Promise<Response> {
     <div id="import">
       <form method="post" class="stack" enctype="multipart/form-data">
         <FormProblem state={state} fields={['csv', 'topics', 'serviceIds']} />
-        <p>No one is asked to confirm: you vouch for their consent. People who have unsubscribed stay unsubscribed.</p>
+        <p>
+          No one is asked to confirm: you are responsible for their consent. People who have unsubscribed stay
+          unsubscribed.
+        </p>
         <div class="form-field">
           <label for="file">CSV file</label>
           <p class="hint" id="file-hint">
@@ -169,7 +172,7 @@ function showImported(screen: Screen, { imported, known, skippedCount, skipped, 
         {imported} added, {known} known before, {skippedCount} skipped.
       </p>
       {lines.length === 0 ? null : (
-        <Table heads={['Line', 'Why it was left out']}>
+        <Table heads={['Line', 'Why it was skipped']}>
           {lines.map(({ line, message }) => (
             <tr>
               <th scope="row">{line}</th>

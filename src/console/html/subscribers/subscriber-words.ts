@@ -1,5 +1,5 @@
 import type { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../../generated/prisma/enums.ts'
-import type { SubscriberStateName } from '../../../notification/list-filter.ts'
+import type { SubscriberStateName } from '../../../notification/subscriber/list-filter.ts'
 
 export const channelNames = {
   EMAIL: 'Mail',
@@ -20,13 +20,13 @@ export const stopReasonNames = {
   UNSUBSCRIBED: 'unsubscribed',
   GONE: 'the address no longer exists',
   BOUNCED: 'messages were refused',
-  COMPLAINED: 'reported as unwanted',
+  COMPLAINED: 'reported as spam',
 } as const satisfies Record<StopReason, string>
 
 export const topicNames = {
   INCIDENTS: 'Incidents',
   MAINTENANCES: 'Maintenance',
-  SERVICE_STATUS: 'Every change of a service’s status',
+  SERVICE_STATUS: 'Every status change of a service',
   REPORTS: 'Monthly reports',
 } as const satisfies Record<Topic, string>
 

@@ -3,16 +3,16 @@ import type { Subscriber } from '../../../generated/prisma/client.ts'
 import { ChannelKind } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
-import type { SubscriberFilter, SubscriberStateName } from '../../../notification/list-filter.ts'
-import { subscriberState } from '../../../notification/list-filter.ts'
+import type { SubscriberFilter, SubscriberStateName } from '../../../notification/subscriber/list-filter.ts'
+import { subscriberState } from '../../../notification/subscriber/list-filter.ts'
 import { deleteSubscriber } from '../../../notification/subscriber/subscriber.ts'
 import { exportSubscribers } from '../../../notification/subscriber/subscriber-export.ts'
 import { pageableSubscribers, readSubscriberLabels } from '../../../notification/subscriber/subscriber-queries.ts'
 import { privateHeaders } from '../../../people/html/frame.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
-import { Choose, ChooseAll, chosenIn, DeletionForm } from '../choose.tsx'
-import { FirstStep } from '../first-step.tsx'
 import { applyToEach, chosenIds } from '../frame/bulk.ts'
+import { Choose, ChooseAll, chosenIn, DeletionForm } from '../frame/choose.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import type { ListPage } from '../frame/paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
@@ -211,7 +211,7 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
     <DeletionForm
       {...{ state, button: 'Remove', back: screen.path('subscribers') }}
       items={found.map(({ id, label }) => ({ id, name: label }))}
-      note="Their deliveries go too. People who have unsubscribed stay unsubscribed. This cannot be undone."
+      note="Their deliveries are deleted too. People who have unsubscribed stay unsubscribed. This cannot be undone."
     />
   )
   return screen.show({ title, section: 'subscribers', content }, state)

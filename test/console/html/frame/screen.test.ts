@@ -9,7 +9,7 @@ describe('a screen', () => {
   test('shows members their organization, and is not cached', async () => {
     const { status, html, headers } = await (await signIn('VIEWER')).get('now')
     expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
-    expect(html).toContain('Nothing is watched yet.')
+    expect(html).toContain('Nothing is monitored yet.')
   })
 
   test.each([

@@ -179,15 +179,15 @@ describe('the composer', () => {
       await report(editor, { ...silent, tellSubscribers: 'true' }),
       await report(editor, silent),
     ]
-    const told = async (subjectId: string) =>
+    const notifies = async (subjectId: string) =>
       (await prisma.event.findMany({ where: { subjectId }, orderBy: { seq: 'asc' } })).map(
         (each) => each.tellSubscribers,
       )
-    expect(await Promise.all(ids.map(told))).toEqual([[true], [true], [false]])
+    expect(await Promise.all(ids.map(notifies))).toEqual([[true], [true], [false]])
     const [id = ''] = ids
     const update = { form: 'update', status: 'MONITORING', message: 'Better.' }
     await editor.post(`incidents/${id}/updates`, { ...update, ...silent })
-    expect(await told(id)).toEqual([true, false])
+    expect(await notifies(id)).toEqual([true, false])
     expect((await editor.get('log')).html).toMatch(/Incident update posted \(subscribers not notified\)/)
     expect((await editor.get('incidents/new')).html).toMatch(/name="tellSubscribers" value="true" checked=""/)
     const refused = await editor.post('incidents/new', { ...fields, ...silent, title: '' })
@@ -321,7 +321,7 @@ describe('an incident', () => {
 
   test('is deleted on a page that lists what is deleted with it', async () => {
     const id = await report()
-    expect((await editor.get(`incidents/${id}/delete`)).html).toContain('Its update goes with it')
+    expect((await editor.get(`incidents/${id}/delete`)).html).toContain('Its update is deleted too')
     expect((await editor.post(`incidents/${id}/delete`, {})).location).toBe('/console/incidents/incidents')
     expect((await editor.get(`incidents/${id}`)).status).toBe(404)
   })

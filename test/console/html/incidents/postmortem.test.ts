@@ -10,7 +10,7 @@ const incidentOf = (status: string) =>
     ...{ title: 'All is down', status, impact: 'MINOR', message: 'We look.', services: [] },
   })
 
-/** What visitors can read of an incident, at each public door. */
+/** Returns what visitors can read of an incident, at each public address. */
 async function publicTexts(id: string): Promise<string> {
   const paths = [
     '',
@@ -84,18 +84,18 @@ test('a review is requested, listed, approved by another member and cancelled wi
   const path = `incidents/${id}/postmortem`
   await author.post(path, { message: 'A disk was full.' })
   const before = timesOfChange(await publicTexts(id))
-  expect((await author.get(path)).html).toContain('Publish what is saved')
+  expect((await author.get(path)).html).toContain('Publish the saved text')
   expect((await author.post(`${path}/request-review`, {})).location).toBe(`/console/acme/${path}`)
   const waiting = await author.get(path)
   expect(waiting.html).toContain('It can be published once it is approved.')
-  expect(waiting.html).not.toMatch(/Publish what is saved|Approve what is saved/)
+  expect(waiting.html).not.toMatch(/Publish the saved text|Approve the saved text/)
   expect((await viewer.get('now')).html).toContain(`/console/acme/${path}`)
   // Viewers see the state of the review, without buttons.
   expect((await viewer.get(`incidents/${id}`)).html).toContain('Review requested')
   expect((await author.post(`${path}/publish`, {})).status).toBe(422)
   expect((await author.post(`${path}/approve`, { version: '1' })).html).toContain('A member other than its author')
   const seen = await reviewer.get(path)
-  expect(seen.html).toContain('Approve what is saved')
+  expect(seen.html).toContain('Approve the saved text')
   expect((await reviewer.post(`${path}/approve`, { version: '7' })).html).toContain('you read version 7')
   expect((await reviewer.post(`${path}/approve`, {})).status).toBe(422)
   expect((await reviewer.post(`${path}/approve`, { version: '1' })).location).toBe(`/console/acme/${path}`)

@@ -35,7 +35,7 @@ test('a template fills the incident form, with its services, without a script', 
   const open = { ...typed, title: '{{service}} is down', message: 'We look.', templateId: '' }
   const refused = await editor.post('incidents/new', open)
   expect(refused.status).toBe(422)
-  expect(refused.html).toContain('Has {{service}} of the template, which you still have to fill in.')
+  expect(refused.html).toContain('Still has the placeholder {{service}} of the template: fill it in.')
   // The Enter key presses the first button of the form; with no template chosen it reports the incident.
   const sent = await editor.post('incidents/new', { ...open, title: 'API is down', use: 'true' })
   expect(sent.location).toMatch(/^\/console\/acme\/incidents\/inc_/)
@@ -93,7 +93,7 @@ test('the notification choice is stored with a template, and applied to reports,
   const editor = await acme.signIn('EDITOR')
   const viewer = await acme.signIn('VIEWER')
   // Browsers do not send unchecked boxes.
-  const untold = { 'tellSubscribers.shown': 'true' }
+  const unchecked = { 'tellSubscribers.shown': 'true' }
   const checkbox = /<input[^>]*name="tellSubscribers"[^>]*>/
   const isChecked = (html: string) => checkbox.exec(html)?.[0]?.includes(' checked') ?? expect.unreachable()
   const make = async (kind: string, name: string, fields: Record<string, string>) => {
@@ -101,14 +101,14 @@ test('the notification choice is stored with a template, and applied to reports,
     return prisma.template.findFirstOrThrow({ where: { kind: kind as 'INCIDENT', name } })
   }
   for (const kind of ['INCIDENT', 'UPDATE', 'MAINTENANCE']) {
-    const told = await make(kind, 'Told', { ...untold, tellSubscribers: 'true' })
-    const quiet = await make(kind, 'Quiet', untold)
-    expect([told.tellSubscribers, quiet.tellSubscribers]).toEqual([true, false])
-    expect(isChecked((await editor.get(`templates/${told.id}`)).html)).toBe(true)
+    const notifying = await make(kind, 'Notifying', { ...unchecked, tellSubscribers: 'true' })
+    const quiet = await make(kind, 'Quiet', unchecked)
+    expect([notifying.tellSubscribers, quiet.tellSubscribers]).toEqual([true, false])
+    expect(isChecked((await editor.get(`templates/${notifying.id}`)).html)).toBe(true)
     expect(isChecked((await editor.get(`templates/${quiet.id}`)).html)).toBe(false)
     // Viewers can read it too.
-    expect((await viewer.get(`templates/${told.id}`)).html).toContain('Subscribers are told.')
-    expect((await viewer.get(`templates/${quiet.id}`)).html).toContain('Subscribers are not told.')
+    expect((await viewer.get(`templates/${notifying.id}`)).html).toContain('Subscribers are notified.')
+    expect((await viewer.get(`templates/${quiet.id}`)).html).toContain('Subscribers are not notified.')
   }
   const idOf = async (kind: 'INCIDENT' | 'UPDATE' | 'MAINTENANCE', name: string) =>
     (await prisma.template.findFirstOrThrow({ where: { kind, name } })).id
@@ -117,19 +117,19 @@ test('the notification choice is stored with a template, and applied to reports,
   const chosen = (html: string): Record<string, string> => (isChecked(html) ? { tellSubscribers: 'true' } : {})
   const report = { title: 'Slow', message: 'We look.', status: 'INVESTIGATING', impact: 'MINOR' }
   for (const [name, expected] of [
-    ['Told', true],
+    ['Notifying', true],
     ['Quiet', false],
   ] as const) {
     const opposite: Record<string, string> = expected ? {} : { tellSubscribers: 'true' }
     const incidentTemplate = await idOf('INCIDENT', name)
     const byAddress = await editor.get(`incidents/new?template=${incidentTemplate}`)
-    const use = { ...untold, ...opposite, use: 'true' }
+    const use = { ...unchecked, ...opposite, use: 'true' }
     const filled = await editor.post('incidents/new', { ...use, templateId: incidentTemplate })
     expect([isChecked(byAddress.html), isChecked(filled.html)]).toEqual([expected, expected])
-    const { location } = await editor.post('incidents/new', { ...untold, ...report, ...chosen(filled.html) })
+    const { location } = await editor.post('incidents/new', { ...unchecked, ...report, ...chosen(filled.html) })
     expect(await newest()).toMatchObject({ kind: 'INCIDENT_CREATED', tellSubscribers: expected })
     const path = `${location}/updates`
-    const update = { form: 'update', status: 'MONITORING', ...untold }
+    const update = { form: 'update', status: 'MONITORING', ...unchecked }
     const posted = await editor.post(path, { ...update, ...use, templateId: await idOf('UPDATE', name) })
     expect(isChecked(posted.html)).toBe(expected)
     await editor.post(path, { ...update, message: 'Better.', ...chosen(posted.html) })
@@ -138,7 +138,7 @@ test('the notification choice is stored with a template, and applied to reports,
     const schedule = { ...times, ...use, templateId: await idOf('MAINTENANCE', name) }
     const planned = await editor.post('maintenance/new', schedule)
     expect(isChecked(planned.html)).toBe(expected)
-    const words = { title: 'Disks', message: 'New ones.', ...times, ...untold, ...chosen(planned.html) }
+    const words = { title: 'Disks', message: 'New ones.', ...times, ...unchecked, ...chosen(planned.html) }
     await editor.post('maintenance/new', words)
     expect(await newest()).toMatchObject({ kind: 'MAINTENANCE_SCHEDULED', tellSubscribers: expected })
   }

@@ -120,7 +120,7 @@ describe('a maintenance', () => {
     expect(updates.map(({ translations }) => translations)).toContainEqual({
       DE: expect.objectContaining({ message: 'Nicht dieses Jahr.' }),
     })
-    expect((await editor.get(`maintenance/${id}/delete`)).html).toContain('Its 2 updates go with it')
+    expect((await editor.get(`maintenance/${id}/delete`)).html).toContain('Its 2 updates are deleted too')
     await editor.post(`maintenance/${id}/delete`, {})
     expect((await editor.get(`maintenance/${id}`)).status).toBe(404)
   })

@@ -310,7 +310,7 @@ describe('the list', () => {
   test('describes what to do first', async () => {
     const { signIn: enter } = await organization('beginners')
     const { html } = await (await enter('EDITOR')).get('monitors')
-    expect(html).toContain('Nothing is watched yet.')
+    expect(html).toContain('Nothing is monitored yet.')
     expect(html).toContain('/console/beginners/monitors/new')
   })
 

@@ -57,7 +57,7 @@ describe('the operator', () => {
     expect((await operator.post(at('owner'), { email: 'nobody@example.com' })).status).toBe(422)
   })
 
-  test('can do the same over GraphQL, and nobody else can', async () => {
+  test('can do the same over GraphQL, and no one else can', async () => {
     const person = await acme.signIn(null)
     const { email } = await prisma.user.findUniqueOrThrow({ where: { id: person.userId } })
     const adds = `mutation ($id: ID!, $email: String!) { addOwner(input: { organizationId: $id, email: $email }) {

@@ -95,7 +95,7 @@ describe('an import', () => {
     expect(await prisma.monitor.count({ where: { organizationId: own.id } })).toBe(2)
     const shown = await admin.get('/status/shop-status')
     expect([shown.status, shown.html.includes('>API<')]).toEqual([200, false])
-    // Imported records are marked as such, and count nowhere.
+    // Imported records are marked, and count nowhere.
     expect(shown.html).toContain('<path class="importedDown"')
     expect(shown.html).toContain('imported, outage')
     expect(shown.html).not.toMatch(/\d% uptime/)

@@ -139,7 +139,7 @@ describe('another page', () => {
     expect((await row(path)).name).toBe('Staff')
   })
 
-  test('keeps all or some services, and never becomes public by itself', async () => {
+  test('keeps all or some services, and does not become public without a choice', async () => {
     const path = await create('acme-some', { shows: 'CHOSEN', serviceIds: [shop ?? '', office ?? ''] })
     await admin.post(path, await shown(path, { serviceIds: [] }))
     expect(await row(path)).toMatchObject({ allServices: false })
@@ -153,7 +153,7 @@ describe('another page', () => {
     const { id } = await row(path)
     await admin.post(`${path}/tokens`, { name: 'Wall' })
     const question = await admin.get(`${path}/delete`)
-    expect(question.html).toContain('/status/acme-gone is no longer found')
+    expect(question.html).toContain('/status/acme-gone stops working')
     expect(question.html).toContain('Its read token stops working.')
     expect((await admin.post(`${path}/delete`, {})).location).toBe('/console/acme/pages')
     const left = { where: { pageId: id } }

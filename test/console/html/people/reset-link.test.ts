@@ -30,7 +30,7 @@ test('the operator confirms their identity first', async () => {
   expect(await database.prisma.oneTimeToken.count({ where: { userId: member.userId } })).toBe(0)
 })
 
-test('nobody else can, and members of other organizations are not shown', async () => {
+test('no one else can, and members of other organizations are not shown', async () => {
   const [owner, member] = [await signIn('OWNER'), await signIn('EDITOR')]
   const path = `people/${member.userId}/reset`
   expect((await owner.get('people')).html).not.toContain('/reset')

@@ -67,7 +67,7 @@ describe('services', () => {
     const { editor, ids } = await withServices()
     const incident = { title: 'Broken', status: 'INVESTIGATING', impact: 'MINOR', message: 'So it is.' }
     await editor.post('incidents/new', { ...incident, [`services.${ids.a}`]: 'MAJOR_OUTAGE' })
-    expect((await editor.get(`services/${ids.a}/delete`)).html).toContain('1 incident will stay, and name it no more.')
+    expect((await editor.get(`services/${ids.a}/delete`)).html).toContain('1 incident will stay without it.')
     expect((await editor.post(`services/${ids.a}/delete`, {})).status).toBe(303)
     expect((await editor.get(`services/${ids.a}`)).status).toBe(404)
   })

@@ -77,7 +77,7 @@ describe('subscribers', () => {
     expect(await found('late@a.example')).toBeNull()
   })
 
-  test('are imported from a file or from pasted text, and the answer describes what was left out', async () => {
+  test('are imported from a file or from pasted text, and the answer describes what was skipped', async () => {
     const editor = await signIn('EDITOR')
     const pasted = await editor.post('subscribers/import', { csv: 'email\nbob@a.example\nnobody\nbob@a.example\n' })
     expect(pasted.status).toBe(200)

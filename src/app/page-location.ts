@@ -1,0 +1,30 @@
+import type { Context as HttpContext } from 'hono'
+import type { GuardedPage, PageGuard } from '../account/page/page-guard.ts'
+import type { Site } from '../http/page/layout.tsx'
+import { hostNameOf } from '../http/request/host-header.ts'
+
+/** The location of a page. */
+export interface PageLocation {
+  readonly page: GuardedPage
+  /** The public address of the host, without a slash at its end. */
+  readonly origin: string
+  /** `/status/{slug}`, or empty on a custom domain. */
+  readonly base: string
+}
+
+/** Finds the page of a request, by the slug in its path or by its custom domain; null: none. */
+export async function findPageLocation(
+  { site, guard }: { readonly site: Pick<Site, 'baseUrl'>; readonly guard: PageGuard },
+  c: HttpContext,
+): Promise<PageLocation | null> {
+  const slug = c.req.param('slug')
+  if (slug !== undefined) {
+    const [page] = await guard.pages({ slug })
+    return page ? { page, origin: site.baseUrl, base: `/status/${slug}` } : null
+  }
+  const home = new URL(site.baseUrl)
+  const host = hostNameOf(c.req.header('host'))
+  if (host === home.hostname || !host.includes('.') || /^[\d.]+$/.test(host)) return null
+  const [page] = await guard.pages({ host })
+  return page ? { page, origin: `${home.protocol}//${host}`, base: '' } : null
+}

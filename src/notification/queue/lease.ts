@@ -1,0 +1,13 @@
+import { SECOND } from '../../core/time.ts'
+
+/** The timeout of a send, in milliseconds. */
+export const SEND_DEADLINE = 48 * SECOND
+
+/**
+ * The lease of a message to send, in milliseconds: longer than it takes to send it and store the result. The messages
+ * of a crashed worker wait this long before they are sent again.
+ */
+export const LEASE = 60 * SECOND
+
+/** The pauses of a worker that sends. Wake-ups are merged, because many sends end at about the same time. */
+export const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
