@@ -263,7 +263,7 @@ describe('a run', () => {
     })
 
     test('stops waiting when the service stops', async () => {
-      const { runs, begun, stopping } = await crowd(3, 30_000)
+      const { runs, started, stopping } = await crowd(3, 30_000)
       await expect.poll(begun).toBe(1)
       stopping.abort()
       for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UNKNOWN')
