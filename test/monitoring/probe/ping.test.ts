@@ -263,11 +263,11 @@ describe('a run', () => {
     })
 
     test('stops waiting when the service stops', async () => {
-      const { runs, started, stopping } = await crowd(3, 30_000)
-      await expect.poll(begun).toBe(1)
+      const { runs, startCount, stopping } = await crowd(3, 30_000)
+      await expect.poll(startCount).toBe(1)
       stopping.abort()
       for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UNKNOWN')
-      expect(await begun()).toBe(1)
+      expect(await startCount()).toBe(1)
     })
   })
 
