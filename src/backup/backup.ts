@@ -6,10 +6,11 @@ import type { Config } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
 import { createPool } from '../database/connection/pool.ts'
 import { migrationConfig } from '../database/connection/server-config.ts'
-import { databaseDirectory } from '../database/embedded/begun-opening.ts'
 import { lockDirectory } from '../database/embedded/directory-lock.ts'
+import { databaseDirectory } from '../database/embedded/early-opening.ts'
 import { openEmbedded } from '../database/embedded/embedded.ts'
 import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
+import { readTemplate } from '../database/migration/migrated-template.ts'
 import { readArchive, writeArchive } from './archive.ts'
 import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
 import { type DumpHead, dump, load } from './dump.ts'
@@ -128,7 +129,7 @@ async function restoreServer({ dataDir, key, read, url }: Destination & { readon
 export async function onEmbedded<T>(
   directory: string,
   use: (connection: pg.ClientBase) => Promise<T>,
-  template?: () => Promise<Buffer | null>,
+  template: () => Promise<Buffer | null> = readTemplate,
 ): Promise<T> {
   const { pool, close } = await openEmbedded(directory, template)
   try {

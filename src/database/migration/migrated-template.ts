@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,8 +9,8 @@ import { root } from '../../core/process/paths.ts'
 import { checksumOf, migrationsDirectory, readMigrations } from './migrate.ts'
 
 /**
- * The template of the embedded database ships with the program: the files of an empty, migrated database. Unpacking them takes
- * a tenth of the time that PGlite takes to create a database. `npm run template` writes it.
+ * The template of the embedded database ships with the program: the files of an empty, migrated database. Unpacking
+ * them takes a tenth of the time that PGlite takes to create a database. `npm run template` writes it.
  */
 export const templateDirectory = fileURLToPath(new URL('prisma/template', root))
 
@@ -34,8 +33,9 @@ export async function pgliteVersion(): Promise<string> {
 }
 
 /**
- * Returns the tar archive of a template; null: there is none, or it was created with another PGlite or with migrations that
- * are not the first of those in `migrations`. It may lack later migrations, which are applied as on any older database.
+ * Returns the tar archive of a template; null: there is none, or it was created with another version of PGlite or with
+ * migrations that are not the first ones in `migrations`. It may lack later migrations, which are applied as on any
+ * older database.
  */
 export async function readTemplate(
   directory = templateDirectory,
@@ -58,35 +58,5 @@ async function readManifest(directory: string): Promise<TemplateManifest | null>
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     throw error
-  }
-}
-
-/** Writes the directories and files of a tar archive into a directory, for this user only. */
-export function unpack(archive: Buffer, directory: string): void {
-  for (const { path, content } of entriesOf(archive)) {
-    // Synchronous: for a thousand small files, promises take six times as long.
-    if (content === null) mkdirSync(join(directory, path), { recursive: true, mode: 0o700 })
-    else writeFileSync(join(directory, path), content, { mode: 0o600 })
-  }
-}
-
-interface TarEntry {
-  readonly path: string
-  /** Null for a directory. */
-  readonly content: Buffer | null
-}
-
-/** The unit of a tar archive in bytes: a header takes one, a file is padded to the next (POSIX, pax, "ustar Interchange Format"). */
-const BLOCK = 512
-
-/** Yields the entries of a ustar archive with names of at most 100 characters. */
-function* entriesOf(archive: Buffer): Generator<TarEntry> {
-  for (let offset = 0; archive[offset]; ) {
-    const text = (from: number, length: number) =>
-      archive.toString('latin1', offset + from, offset + from + length).replace(/\0.*$/s, '')
-    const size = Number.parseInt(text(124, 12), 8)
-    const start = offset + BLOCK
-    yield { path: text(0, 100), content: text(156, 1) === '5' ? null : archive.subarray(start, start + size) }
-    offset = start + Math.ceil(size / BLOCK) * BLOCK
   }
 }

@@ -1,30 +1,21 @@
 import { tierOf } from '../../account/tier.ts'
-import type { Context, Database } from '../../core/context.ts'
-import { MINUTE } from '../../core/time.ts'
+import type { Context } from '../../core/context.ts'
 import { insertRows } from '../../database/insert-rows.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
-import { isAnywhere } from '../monitor/probe-kinds.ts'
-import { enoughKnownAt, freshUntil, scheduleOf } from '../state/staleness.ts'
+import { liveRegions } from '../watch/live-region.ts'
+import { enoughKnownAt, freshUntil, scheduleOf } from '../watch/staleness.ts'
+import { isAnywhere } from './probe-kinds.ts'
 
 /**
- * The pseudo-region of kinds that give the same result everywhere. Any worker may probe them, and no region can have this
- * name.
+ * The pseudo-region of kinds that have the same result everywhere. Any worker may probe them, and no region can have
+ * this name.
  */
 export const ANYWHERE = '*'
 
-/** A region that has not reported for this long, in milliseconds, has no workers. */
-const REGION_TIMEOUT_MS = MINUTE
-
-/** Returns whether any region has workers. */
-export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
-  const since = new Date(now.getTime() - REGION_TIMEOUT_MS)
-  return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
-}
-
 /**
- * Replaces the watches of a monitor by new ones in every region with workers; earlier results no longer count.
- * @param dueAt when they are first due: now, or (null) not until it is set.
+ * Replaces the watches of a monitor with new ones in every region with workers. Earlier results no longer count.
+ * @param dueAt when the watches are first due; null: not until a due time is set, absent: now.
  */
 export async function resetWatches(
   ctx: Context,
@@ -35,7 +26,7 @@ export async function resetWatches(
   await ctx.db.watch.createMany({ data: await watchesOf(ctx, monitor, dueAt) })
 }
 
-/** Creates the watches of new monitors in every region with workers. Heartbeats are not due before their first report. */
+/** Creates the watches of new monitors in every region with workers. A heartbeat is not due before its first report. */
 export async function createFirstWatches(
   ctx: Context,
   monitors: readonly Pick<Monitor, 'id' | 'kind'>[],
@@ -55,19 +46,13 @@ async function watchesOf(ctx: Context, { id: monitorId, kind }: Pick<Monitor, 'i
   return regions.map((region) => ({ id: watchId(monitorId, region), monitorId, region, dueAt, stateSince }))
 }
 
-async function liveRegions({ db, now }: Context): Promise<string[]> {
-  const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
-  const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
-  return regions.map(({ name }) => name)
-}
-
 /** Deletes the watches of a monitor, which discards running probes. */
 export async function deleteWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
   await endUnknown(ctx, id)
   await ctx.db.watch.deleteMany({ where: { monitorId: id } })
 }
 
-/** Writes a gap until now if the monitor is stale, because deleting its watches loses that information. */
+/** Writes a gap until now if the monitor is stale, because that information is lost when its watches are deleted. */
 async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
   const { db, now } = ctx
   const endedAt = now()
@@ -77,7 +62,7 @@ async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
   await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
 }
 
-/** Returns since when a monitor with watches is stale; null: not stale, or never known. */
+/** Returns when a monitor with watches became stale; null: it is not stale, or its state was never known. */
 async function staleSinceOf(ctx: Context, monitor: Monitor & { readonly watches: readonly Watch[] }, at: Date) {
   const watches = monitor.watches.filter(({ lastKnownAt }) => lastKnownAt !== null)
   if (enoughKnownAt(watches, monitor.agreement) === null) return null
@@ -90,7 +75,7 @@ export function watchId(monitorId: string, region: string): string {
   return `${monitorId}@${region}`
 }
 
-/** Returns the watches of a monitor, by region. */
+/** Returns the watches of a monitor, ordered by region. */
 export function readWatches({ db }: Pick<Context, 'db'>, monitorId: string): Promise<Watch[]> {
   return db.watch.findMany({ where: { monitorId }, orderBy: { region: 'asc' } })
 }
