@@ -14,6 +14,7 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { announceKeys } from '../api-key/api-key.ts'
 import { hashSecret } from '../api-key/secret.ts'
+import type { PageHost } from '../custom-domain/domain-name.ts'
 
 /** The prefix of every read token of a page; 256 random bits follow. */
 export const PAGE_TOKEN_PREFIX = 'acp_'
@@ -38,7 +39,7 @@ export interface GuardedPage
 /** Identifies a page, or all pages of an organization. */
 export type PageName =
   | { readonly slug: string }
-  | { readonly host: string }
+  | { readonly host: PageHost }
   | { readonly pageId: string }
   | { readonly organizationId: string }
 

@@ -6,7 +6,6 @@ import type { GraphContext } from '../../graphql/builder.ts'
 import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
 import { BROADCAST } from '../../graphql/subscription/shared-execution.ts'
-import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageOfTag } from '../../language/choice.ts'
 import { followPage } from '../../status/page/page-events.ts'
@@ -110,9 +109,9 @@ async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId 
  * @throws Unauthenticated when the page there is private to the caller.
  */
 async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
-  await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx
   const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
+  if (address !== null) await requirePage(ctx, address.host === null ? { slug } : { pageId: address.owner })
   return address && inLanguage(address, language)
 }
 

@@ -1,5 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
+import type { PageHost } from '../../account/custom-domain/domain-name.ts'
+import { pageHostOf } from '../../account/custom-domain/domain-name.ts'
 import { typeOfId } from '../../core/id.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
@@ -11,6 +13,8 @@ import type { PageCache } from '../page-cache.ts'
 export interface PageAddress {
   /** The slug or the id of the page. */
   readonly owner: string
+  /** The custom domain; null: the page is under its slug. */
+  readonly host: PageHost | null
   /** The public address of the host, without a slash at its end. */
   readonly origin: string
   /** The prefix of the owner's paths without a language: `/status/{slug}`, or empty. */
@@ -72,7 +76,7 @@ function addRoute(
 /** Returns the address of an owner's page on this service. */
 export function pageAddressOf(slug: string, { site }: Pick<PageFinder, 'site'>): PageAddress {
   const root = `/status/${slug}`
-  return { owner: slug, origin: site.baseUrl, root, base: root, language: null }
+  return { owner: slug, host: null, origin: site.baseUrl, root, base: root, language: null }
 }
 
 /** Returns the address of the same page in a language; null: without one. */
@@ -93,9 +97,8 @@ export async function pageAddressOfHost(
   header: string | undefined,
   { site, db, cache }: PageFinder,
 ): Promise<PageAddress | null> {
-  const home = new URL(site.baseUrl)
-  const host = hostNameOf(header)
-  if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
+  const host = pageHostOf(site.baseUrl, hostNameOf(header))
+  if (host === null) return null
   const { value } = await cache.hosts.getOrStale(host, async () => {
     const page = await pageOfHost({ db, site }, host)
     return { organizationId: page?.organizationId ?? null, pageId: page?.id ?? null }
@@ -103,5 +106,5 @@ export async function pageAddressOfHost(
   const { pageId } = value
   return pageId === null
     ? null
-    : { owner: pageId, origin: `${home.protocol}//${host}`, root: '', base: '', language: null }
+    : { owner: pageId, host, origin: `${new URL(site.baseUrl).protocol}//${host}`, root: '', base: '', language: null }
 }
