@@ -8,6 +8,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
 import type { LogCache } from '../../event-log/log-cache.ts'
 import { createLogCache } from '../../event-log/log-cache.ts'
+import { changesPages } from '../../event-log/page-effect.ts'
 import type { Follower } from '../../event-log/tail.ts'
 import type { PageAccess } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -143,13 +144,11 @@ export function createPageGuard(
         )
     },
     invalidate(organizationId, events = []) {
-      if (events.length === 0 || events.some(({ kind }) => !leavesPages.test(kind))) names.invalidate(organizationId)
+      if (events.length === 0 || events.some(({ kind }) => changesPages('access', kind)))
+        names.invalidate(organizationId)
     },
   }
 }
-
-/** The kinds of frequent events that change neither a page nor the access to it. */
-const leavesPages = /^(INCIDENT|MAINTENANCE|MONITOR)_|^SERVICE_(STATUS_CHANGED|UNKNOWN|KNOWN)$/
 
 /** Reads the pages with a name, and who can read each. A page without a row of access is public. */
 async function readPages(db: Database, name: PageName): Promise<readonly GuardedPage[]> {
