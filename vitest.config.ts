@@ -13,6 +13,9 @@ const alias = [
   { find: /^graphql$/, replacement: 'graphql/index.js' },
   // Worker threads start from bundles, as those of the service do.
   { find: /^(.*\/thread|\.)\/worker-thread\.ts$/, replacement: resolve('test/support/worker-thread.ts') },
+  // The assets of pages are bundled and compressed once in a worker. Their tests name the service's own functions.
+  { find: /^\.\/asset-bundle\.ts$/, replacement: resolve('test/support/asset-bundle.ts') },
+  { find: /^\.\.\/response\/encoding\.ts$/, replacement: resolve('test/support/encoding.ts') },
   // As `password.ts` imports it; its test names the service's own cost.
   { find: /^\.\/password-cost\.ts$/, replacement: resolve('test/support/password-cost.ts') },
 ]

@@ -57,6 +57,30 @@ const features = [
   'console',
 ]
 
+/** Folders that still import each other. */
+const mutualFolders = [
+  'src/account/. src/account/api-key',
+  'src/account/custom-domain src/account/organization',
+  'src/account/custom-domain src/account/page',
+  'src/alerting/. src/alerting/sender',
+  'src/billing/. src/billing/check-plan',
+  'src/billing/. src/billing/subscription',
+  'src/database/embedded src/database/migration',
+  'src/integration/. src/integration/kind',
+  'src/monitoring/group src/monitoring/state',
+  'src/monitoring/heartbeat src/monitoring/schedule',
+  'src/monitoring/heartbeat src/monitoring/state',
+  'src/monitoring/monitor src/monitoring/schedule',
+  'src/monitoring/monitor src/monitoring/state',
+  'src/monitoring/result src/monitoring/schedule',
+  'src/monitoring/schedule src/monitoring/state',
+  'src/monitoring/state src/monitoring/uptime',
+  'src/network/. src/network/outbound',
+  'src/people/. src/people/credential',
+  'src/people/. src/people/sign-in',
+  'src/people/credential src/people/sign-in',
+]
+
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))
   .map((file) => `src/${file}`)
@@ -87,6 +111,15 @@ describe('the architecture', () => {
       rooms.slice(index + 1).filter((other) => between.has(`${one} ${other}`) && between.has(`${other} ${one}`)),
     )
     expect(mutual).toEqual([])
+  })
+
+  test('no two folders beside each other import each other, types included', () => {
+    const steps = new Set(imports.flatMap(stepsBetweenFolders))
+    const mutual = [...steps].filter((step) => {
+      const [one = '', other = ''] = step.split(' ')
+      return one < other && steps.has(`${other} ${one}`)
+    })
+    expect(mutual.filter((pair) => !mutualFolders.includes(pair))).toEqual([])
   })
 
   test('domain files know no GraphQL and no HTTP', () => {
@@ -191,6 +224,19 @@ describe('the architecture', () => {
     ])
   })
 })
+
+/**
+ * Returns the step of an import from one folder to another beside it, `src/a/b src/a/c`, if it is one. The files beside
+ * the folders count as a folder, `src/a/.`.
+ */
+function stepsBetweenFolders({ file, to }: Import): string[] {
+  const [from, target] = [file.split('/'), to.split('/')]
+  const depth = from.findIndex((name, index) => name !== target[index])
+  const isInFolders = depth > 0 && (depth < from.length - 1 || depth < target.length - 1)
+  if (!isInFolders || target[1] === 'generated') return []
+  const nameOf = (path: readonly string[]) => (depth < path.length - 1 ? path[depth] : '.')
+  return [[from, target].map((path) => [...path.slice(0, depth), nameOf(path)].join('/')).join(' ')]
+}
 
 function importsOf(file: string): Import[] {
   return importsIn(file, readFileSync(file, 'utf8'))

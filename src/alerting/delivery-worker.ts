@@ -3,7 +3,7 @@ import { earliestOf } from '../database/lease/agenda.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../database/lease/leased-worker.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { LEASE, pauses } from '../notification/delivery/lease.ts'
+import { LEASE, pauses } from '../notification/queue/lease.ts'
 import type { DeliveryParts, DueDelivery } from './send-delivery.ts'
 import { createDeliverySender } from './send-delivery.ts'
 

@@ -6,19 +6,19 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../network/third-party-rate.ts'
-import type { SendTools } from '../notification/channel/channel.ts'
 import { internalFailure } from '../notification/channel/channel.ts'
-import type { Attempt } from '../notification/delivery/attempt.ts'
-import { progressAfter, readAttempts } from '../notification/delivery/attempt.ts'
-import { postponedUntil } from '../notification/delivery/backoff.ts'
-import { SEND_DEADLINE } from '../notification/delivery/lease.ts'
 import { consumeMail } from '../notification/mail/budget.ts'
 import { suppressedAmong } from '../notification/mail/suppression.ts'
+import type { Attempt } from '../notification/queue/attempt.ts'
+import { progressAfter, readAttempts } from '../notification/queue/attempt.ts'
+import { postponedUntil } from '../notification/queue/backoff.ts'
+import { SEND_DEADLINE } from '../notification/queue/lease.ts'
 import type { AlertItem } from './item.ts'
 import { readItems } from './item.ts'
 import { buildMessage } from './message.ts'
 import type { Sent } from './send.ts'
 import { sendAlert } from './send.ts'
+import type { AlertTools } from './sender/sender.ts'
 
 /** The maximum number of concurrent sends to one host. */
 const PER_HOST = 4
@@ -39,7 +39,7 @@ export interface DeliveryParts {
   readonly seal: SecretBox
   /** Counts emails per mailbox and organization. */
   readonly usage: Quota
-  readonly tools: SendTools
+  readonly tools: AlertTools
   readonly rate: ThirdPartyRate
   /** Our public URL, without a trailing slash. */
   readonly site: { readonly baseUrl: string }

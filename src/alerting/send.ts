@@ -1,8 +1,8 @@
 import { parseUrl } from '../core/url.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
 import type { Answer } from '../network/outbound/outbound.ts'
-import type { SendResult, SendTools } from '../notification/channel/channel.ts'
-import type { AlertMessage } from './sender/sender.ts'
+import type { SendResult } from '../notification/channel/channel.ts'
+import type { AlertMessage, AlertTools } from './sender/sender.ts'
 import { senders } from './senders.ts'
 
 /** The outcome of sending, and the provider's response as one line without secrets, or null. */
@@ -15,9 +15,9 @@ export interface Sent {
 const MAX_ANSWER_LENGTH = 300
 
 /** Sends a message through the sender of its kind. Rejects only for malformed data, which is a bug. */
-export async function sendAlert(kind: AlertChannelKind, message: AlertMessage, tools: SendTools): Promise<Sent> {
+export async function sendAlert(kind: AlertChannelKind, message: AlertMessage, tools: AlertTools): Promise<Sent> {
   let last: Answer | null = null
-  const outbound: SendTools['outbound'] = {
+  const outbound: AlertTools['outbound'] = {
     async request(request, limits) {
       const answer = await tools.outbound.request(request, limits)
       last = answer.kind === 'answer' ? answer : null

@@ -10,9 +10,9 @@ import type { AlertChannel, Monitor, Objective, Organization, Page } from '../ge
 import { openOptions, optionKeys } from '../monitoring/monitor/options.ts'
 import { changeSecrets } from '../monitoring/monitor/secrets.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
-import type { Template } from '../status/template.ts'
-import { templateServices } from '../status/template.ts'
-import { bothIn } from '../status/translations.ts'
+import type { Template } from '../status/template/template.ts'
+import { templateServices } from '../status/template/template.ts'
+import { bothIn } from '../status/timeline/translations.ts'
 import type { Members } from './format.ts'
 import type { Section } from './sections.ts'
 

@@ -2,8 +2,8 @@
 import type { Context } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
 import { ownObjective, updateObjective } from '../monitoring/objective/objective.ts'
-import { createTemplate, findTemplate, updateTemplate } from '../status/template.ts'
-import { bothIn } from '../status/translations.ts'
+import { createTemplate, findTemplate, updateTemplate } from '../status/template/template.ts'
+import { bothIn } from '../status/timeline/translations.ts'
 
 /** A template from a file, with references resolved to ids by `asInput`. */
 interface FileTemplate {

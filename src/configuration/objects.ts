@@ -17,7 +17,7 @@ import {
   updateServices,
 } from '../status/service/service.ts'
 import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../status/service/service-group.ts'
-import { deleteTemplate } from '../status/template.ts'
+import { deleteTemplate } from '../status/template/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
 import type { Configuration, Members } from './format.ts'

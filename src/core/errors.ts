@@ -1,6 +1,6 @@
 /**
  * The domain's expected failures, without HTTP and GraphQL. `http/response/errors.ts` maps each class to a status,
- * `graphql/errors.ts` to a type. Any other error is a bug; its message never reaches a caller.
+ * `graphql/schema/errors.ts` to a type. Any other error is a bug; its message never reaches a caller.
  */
 
 /** Stable codes that callers may rely on. */

@@ -16,7 +16,7 @@ import { readServiceStretches } from '../monitoring/uptime/service-uptime.ts'
 import type { Span } from '../monitoring/uptime/uptime.ts'
 import { historyStart } from '../monitoring/uptime/uptime-days.ts'
 import { upTo } from '../monitoring/uptime/uptime-history.ts'
-import { incidentsOnPage, onPage } from '../status/page/page-scope.ts'
+import { incidentsOnPage, onPage } from '../status/page-scope.ts'
 
 /** The report of a page for a calendar month in the organization's time zone. */
 export interface MonthlyReport extends Span {

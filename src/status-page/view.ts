@@ -10,8 +10,8 @@ import type {
   Timeline,
   TimelineUpdate,
 } from '../status/timeline/timeline-reader.ts'
-import type { InLanguage } from '../status/translations.ts'
-import { inLanguage } from '../status/translations.ts'
+import type { InLanguage } from '../status/timeline/translations.ts'
+import { inLanguage } from '../status/timeline/translations.ts'
 import type { HistoryItem } from './history.ts'
 import type { Zone } from './time-format.ts'
 

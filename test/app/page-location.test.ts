@@ -4,7 +4,7 @@ import { pageOfHost } from '../../src/account/custom-domain/custom-domain.ts'
 import { createPageGuard } from '../../src/account/page/page-guard.ts'
 import { findPageLocation } from '../../src/app/page-location.ts'
 import { hostNameOf } from '../../src/http/request/host-header.ts'
-import { pageAddressOfHost } from '../../src/status-page/html/page-address.ts'
+import { pageAddressOfHost } from '../../src/status-page/page-address.ts'
 import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { seal } from '../monitoring/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -55,7 +55,7 @@ test('the guard of private pages and the pages find the same page under every ho
     ]) {
       const request = { req: { param: () => undefined, header: () => host } } as unknown as Context
       const location = await findPageLocation({ site, guard }, request)
-      const address = await pageAddressOfHost(host, { site, db, cache })
+      const address = await pageAddressOfHost(hostNameOf(host), { site, db, cache })
       const own = await pageOfHost({ db, site }, hostNameOf(host))
       expect([host, location?.page.pageId, location?.origin], baseUrl).toEqual([host, address?.owner, address?.origin])
       expect([host, own?.id], baseUrl).toEqual([host, address?.owner])

@@ -102,7 +102,7 @@ function membersOf(field: GraphQLField<unknown, unknown>): string[] {
   })
 }
 
-describe('the rules of graphql/errors.ts', () => {
+describe('the rules of graphql/schema/errors.ts', () => {
   test.each(Object.values(schema.getMutationType()?.getFields() ?? {}).map((field) => [field.name, field] as const))(
     '%s has the error members that its arguments require',
     (_, field) => {

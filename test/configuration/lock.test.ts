@@ -18,7 +18,7 @@ import { deleteObjective, updateObjective } from '../../src/monitoring/objective
 import { deletePage, updatePage } from '../../src/status/page/page.ts'
 import { deleteService, updateService } from '../../src/status/service/service.ts'
 import { deleteServiceGroup, updateServiceGroup } from '../../src/status/service/service-group.ts'
-import { deleteTemplate, updateTemplate } from '../../src/status/template.ts'
+import { deleteTemplate, updateTemplate } from '../../src/status/template/template.ts'
 import { testDatabase } from '../support/database.ts'
 import { configuredIn, short } from './setup.ts'
 

@@ -21,7 +21,12 @@ const SLOW = /^\/\/ @slow\n/
 
 /** Returns whether a test file is slow. */
 export function isSlow(file: string, kind: Kind): boolean {
-  return kind === 'browser' || SLOW.test(readFileSync(file, 'utf8'))
+  return kind === 'browser' || isMarkedSlow(file)
+}
+
+/** Returns whether a test file has the mark of slow ones. */
+export function isMarkedSlow(file: string): boolean {
+  return SLOW.test(readFileSync(file, 'utf8'))
 }
 
 /** The test files of each kind, as paths from the repository's root. */

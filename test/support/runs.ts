@@ -1,7 +1,14 @@
 import { DAY } from '../../src/core/time.ts'
 
 /** As in CI, on a PostgreSQL server and on the later Node. */
-const isThorough = Boolean(process.env['THOROUGH_TESTS'])
+export const isThorough = Boolean(process.env['THOROUGH_TESTS'])
+
+/** The day of the samples, as `SAMPLE_DAY` gives it to repeat an earlier run: today, otherwise. */
+export const sampleDay = process.env['SAMPLE_DAY'] || new Date().toISOString().slice(0, 10)
+
+/** The number of that day. */
+const dayNumber = Math.floor(Date.parse(sampleDay) / DAY)
+if (Number.isNaN(dayNumber)) throw new Error(`SAMPLE_DAY is ${sampleDay}, but must be a day such as 2026-11-26.`)
 
 /**
  * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find
@@ -24,7 +31,7 @@ export function sample<Case>(cases: readonly Case[]): Case[] {
 
 /** Like `sample`, for the case with this number, if cases are found one after the other. */
 export function isInSample(index: number): boolean {
-  return isThorough || (index + today()) % SAMPLE === 0
+  return isThorough || (index + dayNumber) % SAMPLE === 0
 }
 
 /**
@@ -41,12 +48,9 @@ export function doorsOf<Case, Door>(
 
 /** Like `doorsOf`, for the case with this number, if cases are found one after the other. */
 export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
-  const door = doors[(index + today()) % doors.length]
+  const door = doors[(index + dayNumber) % doors.length]
   return isThorough || door === undefined ? doors : [door]
 }
-
-/** The number of today. */
-const today = () => Math.floor(Date.now() / DAY)
 
 /** Returns the cases of `doorsOf` to try at one of the endpoints. */
 export function casesAt<Case, Door>(door: Door, cases: readonly Case[], doors: readonly Door[]): Case[] {

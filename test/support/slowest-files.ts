@@ -1,6 +1,12 @@
 import type { Reporter, TestModule } from 'vitest/node'
+import { isMarkedSlow } from './projects.ts'
+import { isThorough, sampleDay } from './runs.ts'
 
 const SHOWN = 10
+
+/** Files that take longer should be marked as slow, and marked files that take less should not. */
+const LONG_MS = 10_000
+const SHORT_MS = 3000
 
 /** Prints at the end of a run how long it took, and which test files took longest, including their imports. */
 export class SlowestFiles implements Reporter {
@@ -27,8 +33,19 @@ export class SlowestFiles implements Reporter {
     const took = `The run took ${seconds(performance.now() - this.#start).trim()}; the slowest of ${files.length} files:`
     const hint =
       this.#leftOut === 0 ? [] : [`${this.#leftOut} slow files were left out: npm run test:all runs them too.`]
-    process.stdout.write(`\n${[took, ...lines, ...hint].join('\n')}\n`)
+    const day = isThorough ? [] : [`Samples of ${sampleDay}: SAMPLE_DAY=${sampleDay} repeats them.`]
+    process.stdout.write(`\n${[took, ...lines, ...hint, ...misplaced(files), ...day].join('\n')}\n`)
   }
+}
+
+/** Names files whose mark does not fit the time that they took. */
+function misplaced(files: readonly { readonly path: string; readonly milliseconds: number }[]): string[] {
+  return files.flatMap(({ path, milliseconds }) => {
+    const isMarked = isMarkedSlow(path)
+    if (!isMarked && milliseconds > LONG_MS) return [`${path} took ${seconds(milliseconds).trim()} without // @slow.`]
+    if (isMarked && milliseconds < SHORT_MS) return [`${path} took ${seconds(milliseconds).trim()}, but has // @slow.`]
+    return []
+  })
 }
 
 function seconds(milliseconds: number): string {

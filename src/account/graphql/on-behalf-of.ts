@@ -1,5 +1,5 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
-import type { GraphContext } from '../../graphql/builder.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { actingFor, organizationIn } from '../on-behalf-of.ts'
 
 /**

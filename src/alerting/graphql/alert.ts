@@ -1,10 +1,10 @@
 import { AlertChange, AlertSilence, MonitorState } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 
 export const Alert = builder.prismaNode('Alert', {
   id: { field: 'id' },

@@ -1,5 +1,5 @@
 import { AlertChange, AlertChannelKind, AlertSilence } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 
 builder.enumType(AlertChannelKind, {

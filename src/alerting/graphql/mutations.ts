@@ -1,7 +1,7 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { AlertChange } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { acknowledgeAlert } from '../acknowledge.ts'

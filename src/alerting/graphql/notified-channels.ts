@@ -1,7 +1,7 @@
 import { AlertChannelKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import type { NotifiedChannel as Row } from '../notified-channels.ts'
 import { MAX_NOTIFIED, readNotifiedChannels } from '../notified-channels.ts'

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseUrl } from '../../core/url.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
 import type { Tone } from '../../notification/content/content.ts'
+import type { MemberPush } from '../../notification/push/member-push.ts'
 import type { AlertItem } from '../item.ts'
 
 /** A message to an alert channel. All texts are plain. */
@@ -47,6 +48,12 @@ export interface AlertAddress {
   readonly url: string | null
 }
 
+/** The clients through which senders send. */
+export interface AlertTools extends SendTools {
+  /** Sends to the browsers of members. Absent in processes that send to none. */
+  readonly push?: MemberPush
+}
+
 /** A way to reach a team. To add one, write a file and add it to `senders.ts`. */
 export interface AlertSender {
   /** The name in running text. */
@@ -58,7 +65,7 @@ export interface AlertSender {
   /** Parses an address from input. */
   readonly address: z.ZodType<AlertAddress>
   /** Sends a message. Never rejects. */
-  send(message: AlertMessage, tools: SendTools): Promise<SendResult>
+  send(message: AlertMessage, tools: AlertTools): Promise<SendResult>
 }
 
 /** Defines a sender. `fields` must also accept its own output. */
@@ -67,7 +74,7 @@ export function defineSender<S extends z.ZodObject>(sender: {
   readonly kind: 'PEOPLE' | 'MACHINE' | 'LIFECYCLE'
   readonly fields: S
   readonly describe: (address: z.output<S>) => Omit<AlertAddress, 'data'>
-  readonly send: (address: z.output<S>, message: AlertMessage, tools: SendTools) => Promise<SendResult>
+  readonly send: (address: z.output<S>, message: AlertMessage, tools: AlertTools) => Promise<SendResult>
 }): AlertSender {
   const { name, kind, fields, describe, send } = sender
   return {

@@ -1,9 +1,9 @@
 import { requireOperator } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { assignPayment } from '../subscription/payment.ts'
 

@@ -1,6 +1,6 @@
 import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { startUpgrade } from '../subscription/checkout.ts'

@@ -1,4 +1,3 @@
-import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { Trouble } from '../../monitoring/monitor/monitor-queries.ts'
 import { listTroubles, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
 import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
@@ -9,11 +8,12 @@ import { readAuthors } from '../../status/timeline/authors.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
 import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
-import { FirstStep } from './first-step.tsx'
 import { readCurrentState } from './frame/current-state.ts'
+import { FirstStep } from './frame/first-step.tsx'
 import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
 import { authorName } from './incidents/timeline-parts.tsx'
+import { monitorStateNames } from './monitors/monitor-words.ts'
 
 /** The maximum number of monitors; their list has all. */
 const MAX_MONITORS = 25
@@ -21,14 +21,6 @@ const MAX_MONITORS = 25
 const MAX_REVIEWS = 10
 /** The maximum number of services; their list has all. */
 const MAX_SERVICES = 25
-
-export const monitorStateNames = {
-  PENDING: 'Pending',
-  UP: 'Up',
-  DEGRADED: 'Degraded',
-  DOWN: 'Down',
-  PAUSED: 'Paused',
-} as const satisfies Record<MonitorState, string>
 
 /** Adds the screen of current problems and upcoming maintenance. */
 export function nowScreens({ get }: Screens): void {

@@ -1,13 +1,13 @@
 // The GraphQL types and operations of this feature.
 import { requireOperator } from '../../core/access.ts'
 import type { RequestRoute } from '../../core/request-route.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import type { Finding, Severity } from '../finding.ts'
 
-declare module '../../graphql/builder.ts' {
+declare module '../../graphql/schema/builder.ts' {
   interface GraphContext {
     /** Absent if this process does not support it. */
     readonly diagnosis?: Diagnosis

@@ -1,12 +1,13 @@
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { getOperationAST } from 'graphql'
-import type { GraphContext } from '../builder.ts'
+import type { Context } from '../../core/context.ts'
+import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { About, Sizes } from './cost.ts'
 import { costOf, MAX_COST, operationTooLarge, organizationsOf } from './cost.ts'
 
 /** Reads the largest sizes of the organizations with these ids and slugs, and of those that own these objects. */
 export type ReadSizes = (
-  db: GraphContext['db'],
+  db: PrismaClient,
   organizations: {
     readonly ids: readonly string[]
     readonly slugs: readonly string[]
@@ -29,7 +30,7 @@ export function createCostCheck(readSizes: ReadSizes): CostCheck {
     const operation = getOperationAST(document, operationName)
     if (!operation) return null
     // The context that Yoga or the websocket created.
-    const ctx = contextValue as GraphContext
+    const ctx = contextValue as Context & { readonly db: PrismaClient }
     const limit = ctx.actor.kind === 'visitor' ? MAX_COST.withoutKey : MAX_COST.withKey
     const options = { schema, document, operation, variables: { ...variableValues }, limit }
     if (costOf(options) <= limit) return null
@@ -44,7 +45,7 @@ export function createCostCheck(readSizes: ReadSizes): CostCheck {
 const MAX_OBJECTS = 100
 
 /** Returns null when an organization is unknown, too many objects are named, or the caller has no organization. */
-function organizationsNamed({ actor }: GraphContext, about: readonly About[] | null) {
+function organizationsNamed({ actor }: Context, about: readonly About[] | null) {
   if (about === null) return null
   const own = 'organizationId' in actor ? actor.organizationId : undefined
   const isOwnAsked = about.includes('own')

@@ -23,7 +23,7 @@ import {
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'graphql'
-import { PAGE_SIZE } from '../list/keyset.ts'
+import { PAGE_SIZE } from './page-size.ts'
 import { requestError } from './request-error.ts'
 
 /**

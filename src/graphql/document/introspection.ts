@@ -1,9 +1,9 @@
 import type { DocumentNode, ExecutionArgs, ExecutionResult, SelectionSetNode } from 'graphql'
 import { getOperationAST, Kind, OperationTypeNode, print, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { Context } from '../../core/context.ts'
 import { createTaskThread, TaskTimeout } from '../../core/thread/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
-import type { GraphContext } from '../builder.ts'
 import { fragmentsOf, operationTooLarge } from './cost.ts'
 
 /** An operation that selects only the schema. */
@@ -52,7 +52,7 @@ export async function answerIntrospection(args: ExecutionArgs): Promise<Executio
   const known = cache.get(key)
   if (known !== undefined) return resultOf(known)
   // The context that Yoga or the websocket created.
-  const { clientAddress } = contextValue as GraphContext
+  const { clientAddress } = contextValue as Context
   const answering = pending.get(key) ?? runInThread(key, clientAddress ?? '', request)
   const answer = await answering
   if (answer.kind === 'failed') return null

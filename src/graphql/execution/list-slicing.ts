@@ -1,7 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { defaultFieldResolver, getNamedType, getNullableType, isCompositeType, isListType, isObjectType } from 'graphql'
 import { isTimeSliceOver, nextTimeSlice } from '../../core/concurrency/time-slice.ts'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from '../schema/builder.ts'
 
 /** Items completed per time slice once an operation has to wait. */
 const ITEMS_PER_SLICE = 20

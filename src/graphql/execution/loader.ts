@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from '../schema/builder.ts'
 import { inTimeSlice, whenListsAreComplete } from './list-slicing.ts'
 
 /**

@@ -2,12 +2,12 @@ import type { ObjectRef } from '@pothos/core'
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type PrismaTypes from '../../generated/pothos-types.ts'
-import type { GraphContext } from '../builder.ts'
-import { builder } from '../builder.ts'
 import { costs } from '../document/cost.ts'
+import { PAGE_SIZE } from '../document/page-size.ts'
 import { cacheable } from '../execution/cacheable.ts'
+import type { GraphContext } from '../schema/builder.ts'
+import { builder } from '../schema/builder.ts'
 import type { Edge, Page } from './keyset.ts'
-import { PAGE_SIZE } from './keyset.ts'
 
 type Model = keyof PrismaTypes
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never

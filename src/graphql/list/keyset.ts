@@ -1,9 +1,7 @@
 import type { Issue } from '../../core/errors.ts'
 import { MAX_TIME, MIN_TIME } from '../../core/list-filter.ts'
 import { invalid } from '../../core/validation.ts'
-
-/** The default and the maximum number of rows per page. */
-export const PAGE_SIZE = { default: 20, max: 100 } as const
+import { PAGE_SIZE } from '../document/page-size.ts'
 
 /** The direction of a key, in Prisma's notation. */
 export type Direction = 'asc' | 'desc'

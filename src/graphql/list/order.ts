@@ -1,5 +1,5 @@
 import { invalid } from '../../core/validation.ts'
-import { builder } from '../builder.ts'
+import { builder } from '../schema/builder.ts'
 import { describedValues } from '../schema/descriptions.ts'
 import type { Direction } from './keyset.ts'
 

@@ -4,9 +4,9 @@ import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { outcomesSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
 import type { BulkMode, ChunkRunner, Outcome } from '../../event-log/bulk.ts'
 import { bulk, type bulkModes, MAX_ITEMS } from '../../event-log/bulk.ts'
-import type { GraphContext } from '../builder.ts'
-import { builder } from '../builder.ts'
 import { costs } from '../document/cost.ts'
+import type { GraphContext } from './builder.ts'
+import { builder } from './builder.ts'
 import { IDEMPOTENCY_KEY } from './idempotent-mutation.ts'
 
 const BulkModeRef = builder.enumType('BulkMode', {

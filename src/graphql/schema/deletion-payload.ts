@@ -1,4 +1,4 @@
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 /** Creates the payload type of a mutation that deletes. */
 export function deletionPayload(type: string) {

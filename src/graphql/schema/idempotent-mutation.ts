@@ -2,7 +2,7 @@ import { requireScope } from '../../core/access.ts'
 import type { AnswerSerializer } from '../../core/idempotency.ts'
 import { rowSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Scope } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from './builder.ts'
 
 /** The options of an `idempotencyKey` input field, with the common description. */
 export const IDEMPOTENCY_KEY = { required: false } as const

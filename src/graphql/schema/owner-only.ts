@@ -1,5 +1,5 @@
 import { canReadOrganization } from '../../core/access.ts'
-import type { GraphContext } from '../builder.ts'
+import type { GraphContext } from './builder.ts'
 
 /**
  * Guards a private field of a public type. Such a field is nullable, so that a caller without a key loses only that

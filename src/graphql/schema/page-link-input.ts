@@ -1,4 +1,4 @@
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 /** A link on a page. */
 export const PageLinkInput = builder.inputType('PageLinkInput', {

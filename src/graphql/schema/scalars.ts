@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 

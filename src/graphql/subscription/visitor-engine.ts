@@ -3,9 +3,9 @@ import { createSourceEventStream, execute } from 'graphql'
 import type { Logger } from 'pino'
 import type { Clock } from '../../core/time.ts'
 import type { Follower } from '../../event-log/tail.ts'
-import type { GraphContext } from '../builder.ts'
 import { withoutHttp } from '../document/request-error.ts'
-import { maskError } from '../errors.ts'
+import type { GraphContext } from '../schema/builder.ts'
+import { maskError } from '../schema/errors.ts'
 import { isFollower } from './event-source.ts'
 
 /** The dependencies for running operations as a visitor. */

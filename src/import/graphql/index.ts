@@ -1,8 +1,8 @@
 // The GraphQL types and operations of the feature.
 import { Invalid } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { MAX_HISTORIES, MAX_IMPORTED_DAYS } from '../../monitoring/uptime/imported-history.ts'
 import { MAX_IMPORTED_SUBSCRIBERS } from '../../notification/subscriber/subscriber-import.ts'

@@ -1,9 +1,9 @@
 import type { IncomingBody as IncomingBodyRow } from '../../generated/prisma/client.ts'
 import { IncomingStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import { orderOf } from '../../graphql/list/keyset.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { SHOWN_CHARACTERS, shownBody } from '../received.ts'
 
 export const IncomingBody = builder.objectRef<IncomingBodyRow>('IncomingBody').implement({

@@ -1,6 +1,6 @@
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { IncidentImpact, IncomingMode, IntegrationKind, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { createIntegration, deleteIntegration, rotateIntegration, updateIntegration } from '../integration.ts'

@@ -1,5 +1,5 @@
-import { builder } from '../../graphql/builder.ts'
 import { text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import type { DescribedOption } from '../monitor/option-list.ts'
 import { describedOptions } from '../monitor/option-list.ts'
 import type { DescribedKind } from '../monitor/probe-kinds.ts'

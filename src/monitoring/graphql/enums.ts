@@ -1,5 +1,5 @@
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import { describedKinds } from '../monitor/probe-kinds.ts'

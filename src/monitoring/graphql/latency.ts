@@ -1,6 +1,6 @@
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { LatencyPoint, LatencyRange, LatencyResolution } from '../uptime/latency.ts'
 import { latencyRanges, latencyResolutions, pointCount, readLatencies } from '../uptime/latency.ts'

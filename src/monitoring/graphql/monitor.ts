@@ -1,7 +1,7 @@
 import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { parentsSelect } from '../state/dependency-store.ts'
 import { scheduleOf } from '../state/staleness.ts'

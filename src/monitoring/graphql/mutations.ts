@@ -8,7 +8,7 @@ import {
   Unavailable,
 } from '../../core/errors.ts'
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'

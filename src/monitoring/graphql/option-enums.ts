@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { RecordType } from '../../network/dns/message.ts'
 

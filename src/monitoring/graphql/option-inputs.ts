@@ -1,4 +1,4 @@
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { DnsMatch, DnsRecordType, GroupRequirement, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAboveMs = {

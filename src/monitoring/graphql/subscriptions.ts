@@ -1,6 +1,6 @@
 import { requireScope } from '../../core/access.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { markEndless } from '../../graphql/subscription/subscribe.ts'
 import { ownMonitor } from '../monitor/monitor-events.ts'
 import { ProbeResultEvent } from './probe-result.ts'

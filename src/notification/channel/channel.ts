@@ -4,7 +4,6 @@ import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import type { NotificationContent } from '../content/content.ts'
-import type { MemberPush } from '../push/member-push.ts'
 import type { Mailer } from './mailer.ts'
 
 /** An address as parsed by its channel. */
@@ -72,8 +71,6 @@ export interface SendTools {
   /** Null if email is not set up. */
   readonly mailer: Mailer | null
   readonly now: Clock
-  /** Sends to the browsers of members. Absent where only subscribers are notified. */
-  readonly push?: MemberPush
 }
 
 /** A way to reach subscribers. To add one, write a file and add it to `channels.ts`. */

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { emailText } from '../../account/page/page-settings.ts'
 import { isolate } from '../../language/isolate.ts'
 import type { NotificationContent } from '../content/content.ts'
-import { foldMailbox } from '../mail/mailbox.ts'
 import type { Address, Channel } from './channel.ts'
 import type { MailContent } from './mail-template.ts'
 import { htmlOf, textOf } from './mail-template.ts'
+import { foldMailbox } from './mailbox.ts'
 
 /** The destination of all email, whose limits protect our SMTP server. */
 export const MAIL = 'mail'

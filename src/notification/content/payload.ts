@@ -9,10 +9,10 @@ import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from
 import type { Language } from '../../language/catalogue.ts'
 import { languages } from '../../language/catalogue.ts'
 import { readUpdateFiles } from '../../status/incident/file-store.ts'
-import type { PageScope } from '../../status/page/page-scope.ts'
-import { shows } from '../../status/page/page-scope.ts'
+import type { PageScope } from '../../status/page-scope.ts'
+import { shows } from '../../status/page-scope.ts'
 import { shownServiceOf, statusCausesSelect } from '../../status/service/shown-status.ts'
-import { storedTexts } from '../../status/translations.ts'
+import { storedTexts } from '../../status/timeline/translations.ts'
 
 const referenceFields = { id: z.string(), name: z.string() }
 

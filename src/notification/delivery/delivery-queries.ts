@@ -1,8 +1,8 @@
 import type { Context } from '../../core/context.ts'
 import type { Delivery, Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import { findOwned } from '../../status/ownership.ts'
-import type { DeliveryFilter } from '../list-filter.ts'
-import { deliveriesMatching } from '../list-filter.ts'
+import type { DeliveryFilter } from './list-filter.ts'
+import { deliveriesMatching } from './list-filter.ts'
 
 type Db = Pick<Context, 'db'>
 

@@ -4,10 +4,10 @@ import { createBatchWriter } from '../../core/concurrency/batch-writer.ts'
 import { transaction } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Outcome } from '../channel/channel.ts'
-import { countBounces } from '../mail/bounce.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
+import type { Attempt, DeliveryProgress } from '../queue/attempt.ts'
+import { countBounces } from '../subscriber/bounce.ts'
 import { stopSubscribers } from '../subscriber/subscriber.ts'
-import type { Attempt, DeliveryProgress } from './attempt.ts'
 import type { DueDelivery } from './delivery.ts'
 
 /** The result of a delivery that a worker had claimed. */

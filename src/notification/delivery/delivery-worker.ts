@@ -6,13 +6,13 @@ import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
+import { LEASE, pauses } from '../queue/lease.ts'
 import type { ClaimedDelivery, DeliveryTools } from './deliver.ts'
 import { createDelivering } from './deliver.ts'
 import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
 import type { Slot } from './delivery-slots.ts'
 import { CONCURRENCY, createSlots } from './delivery-slots.ts'
-import { LEASE, pauses } from './lease.ts'
 
 /** A delivery with less time left on its lease is released instead of started. */
 const MIN_LEASE = 50 * SECOND

@@ -8,19 +8,12 @@ import { Conflict } from '../../core/errors.ts'
 import { DAY } from '../../core/time.ts'
 import type { Delivery, Organization, Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import { findOwned } from '../../status/ownership.ts'
-import type { PageScope } from '../../status/page/page-scope.ts'
+import type { PageScope } from '../../status/page-scope.ts'
 import type { PageOwner } from '../content/content.ts'
 import { narrowPayload } from '../content/payload.ts'
+import { readAttempts } from '../queue/attempt.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import { WITHHELD } from '../subscriber/withheld.ts'
-import { readAttempts } from './attempt.ts'
-
-/** The database channel that announces new deliveries. */
-export const DELIVERY_CHANNEL = 'delivery'
-
-/** Wakes the workers once the transaction is committed. */
-export async function notifyDeliveryWorkers({ db }: Pick<Context, 'db'>): Promise<void> {
-  await db.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, '')`
-}
 
 /** The fields of a subscriber that sending needs. */
 type Recipient = Pick<

@@ -7,7 +7,7 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { Notification } from '../content/payload.ts'
 import { buildNotification, serializePayload } from '../content/payload.ts'
 import { dispatchPush } from '../push/queue.ts'
-import { notifyDeliveryWorkers } from './delivery.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 
 /** How many events of an organization one transaction turns into deliveries. */
 const BATCH = 100

@@ -1,5 +1,5 @@
 import type { NotificationContext } from '../context.ts'
 
-declare module '../../graphql/builder.ts' {
+declare module '../../graphql/schema/builder.ts' {
   interface GraphContext extends NotificationContext {}
 }

@@ -1,11 +1,11 @@
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, text } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
-import type { Attempt } from '../delivery/attempt.ts'
-import { readAttempts } from '../delivery/attempt.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { redeliver } from '../delivery/delivery.ts'
+import type { Attempt } from '../queue/attempt.ts'
+import { readAttempts } from '../queue/attempt.ts'
 
 const MOST_ATTEMPTS = 50
 

@@ -1,5 +1,5 @@
 import { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 
 builder.enumType(ChannelKind, {

@@ -1,10 +1,10 @@
 import { canReadOrganization, hasScope } from '../../core/access.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
-import { subscriberState } from '../list-filter.ts'
+import { subscriberState } from '../subscriber/list-filter.ts'
 import { secretsOf } from '../subscriber/token.ts'
 import { SubscriberState } from './enums.ts'
 

@@ -2,7 +2,7 @@ import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReach
 import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { Language } from '../../language/catalogue.ts'

@@ -1,7 +1,7 @@
 import { ChannelKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import type { UpdateAudience as Audience } from '../delivery/update-audience.ts'
 import { readUpdateAudiences } from '../delivery/update-audience.ts'

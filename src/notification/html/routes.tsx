@@ -31,7 +31,7 @@ import {
   segmentOf,
 } from '../../language/choice.ts'
 import { listServices } from '../../status/service/service-queries.ts'
-import { titleIn } from '../../status/translations.ts'
+import { titleIn } from '../../status/timeline/translations.ts'
 import { pageUrl } from '../content/content.ts'
 import { SUBSCRIPTION_PATH } from '../content/links.ts'
 import type { NotificationContext } from '../context.ts'

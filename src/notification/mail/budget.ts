@@ -3,8 +3,6 @@ import { consumeHourly } from '../../account/quota.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { MINUTE, nextUtcDay, nextUtcHour, utcDay } from '../../core/time.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
-import type { DueDelivery } from '../delivery/delivery.ts'
-import { addressOf } from '../subscriber/token.ts'
 import { suppressionIds } from './suppression.ts'
 
 /** The email quotas of an organization per day (UTC). */
@@ -32,7 +30,7 @@ const SPREAD = MINUTE
 const MAX_AGE = 2 * 24 * 60 * MINUTE
 
 /** The quotas, and the key with which mailboxes are hashed in them. */
-interface Quotas {
+export interface MailQuotas {
   readonly usage: Quota
   readonly seal: SecretBox
 }
@@ -52,7 +50,7 @@ export interface CountedMail {
  * or null if it can be sent.
  */
 export async function consumeMail(
-  { usage, seal }: Quotas,
+  { usage, seal }: MailQuotas,
   { organizationId, tier, address, createdAt, countsForOrganization }: CountedMail,
   now: Date,
 ): Promise<Date | null> {
@@ -66,22 +64,6 @@ export async function consumeMail(
     return spread(nextUtcHour(now), createdAt)
   }
   return (await hasBudget()) ? null : tomorrow()
-}
-
-/**
- * Consumes the quotas of a delivery by email, as `consumeMail`. Messages about the subscription itself were counted
- * when they were requested, and retries at their first attempt.
- */
-export async function deferralOf(
-  quotas: Quotas,
-  delivery: Pick<DueDelivery, 'organizationId' | 'seq' | 'failed' | 'createdAt' | 'subscriber' | 'organization'>,
-  now: Date,
-): Promise<Date | null> {
-  const { organizationId, seq, failed, createdAt, subscriber, organization } = delivery
-  if (subscriber.channel !== 'EMAIL' || failed > 0) return null
-  const address = addressOf(quotas.seal, subscriber)
-  const mail = { organizationId, tier: organization.tier, address, createdAt, countsForOrganization: seq !== null }
-  return consumeMail(quotas, mail, now)
 }
 
 /** Returns a time soon after a quota resets: the older the delivery, the sooner. */

@@ -10,8 +10,8 @@ import { validate } from '../../core/validation.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { ChannelKind, StopReason } from '../../generated/prisma/enums.ts'
 import { email } from '../channel/email.ts'
-import { addressOf } from '../subscriber/token.ts'
-import { foldMailbox, mailboxStart } from './mailbox.ts'
+import { foldMailbox, mailboxStart } from '../channel/mailbox.ts'
+import { addressOf } from '../channel/sealed-address.ts'
 
 /** The context of suppressions. */
 export interface SuppressionContext extends Context {

@@ -4,8 +4,8 @@ import { Conflict } from '../../core/errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { languages } from '../../language/catalogue.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../../status/ownership.ts'
-import type { PageScope } from '../../status/page/page-scope.ts'
-import { incidentsOnPage } from '../../status/page/page-scope.ts'
+import type { PageScope } from '../../status/page-scope.ts'
+import { incidentsOnPage } from '../../status/page-scope.ts'
 
 /** Object schema fields of a subscriber's preferences. */
 export const preferenceFields = {

@@ -16,12 +16,13 @@ import { change } from '../../event-log/change.ts'
 import type { Organization, Subscriber } from '../../generated/prisma/client.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageNamed, offeredLanguages } from '../../language/choice.ts'
-import { shows } from '../../status/page/page-scope.ts'
+import { shows } from '../../status/page-scope.ts'
+import { sealAddress } from '../channel/sealed-address.ts'
 import type { NotificationContext } from '../context.ts'
-import { notifyDeliveryWorkers } from '../delivery/delivery.ts'
 import { mailBudgets } from '../mail/budget.ts'
 import type { SuppressionReason } from '../mail/suppression.ts'
 import { mayRequestConfirmation, suppressedAmong } from '../mail/suppression.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import type { ParsedAddress } from './address.ts'
 import { addressFields, readAddress } from './address.ts'
 import type { Preferences } from './preferences.ts'
@@ -35,7 +36,7 @@ import {
   subscriptionFields,
 } from './preferences.ts'
 import { activate, requireSubscriberCapacity } from './subscriber.ts'
-import { newSecret, sealAddress, tokenFields } from './token.ts'
+import { newSecret, tokenFields } from './token.ts'
 
 /** How long a subscription can be confirmed after the request. */
 const CONFIRMATION_WINDOW = 48 * HOUR

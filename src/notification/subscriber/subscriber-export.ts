@@ -2,9 +2,9 @@ import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import type { SubscriberFilter } from '../list-filter.ts'
-import { subscriberState, subscribersMatching } from '../list-filter.ts'
 import { csvLine } from './csv.ts'
+import type { SubscriberFilter } from './list-filter.ts'
+import { subscriberState, subscribersMatching } from './list-filter.ts'
 
 /** How many subscribers one statement reads. */
 const BATCH = 500

@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import type { Incident, Prisma, Subscriber } from '../../generated/prisma/client.ts'
-import type { SubscriberFilter } from '../list-filter.ts'
-import { subscribersMatching } from '../list-filter.ts'
+import type { SubscriberFilter } from './list-filter.ts'
+import { subscribersMatching } from './list-filter.ts'
 
 type Db = Pick<Context, 'db'>
 

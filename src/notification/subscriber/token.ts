@@ -40,23 +40,3 @@ export function secretsOf(seal: SecretBox, subscriber: SecretFields, now: Date):
 }
 
 type SecretFields = Pick<Subscriber, 'id' | 'secret' | 'formerSecret' | 'formerSecretUntil'>
-
-/**
- * Returns an address as stored: sealed unless it is an email address, because anyone who knows another address can post
- * there.
- */
-export function sealAddress(
-  seal: SecretBox,
-  { id, channel }: Pick<Subscriber, 'id' | 'channel'>,
-  address: string,
-): string {
-  return channel === 'EMAIL' ? address : seal.seal(address, `${id} address`)
-}
-
-/** Returns the address of a subscriber. */
-export function addressOf(
-  seal: SecretBox,
-  { id, channel, address }: Pick<Subscriber, 'id' | 'channel' | 'address'>,
-): string {
-  return channel === 'EMAIL' ? address : seal.open(address, `${id} address`)
-}

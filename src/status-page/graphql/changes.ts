@@ -2,16 +2,17 @@ import { requirePage } from '../../account/page/page-guard.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { BROADCAST } from '../../graphql/subscription/shared-execution.ts'
+import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { languageOfTag } from '../../language/choice.ts'
 import { followPage } from '../../status/page/page-events.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { inLanguage, pageAddressOf, pageAddressOfHost } from '../html/page-address.ts'
 import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
+import type { PageAddress } from '../page-address.ts'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from '../page-address.ts'
 import type { PagePatch } from '../page-cache.ts'
 
 /** The address of an open page. */
@@ -110,7 +111,7 @@ async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId 
  */
 async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
   const { pages } = ctx
-  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(host, pages)
+  const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(hostNameOf(host), pages)
   if (address !== null) await requirePage(ctx, address.host === null ? { slug } : { pageId: address.owner })
   return address && inLanguage(address, language)
 }

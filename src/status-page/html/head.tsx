@@ -2,7 +2,7 @@ import { raw } from 'hono/html'
 import { logoUrlAt } from '../../account/page/logo.ts'
 import { segmentOf } from '../../language/choice.ts'
 import { OPEN_GRAPH_IMAGE_SIZE } from '../open-graph-image.ts'
-import { documentPath } from './page-address.ts'
+import { documentPath } from '../page-address.ts'
 import type { PageContext } from './page-layout.tsx'
 
 /** The metadata of a page for search engines, feed readers and link previews. */

@@ -2,12 +2,13 @@ import type { Context } from 'hono'
 import { shownLogo } from '../../account/page/logo.ts'
 import { NotFound } from '../../core/errors.ts'
 import { respondInOwnersFrame } from '../../http/page/owner-frame.tsx'
+import { hostNameOf } from '../../http/request/host-header.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { languageOfTag, ownersLang } from '../../language/choice.ts'
-import { documentLanguage } from '../document.ts'
+import { documentLanguage } from '../document-language.ts'
+import type { PageAddress } from '../page-address.ts'
+import { inLanguage, pageAddressOf, pageAddressOfHost } from '../page-address.ts'
 import { sharedState } from '../shared-state.ts'
-import type { PageAddress } from './page-address.ts'
-import { inLanguage, pageAddressOf, pageAddressOfHost } from './page-address.ts'
 import type { PageSource } from './rendered-page.tsx'
 
 /** Answers in the owner's look that a status page has nothing at this address. Null: the status page does not exist. */
@@ -41,7 +42,7 @@ export function respondMissingPath(c: Context, source: PageSource): Promise<Resp
 /** Answers for an unknown path of a custom domain, like `respondMissing`. Null: the host is not one. */
 export async function respondMissingOnDomain(c: Context, source: PageSource): Promise<Response | null> {
   const [first = ''] = c.req.path.split('/').slice(1)
-  const address = first === 'access' ? null : await pageAddressOfHost(c.req.header('host'), source)
+  const address = first === 'access' ? null : await pageAddressOfHost(hostNameOf(c.req.header('host')), source)
   return address && respondMissing(c, source, inLanguage(address, languageOfTag(first)))
 }
 

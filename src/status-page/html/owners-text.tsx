@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { piecesOf } from '../../language/isolate.ts'
-import type { InLanguage } from '../../status/translations.ts'
-import { titleIn } from '../../status/translations.ts'
+import type { InLanguage } from '../../status/timeline/translations.ts'
+import { titleIn } from '../../status/timeline/translations.ts'
 import type { PageContext } from './page-layout.tsx'
 
 /**

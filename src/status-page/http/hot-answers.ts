@@ -4,9 +4,9 @@ import type { Context } from 'hono'
 import type { PageGuard } from '../../account/page/page-guard.ts'
 import { writeAnswer } from '../../http/response/send-answer.ts'
 import { preferredLanguage } from '../../language/choice.ts'
-import type { PageAddress } from '../html/page-address.ts'
-import { answerOf } from '../html/page-response.tsx'
+import type { PageAddress } from '../page-address.ts'
 import type { KnownAddress, PageCache } from '../page-cache.ts'
+import { answerOf } from './page-response.tsx'
 
 /** Longer addresses are not remembered, because they are rarely shared. */
 const MAX_ADDRESS_LENGTH = 500

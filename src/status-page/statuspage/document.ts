@@ -3,7 +3,7 @@ import type { Incident as IncidentRow, Maintenance } from '../../generated/prism
 import type { Language } from '../../language/catalogue.ts'
 import type { PageState } from '../../status/page/page-state.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../../status/timeline/timeline-reader.ts'
-import { inLanguage } from '../../status/translations.ts'
+import { inLanguage } from '../../status/timeline/translations.ts'
 import { bounds } from '../bounds.ts'
 import { readNewestIncidents, readNewestMaintenances } from '../timeline-queries.ts'
 import type { Component } from './component.ts'

@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import { orderOf } from '../../graphql/list/keyset.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
 
 /** The order of services and groups on the page. */
 export const inPageOrder = [{ position: 'asc' }, { id: 'asc' }] satisfies Prisma.ServiceOrderByWithRelationInput[]

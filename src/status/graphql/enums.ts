@@ -7,7 +7,7 @@ import {
   MaintenanceStatus,
   ServiceStatus,
 } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { Indicator } from '../service/shown-status.ts'
 

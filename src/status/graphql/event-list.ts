@@ -6,13 +6,13 @@ import { decodeCursor, encodeCursor } from '../../event-log/event.ts'
 import { deletedAfter } from '../../event-log/event-queries.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { EventKind } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
-import { builder } from '../../graphql/builder.ts'
 import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import type { Direction, Order, Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 
 /** The filter of the audit trail. */
 export const EventFilter = builder.inputType('EventFilter', {

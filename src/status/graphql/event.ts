@@ -1,8 +1,8 @@
 import { recordedActorName } from '../../account/actor-name.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 
 /** An event in the audit trail. */
 export const AuditEvent = builder.prismaObject('Event', {

@@ -1,6 +1,6 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -14,8 +14,8 @@ import {
 import { instantOf, nextDates, ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import type { BothTexts } from '../translations.ts'
-import { storedTexts } from '../translations.ts'
+import type { BothTexts } from '../timeline/translations.ts'
+import { storedTexts } from '../timeline/translations.ts'
 import { Service } from './service.ts'
 import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
 

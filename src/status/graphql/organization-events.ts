@@ -4,8 +4,8 @@ import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { AuditEvent } from './event.ts'
 
 const OrganizationEvent = builder.objectRef<Event | Gap>('OrganizationEvent').implement({

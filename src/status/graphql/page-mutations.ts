@@ -1,6 +1,6 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import type { DeletedPage } from '../page/page.ts'

@@ -1,6 +1,6 @@
 import { updatePageReports } from '../../account/page/page-reports.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { StatusPage } from './page.ts'
 

@@ -1,10 +1,10 @@
 import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
 import { isObjectType } from 'graphql'
 import type { Page } from '../../account/page/page.ts'
-import type { GraphContext } from '../../graphql/builder.ts'
+import type { GraphContext } from '../../graphql/schema/builder.ts'
 import type { Path } from '../../graphql/subscription/path-value.ts'
 import { countedUptime, createPathValue } from '../../graphql/subscription/path-value.ts'
-import { shows } from '../page/page-scope.ts'
+import { shows } from '../page-scope.ts'
 
 /** The page under which each part of a result is read. */
 const pages = createPathValue<Page>()

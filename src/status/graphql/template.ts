@@ -1,12 +1,12 @@
 import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import type { FilledTemplate as Filled, Template as TemplateRow } from '../template.ts'
+import type { FilledTemplate as Filled, Template as TemplateRow } from '../template/template.ts'
 import {
   createTemplate,
   deleteTemplate,
@@ -15,10 +15,10 @@ import {
   MAX_TEMPLATES,
   readTemplates,
   updateTemplate,
-} from '../template.ts'
-import { placeholders } from '../template-text.ts'
+} from '../template/template.ts'
+import { placeholders } from '../template/template-text.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { bothIn } from '../translations.ts'
+import { bothIn } from '../timeline/translations.ts'
 import { IncidentServiceInput } from './incident.ts'
 import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'
 

@@ -1,10 +1,10 @@
 import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import { builder } from '../../graphql/builder.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
+import { builder } from '../../graphql/schema/builder.ts'
 import { Language, languages } from '../../language/catalogue.ts'
-import { MAX_TRANSLATED_LENGTH, storedTexts } from '../translations.ts'
+import { MAX_TRANSLATED_LENGTH, storedTexts } from '../timeline/translations.ts'
 
 /** A text in another language. */
 interface Translated {

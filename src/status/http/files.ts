@@ -11,11 +11,9 @@ import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import { sendFile } from '../../http/response/send-file.ts'
 import { isPicture, MAX_FILE_BYTES } from '../incident/file-content.ts'
+import { filePath, INCIDENTS_PATH } from '../incident/file-path.ts'
 import { type FileInfo, readFileContent } from '../incident/file-store.ts'
 import { uploadIncidentFiles } from '../incident/incident-file.ts'
-
-/** The path of the incidents of the REST API. */
-export const INCIDENTS_PATH = '/api/v1/incidents'
 
 /** A form has one file, and a few short fields. */
 const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
@@ -25,11 +23,6 @@ const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
  */
 const MAX_UPLOADS = 12
 const MAX_UPLOADS_OF_ONE = 2
-
-/** Returns the path at which members and API clients read a file. */
-export function filePath({ incidentId, id }: Pick<FileInfo, 'incidentId' | 'id'>): string {
-  return `${INCIDENTS_PATH}/${incidentId}/files/${id}`
-}
 
 /** The dependencies of the routes of files. */
 export interface FileRouteOptions {

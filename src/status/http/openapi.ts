@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ZodOpenApiObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi'
 import { errorJson } from '../../http/response/error-schema.ts'
 import { MAX_ALT_LENGTH, MAX_FILE_BYTES } from '../incident/file-content.ts'
-import { INCIDENTS_PATH } from './files.ts'
+import { INCIDENTS_PATH } from '../incident/file-path.ts'
 
 const tags = ['Incidents']
 const security: NonNullable<ZodOpenApiObject['security']> = [{ bearer: [] }, { header: [] }]

@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Incident, IncidentStatus, ServiceStatus } from '../../generated/prisma/client.ts'
+import { requireNotInFuture } from '../timeline/update-time.ts'
 
 /** The parts of an update that determine the incident's state. */
 export interface TimelineItem {
@@ -47,19 +48,6 @@ export function changedServices(was: DerivedState, is: DerivedState): Map<string
   const ids = [...new Set([...was.services.keys(), ...is.services.keys()])]
   const changed = ids.filter((id) => was.services.get(id) !== is.services.get(id))
   return new Map(changed.map((id) => [id, is.services.get(id) ?? null]))
-}
-
-/** Returns the wanted time, or the first free millisecond after it. */
-export function firstFreeTime(wanted: Date, taken: readonly Date[]): Date {
-  const times = new Set(taken.map((each) => each.getTime()))
-  let time = wanted.getTime()
-  while (times.has(time)) time += 1
-  return new Date(time)
-}
-
-/** @throws Invalid if the time is in the future. */
-export function requireNotInFuture(path: string, at: Date | null | undefined, now: Date): void {
-  if (at && at > now) throw invalid([{ path: [path], message: 'must not be in the future' }])
 }
 
 /** @throws Invalid if the incident would be resolved before it started. */

@@ -1,7 +1,7 @@
 import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
-import { isPublicIncident } from '../page/page-scope.ts'
+import { isPublicIncident } from '../page-scope.ts'
 import type { IncidentEffect, ServiceUpdate } from './incident-effects.ts'
 import { effectsOf } from './incident-effects.ts'
 

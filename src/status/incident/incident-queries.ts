@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import type { Incident, IncidentService, Service } from '../../generated/prisma/client.ts'
-import type { PageScope } from '../page/page-scope.ts'
-import { incidentsOnPage } from '../page/page-scope.ts'
+import type { PageScope } from '../page-scope.ts'
+import { incidentsOnPage } from '../page-scope.ts'
 
 type Db = Pick<Context, 'db'>
 

@@ -8,7 +8,7 @@ import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 
 /**

@@ -11,7 +11,7 @@ import { change, changeBySql } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
 import { IncidentStatus } from '../../generated/prisma/enums.ts'
 import { findOwned, notFound, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   MAX_UPDATES,
   message,
@@ -19,19 +19,14 @@ import {
   requireRoomForUpdate,
   tellSubscribers,
 } from '../timeline/timeline-limits.ts'
+import type { MessageChanges, TitleChanges } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { MessageChanges, TitleChanges } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
+import { firstFreeTime, requireNotInFuture } from '../timeline/update-time.ts'
 import type { PlacedFile } from './file-store.ts'
 import { addFiles, checkFiles, fileIds } from './file-store.ts'
 import { incidentEvent, manual, requireOwnTimeline } from './incident.ts'
-import {
-  correctTimeline,
-  firstFreeTime,
-  readTimeline,
-  requireNotInFuture,
-  requireStartBeforeEnd,
-} from './incident-corrections.ts'
+import { correctTimeline, readTimeline, requireStartBeforeEnd } from './incident-corrections.ts'
 import type { ServiceStatuses } from './incident-services.ts'
 import {
   ownServices,

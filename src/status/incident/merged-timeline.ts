@@ -1,5 +1,5 @@
 import type { IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { firstFreeTime } from './incident-corrections.ts'
+import { firstFreeTime } from '../timeline/update-time.ts'
 
 /** The timeline of an incident to merge. */
 export interface MergedPart {

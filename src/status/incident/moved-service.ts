@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
-import { firstFreeTime } from './incident-corrections.ts'
+import { firstFreeTime } from '../timeline/update-time.ts'
 import type { JointUpdate, MergedPart } from './merged-timeline.ts'
 import { severities } from './merged-timeline.ts'
 

@@ -12,7 +12,7 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
-import { formerServices } from '../page/page-scope.ts'
+import { formerServices } from '../page-scope.ts'
 import {
   message,
   optionalMessage,
@@ -21,9 +21,9 @@ import {
   tellSubscribers,
   titleText,
 } from '../timeline/timeline-limits.ts'
+import type { Translations } from '../timeline/translations.ts'
+import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { prepareUpdateEdit } from '../timeline/update-edit.ts'
-import type { Translations } from '../translations.ts'
-import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../translations.ts'
 import type { Plan } from './maintenance-schedule.ts'
 import {
   createPlan,

@@ -9,7 +9,7 @@ import { isFor } from '../../event-log/audience.ts'
 import type { EventLog, Follower, Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
-import { concernsPage } from './page-scope.ts'
+import { concernsPage } from '../page-scope.ts'
 
 /** Only slugs of this form are looked up in the database. */
 const SLUG = /^[a-z0-9-]{1,100}$/

@@ -15,9 +15,9 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { IncidentHistoryJson } from '../incident/incident-effect-reader.ts'
 import { incidentHistoryJson } from '../incident/incident-effect-reader.ts'
+import { concerns, isPublicIncident } from '../page-scope.ts'
 import type { TimelineBounds, TimelineJson } from '../timeline/timeline-reader.ts'
 import { timelinesJson } from '../timeline/timeline-reader.ts'
-import { concerns, isPublicIncident } from './page-scope.ts'
 
 /** A row in JSON, where times are text. */
 type Json<T> = { readonly [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] }

@@ -2,10 +2,10 @@ import type { Database } from '../../core/context.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { PageScope } from '../page-scope.ts'
+import { concerns, isPublicIncident, shownCondition } from '../page-scope.ts'
 import type { PageStatus } from '../service/shown-status.ts'
 import { pageStatus, shownServiceOf } from '../service/shown-status.ts'
-import type { PageScope } from './page-scope.ts'
-import { concerns, isPublicIncident, shownCondition } from './page-scope.ts'
 
 /** The causes of a page's status. */
 export interface PageCauses {

@@ -4,8 +4,8 @@ import type { Context } from '../../core/context.ts'
 import { htmlOf, renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { validate } from '../../core/validation.ts'
 import type { Language } from '../../language/catalogue.ts'
-import { messageChanges, storedTexts, translations } from '../translations.ts'
 import { message } from './timeline-limits.ts'
+import { messageChanges, storedTexts, translations } from './translations.ts'
 
 /** An unsaved message, in HTML. */
 export interface MessagePreview {

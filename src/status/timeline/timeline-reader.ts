@@ -1,14 +1,13 @@
 import type { Database } from '../../core/context.ts'
 import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import { htmlOf } from '../../core/markdown/markdown-rendering.ts'
-import type { Incident, Maintenance } from '../../generated/prisma/client.ts'
+import type { Incident, IncidentFile, Maintenance } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { Language } from '../../language/catalogue.ts'
-import type { FileInfo } from '../incident/file-store.ts'
-import type { PageScope } from '../page/page-scope.ts'
-import { shownCondition } from '../page/page-scope.ts'
-import { bodiesOf } from '../translations.ts'
+import type { PageScope } from '../page-scope.ts'
+import { shownCondition } from '../page-scope.ts'
+import { bodiesOf } from './translations.ts'
 
 /** An update of a timeline, as read. */
 export interface TimelineUpdate<S> {
@@ -25,7 +24,7 @@ export interface TimelineUpdate<S> {
 }
 
 /** A file of an update. */
-export type TimelineFile = Pick<FileInfo, 'id' | 'name' | 'type' | 'size' | 'alt' | 'width' | 'height'>
+export type TimelineFile = Pick<IncidentFile, 'id' | 'name' | 'type' | 'size' | 'alt' | 'width' | 'height'>
 
 /** The newest updates and the affected services, within the requested bounds, and the total counts. */
 export interface Timeline<S> {

@@ -4,9 +4,9 @@ import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import type { IncidentUpdate } from '../../generated/prisma/client.ts'
-import { firstFreeTime, requireNotInFuture } from '../incident/incident-corrections.ts'
-import { changedMessages, messageChanges, translations } from '../translations.ts'
 import { message } from './timeline-limits.ts'
+import { changedMessages, messageChanges, translations } from './translations.ts'
+import { firstFreeTime, requireNotInFuture } from './update-time.ts'
 
 const updateEdit = z.object({
   id: z.string(),

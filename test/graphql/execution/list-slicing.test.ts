@@ -1,9 +1,9 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { buildSchema, execute, isObjectType, parse } from 'graphql'
 import { expect, test } from 'vitest'
-import type { GraphContext } from '../../../src/graphql/builder.ts'
 import { completeListsInSlices } from '../../../src/graphql/execution/list-slicing.ts'
 import { batchPerOperation } from '../../../src/graphql/execution/loader.ts'
+import type { GraphContext } from '../../../src/graphql/schema/builder.ts'
 
 const COUNT = 300
 const document = parse('{ things { number double } }')

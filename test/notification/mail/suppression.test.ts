@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StopReason } from '../../../src/generated/prisma/enums.ts'
-import { reportBounce } from '../../../src/notification/mail/bounce.ts'
 import { liftSuppression, suppressionScope, suppressStopped } from '../../../src/notification/mail/suppression.ts'
+import { reportBounce } from '../../../src/notification/subscriber/bounce.ts'
 import { subscribe } from '../../../src/notification/subscriber/subscribe.ts'
 import { confirmSubscription, deleteSubscriber, unsubscribe } from '../../../src/notification/subscriber/subscriber.ts'
 import { importSubscribers } from '../../../src/notification/subscriber/subscriber-import.ts'

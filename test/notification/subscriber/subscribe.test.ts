@@ -1,8 +1,8 @@
 // @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { deleteOldDeliveries } from '../../../src/notification/delivery/delivery.ts'
-import { reportBounce } from '../../../src/notification/mail/bounce.ts'
 import { readAddress } from '../../../src/notification/subscriber/address.ts'
+import { reportBounce } from '../../../src/notification/subscriber/bounce.ts'
 import { subscribe } from '../../../src/notification/subscriber/subscribe.ts'
 import {
   confirmSubscription,

@@ -3,7 +3,7 @@ import { Conflict, NotFound } from '../../../core/errors.ts'
 import { invalid } from '../../../core/validation.ts'
 import { bulk } from '../../../event-log/bulk.ts'
 import type { SubmittedForm } from '../../../http/page/form.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from './context.ts'
 
 /**
  * Returns the selected ids of a form.

@@ -13,7 +13,7 @@ import { holdForm, keepHeldForm } from '../../../people/html/held-form.tsx'
 import { waysOf } from '../../../people/html/routes.tsx'
 import { ConfirmForm, SignInForm } from '../../../people/html/sign-in.tsx'
 import { readPerson } from '../../../people/user.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from './context.ts'
 
 /** The dependencies of the console. */
 export interface ConsoleOptions {

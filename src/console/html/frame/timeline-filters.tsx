@@ -7,8 +7,8 @@ import { invalid } from '../../../core/validation.ts'
 import type { Choice } from '../../../http/page/form.tsx'
 import { FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
 import type { Zone } from '../../../status-page/time-format.ts'
-import type { OfferedService } from '../services/service-fields.tsx'
-import { MAX_OFFERED } from '../services/service-fields.tsx'
+import type { OfferedService } from './offered-service.ts'
+import { MAX_OFFERED } from './offered-service.ts'
 import type { ListPage } from './paging.tsx'
 
 /** A page of a list, and why its filter was refused; null: it was accepted. */

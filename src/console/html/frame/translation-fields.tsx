@@ -7,7 +7,7 @@ import type { Language } from '../../../language/catalogue.ts'
 import { wordsOf } from '../../../language/catalogue.ts'
 import { offeredLanguages } from '../../../language/choice.ts'
 import { message as messageText, titleText } from '../../../status/timeline/timeline-limits.ts'
-import { storedTexts } from '../../../status/translations.ts'
+import { storedTexts } from '../../../status/timeline/translations.ts'
 import { currentValue } from './edit-fields.tsx'
 import type { Screen } from './screen.tsx'
 

@@ -1,6 +1,6 @@
 import type { FormState } from '../../../http/page/form.tsx'
 import { SelectField, TextField, textRules } from '../../../http/page/form.tsx'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { message as messageText } from '../../../status/timeline/timeline-limits.ts'
 import type { IncidentWithTimeline } from '../../../status/timeline/timeline-reader.ts'
@@ -15,9 +15,9 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
 import { TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { ServiceStatusFields } from '../services/service-fields.tsx'
 import { FileFields } from './incident-files.tsx'
 import { statusChoices } from './new-incident.tsx'

@@ -2,18 +2,17 @@ import { nameText } from '../../../core/validation.ts'
 import type { TemplateKind } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
-import type { Template } from '../../../status/template.ts'
+import type { Template } from '../../../status/template/template.ts'
 import {
   createTemplate,
   deleteTemplate,
   findTemplate,
   readTemplates,
   updateTemplate,
-} from '../../../status/template.ts'
-import { placeholders } from '../../../status/template-text.ts'
+} from '../../../status/template/template.ts'
+import { placeholders } from '../../../status/template/template-text.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import { bothIn } from '../../../status/translations.ts'
-import { FirstStep } from '../first-step.tsx'
+import { bothIn } from '../../../status/timeline/translations.ts'
 import {
   ConfirmDeletion,
   currentTellSubscribers,
@@ -25,11 +24,12 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import {
   isDraft,
   readServiceIds,

@@ -3,7 +3,7 @@ import { htmlOf } from '../../../core/markdown/markdown-rendering.ts'
 import type { Prisma } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from '../frame/context.ts'
 import {
   ConfirmDeletion,
   currentTime,

@@ -23,12 +23,12 @@ import {
   TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { readTranslations, TRANSLATIONS, TranslationFields } from '../frame/translation-fields.tsx'
 import { beforeIn } from '../incidents/incident.tsx'
 import { EditableTimeline, OlderUpdates, TIMELINE_BOUNDS } from '../incidents/timeline-parts.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 
 /** The effect of the choice to notify subscribers on automatic updates. */

@@ -2,8 +2,8 @@ import { NotFound } from '../../../core/errors.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { deleteMonitor } from '../../../monitoring/monitor/monitor.ts'
 import { readMonitorNames } from '../../../monitoring/monitor/monitor-queries.ts'
-import { chosenIn, DeletionForm } from '../choose.tsx'
 import { applyToEach, chosenIds } from '../frame/bulk.ts'
+import { chosenIn, DeletionForm } from '../frame/choose.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 
 /** Adds the page that deletes the monitors with the `ids` in its address. */

@@ -1,8 +1,15 @@
 import type { Monitor } from '../../../generated/prisma/client.ts'
-import type { MonitorKind, ProbeOutcome } from '../../../generated/prisma/enums.ts'
+import type { MonitorKind, MonitorState, ProbeOutcome } from '../../../generated/prisma/enums.ts'
 import type { DescribedKind } from '../../../monitoring/monitor/probe-kinds.ts'
 import { describedKinds } from '../../../monitoring/monitor/probe-kinds.ts'
-import { monitorStateNames } from '../now.tsx'
+
+export const monitorStateNames = {
+  PENDING: 'Pending',
+  UP: 'Up',
+  DEGRADED: 'Degraded',
+  DOWN: 'Down',
+  PAUSED: 'Paused',
+} as const satisfies Record<MonitorState, string>
 
 const described = Object.fromEntries(
   Object.entries(describedKinds).map(([kind, { words }]) => [kind, { name: words.name, about: words.about }]),

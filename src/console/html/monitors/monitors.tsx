@@ -14,14 +14,13 @@ import { Time } from '../../../status-page/html/time.tsx'
 import { barLabel, DayBars } from '../../../status-page/html/uptime.tsx'
 import type { ServiceHistory } from '../../../status-page/service-history.ts'
 import { barView, importedIn } from '../../../status-page/service-history.ts'
-import { Choose, ChooseAll } from '../choose.tsx'
-import { FirstStep } from '../first-step.tsx'
 import { applyToEach, chosenIds } from '../frame/bulk.ts'
+import { Choose, ChooseAll } from '../frame/choose.tsx'
+import { FirstStep } from '../frame/first-step.tsx'
 import type { ListPage } from '../frame/paging.tsx'
 import { byCreation, choiceParam, FilterForm, PageLinks, queryOf, readListPage, textParam } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { monitorStateNames } from '../now.tsx'
-import { kinds, outcomeNames, shownState } from './monitor-words.ts'
+import { kinds, monitorStateNames, outcomeNames, shownState } from './monitor-words.ts'
 
 /** The days in the bar of each monitor. */
 const DAYS = 30

@@ -7,7 +7,7 @@ import { emptyForm, formStatus } from '../../../http/page/form.tsx'
 import type { Site } from '../../../http/page/layout.tsx'
 import { Document } from '../../../http/page/layout.tsx'
 import { privateHeaders } from '../../../people/html/frame.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from '../frame/context.ts'
 import type { ConsoleOptions, ScreenRoutes } from '../frame/screen-routes.tsx'
 import { createScreenRoutes } from '../frame/screen-routes.tsx'
 

@@ -22,9 +22,9 @@ import {
   textRules,
 } from '../../../http/page/form.tsx'
 import { CurrentValue, currentValue, isOutdated } from '../frame/edit-fields.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
-import type { OfferedService } from '../services/service-fields.tsx'
 import { currentServices, readServiceIds, ServiceChoice } from '../services/service-fields.tsx'
 
 /** The fields of every page, for `EditProblem`. */

@@ -6,19 +6,12 @@ import { listServices } from '../../../status/service/service-queries.ts'
 import { serviceStatusLabels } from '../../../status-page/view.ts'
 import { CurrentValue, currentValue } from '../frame/edit-fields.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.tsx'
+import type { OfferedService } from '../frame/offered-service.ts'
+import { MAX_OFFERED } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
-
-/** A service in a form. */
-export interface OfferedService {
-  readonly id: string
-  readonly name: string
-}
 
 /** The statuses that an incident can give a service. */
 const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'] as const
-
-/** The maximum number of services in a form; others can be found by name. */
-export const MAX_OFFERED = 50
 
 /** Reads the names of all services, in page order. */
 export function readServiceNames({ ctx, organization }: Screen): Promise<OfferedService[]> {

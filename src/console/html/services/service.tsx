@@ -11,7 +11,7 @@ import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField }
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
-import { monitorStateNames } from '../now.tsx'
+import { monitorStateNames } from '../monitors/monitor-words.ts'
 
 /** The maximum number of monitors listed with their service. */
 const MAX_MONITORS = 100

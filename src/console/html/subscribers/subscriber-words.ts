@@ -1,5 +1,5 @@
 import type { ChannelKind, DeliveryStatus, StopReason, Topic } from '../../../generated/prisma/enums.ts'
-import type { SubscriberStateName } from '../../../notification/list-filter.ts'
+import type { SubscriberStateName } from '../../../notification/subscriber/list-filter.ts'
 
 export const channelNames = {
   EMAIL: 'Mail',

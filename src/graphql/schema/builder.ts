@@ -1,0 +1,106 @@
+import SchemaBuilder from '@pothos/core'
+import ErrorsPlugin from '@pothos/plugin-errors'
+import PrismaPlugin from '@pothos/plugin-prisma'
+import RelayPlugin from '@pothos/plugin-relay'
+import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
+import type { Context } from '../../core/context.ts'
+import { Forbidden, Unauthenticated } from '../../core/errors.ts'
+import { typeOfId } from '../../core/id.ts'
+import { invalid } from '../../core/validation.ts'
+import type { EventLog } from '../../event-log/tail.ts'
+import type PrismaTypes from '../../generated/pothos-types.ts'
+import { getDatamodel } from '../../generated/pothos-types.ts'
+import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { costs, STATEMENT_COST } from '../document/cost.ts'
+import { PAGE_SIZE } from '../document/page-size.ts'
+
+/** The context of every resolver. Rooms add the members for their own resolvers. */
+export interface GraphContext extends Context {
+  /** Never a transaction's client: a resolver that writes calls a domain function, which opens its own transaction. */
+  readonly db: PrismaClient
+  readonly eventLog: EventLog
+  /** Collects what the response shows, if it may be cached. */
+  readonly shown?: Shown
+}
+
+/** The content of a response, for the answer cache. */
+export interface Shown {
+  /** The organizations whose data root fields have read; null: one that does not exist. */
+  readonly organizationIds: Set<string | null>
+  /** Whether it contains a private page, so that the answer depends on the caller. */
+  isPrivate: boolean
+  /** Whether an error removed a part of the answer. */
+  isPartial: boolean
+}
+
+/** An interface, so that the compiler does not expand it at each use. */
+export interface SchemaTypes {
+  Context: GraphContext
+  PrismaTypes: PrismaTypes
+  DefaultFieldNullability: false
+  DefaultInputFieldRequiredness: true
+  AuthScopes: Record<never, never>
+  Scalars: {
+    ID: { Input: string; Output: string }
+    DateTime: { Input: Date; Output: Date }
+    JsonValue: { Input: string | number | boolean; Output: string | number | boolean }
+    StatusRange: { Input: string; Output: string }
+  }
+}
+
+/**
+ * The schema builder. It imports no feature; features import it. The errors plugin comes first, because it wraps
+ * resolvers.
+ */
+export const builder = new SchemaBuilder<SchemaTypes>({
+  plugins: [ErrorsPlugin, RelayPlugin, ScopeAuthPlugin, PrismaPlugin],
+  defaultFieldNullability: false,
+  defaultInputFieldRequiredness: true,
+  errors: { directResult: true, defaultTypes: [] },
+  relay: {
+    clientMutationId: 'omit',
+    // Ids have a type prefix and are the same in the API as in the database.
+    encodeGlobalID: (_type, id) => String(id),
+    decodeGlobalID: parseId,
+    nodeQueryOptions: {
+      description: 'Returns the object with this id. Null if it does not exist or the caller may not see it.',
+      extensions: costs({ itself: STATEMENT_COST, about: ({ id }) => ({ objects: [String(id)] }) }),
+    },
+    nodesQueryOptions: {
+      description:
+        'Returns the objects with these ids, at most 100. Null for an object that does not exist or that the caller may not see.',
+      extensions: costs({
+        itself: STATEMENT_COST,
+        items: ({ ids }) => (Array.isArray(ids) ? ids.length : 0),
+        each: STATEMENT_COST,
+        about: ({ ids }) => ({ objects: Array.isArray(ids) ? ids.map(String) : [] }),
+      }),
+      resolve: (_root, { ids }, _ctx, _info, resolveNodes) => {
+        if (ids.length > PAGE_SIZE.max) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE_SIZE.max}` }])
+        return resolveNodes(ids)
+      },
+    },
+  },
+  scopeAuth: {
+    authScopes: () => ({}),
+    authorizeOnSubscribe: true,
+    unauthorizedError: (_parent, { actor }) =>
+      actor.kind === 'visitor'
+        ? new Unauthenticated('UNAUTHENTICATED', 'Send an API key of the organization.')
+        : new Forbidden('FORBIDDEN', 'Your API key does not permit this.'),
+  },
+  prisma: {
+    client: (ctx) => ctx.db,
+    dmmf: getDatamodel(),
+  },
+})
+
+builder.queryType({ description: 'The root of all queries.' })
+builder.mutationType({ description: 'The root of all mutations.' })
+builder.subscriptionType({ description: 'The root of all subscriptions.' })
+
+/** Invalid ids must not reach the database; an empty id matches no organization. */
+function parseId(id: string): { typename: string; id: string } {
+  const typename = typeOfId(id)
+  return typename === null ? { typename: 'Organization', id: '' } : { typename, id }
+}
