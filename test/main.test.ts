@@ -189,7 +189,7 @@ describe('a failed start exits with 1 and a clear message', () => {
   test('an unreachable database server, without its password', async () => {
     const port = await freePort()
     const said = await refusal({ DATABASE_URL: `postgresql://me:hush@127.0.0.1:${port}/allclear` })
-    expect(said).toContain(`No connection to the database allclear at 127.0.0.1:${port}`)
+    expect(said).toContain(`Could not connect to the database allclear at 127.0.0.1:${port}`)
     expect(said).not.toContain('hush')
   })
 
@@ -204,7 +204,7 @@ describe('a failed start exits with 1 and a clear message', () => {
 
   test('a DATA_DIR that cannot be created', async () => {
     expect(await refusal({ DATA_DIR: '/dev/null/data' })).toContain(
-      'The embedded database in /dev/null/data does not open',
+      'Could not open the embedded database in /dev/null/data',
     )
   })
 })

@@ -3,8 +3,8 @@ import type { KindFor } from '../event-log/audience.ts'
 import { isFor } from '../event-log/audience.ts'
 import type { Event, Monitor } from '../generated/prisma/client.ts'
 import type { AlertChange, EventKind, MonitorKind, MonitorState } from '../generated/prisma/enums.ts'
+import { unknownGroupReason } from '../monitoring/group/group-cause.ts'
 import { readMembers } from '../monitoring/group/group-store.ts'
-import { unknownGroupReason } from '../monitoring/group/group-words.ts'
 import { isCertificateProblem } from '../monitoring/probe/certificate-expiry.ts'
 
 /** What an event means for the alert of its monitor or objective: a failure, a recovery, or the end of watching. */

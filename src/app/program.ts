@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { BegunOpening } from '../database/embedded/begun-opening.ts'
-import { provideOpening } from '../database/embedded/begun-opening.ts'
+import type { EarlyOpening } from '../database/embedded/early-opening.ts'
+import { provideEarlyOpening } from '../database/embedded/early-opening.ts'
 import { examineSettings } from '../diagnosis/settings.ts'
 import { bundledAssets, writeBundled } from '../http/assets/assets.ts'
 import * as backups from './backup.ts'
@@ -12,8 +12,8 @@ import { readSettings, serve } from './serve.ts'
  * Runs the service in this process.
  * @param opening the opening of the embedded database, begun before this program was loaded.
  */
-export async function run(opening: BegunOpening | null): Promise<void> {
-  if (opening) provideOpening(opening)
+export async function run(opening: EarlyOpening | null): Promise<void> {
+  if (opening) provideEarlyOpening(opening)
   const config = readSettings()
   await serve(config, createLog(config.LOG_LEVEL))
 }

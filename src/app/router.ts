@@ -220,7 +220,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
       site,
       log: dependencies.log,
       checksPerDay: { free: checksPerDay.FREE, pro: checksPerDay.PRO },
-      mayAnybodySignUp: config.SIGNUP === 'open',
+      isSignUpOpen: config.SIGNUP === 'open',
       lists: () => listInfos(dependencies),
       resolvers: (c) =>
         isLocalCaller(routeOf(nodeRequest(c), clientOf(c))) ? config.DNS_SERVERS.map(({ address }) => address) : null,

@@ -1,6 +1,6 @@
 import type { Geo } from './geo/geo.ts'
 
-/** Reasons why a list gave no usable answer (contract §2). The list has then neither listed nor cleared the target. */
+/** The reasons why a list gave no usable answer (contract §2). Such an answer neither lists nor clears the target. */
 export const listErrors = ['timeout', 'refused', 'unreachable', 'invalid_answer', 'unsupported'] as const
 
 export type ListError = (typeof listErrors)[number]
@@ -10,28 +10,28 @@ export interface BlacklistResult {
   /** The list's display name. */
   readonly name: string
   readonly listed: boolean
-  /** True for a policy entry: mail should not come directly from the address. It reports no abuse. */
+  /** Whether the listing is a policy entry: the address should not send mail directly. It reports no abuse. */
   readonly policy: boolean
-  /** The list's own reason, or the meaning of its code; null unless listed. */
+  /** The list's own reason, or the meaning of its code; null: not listed. */
   readonly response: string | null
   readonly description: string
   readonly delistUrl: string
-  /** Set when the list gave no usable answer; `listed` is then false and has no meaning. */
+  /** Why the list gave no usable answer; null: it gave one. If set, `listed` is false but means nothing. */
   readonly error: ListError | null
   /** The raw A answers, such as `127.0.0.2`. */
   readonly codes: readonly string[]
-  /** One sentence of explanation: why an answer is not a listing, or what went wrong. */
+  /** An explanation in one sentence, such as why an answer is not a listing, or why the list failed. */
   readonly note: string | null
 }
 
-/** Counts of a report; `listedCount + cleanCount = totalChecked` always holds. */
+/** The counts of a report. `listedCount + cleanCount = totalChecked` always holds. */
 export interface Counts {
   readonly totalChecked: number
   readonly listedCount: number
-  /** How many of `listedCount` are policy entries, which report no abuse. */
+  /** The number of policy entries in `listedCount`. They report no abuse. */
   readonly policyCount: number
   readonly cleanCount: number
-  /** How many of `cleanCount` gave no usable answer. */
+  /** The number of lists in `cleanCount` that gave no usable answer. */
   readonly failedCount: number
 }
 
@@ -53,11 +53,11 @@ export interface DomainReport extends Counts {
   readonly verdict: string
   /** The answers of the domain lists. */
   readonly results: readonly BlacklistResult[]
-  /** Every address found, private ones included. */
+  /** All addresses found, including private ones. */
   readonly resolvedIps: readonly string[]
-  /** True when the resolver failed and addresses may be missing; the domain is then not called clean. */
+  /** Whether the resolver failed, so that addresses may be missing. If so, the verdict is never clean. */
   readonly resolutionFailed: boolean
-  /** True when the domain has more public addresses than the check covers. */
+  /** Whether the domain has more public addresses than the check covers. */
   readonly resolvedIpsTruncated: boolean
   /** One report per checked address. */
   readonly ipReports: readonly IpReport[]

@@ -16,7 +16,7 @@ export interface CheckContext extends Context {
   readonly usage: Quota
 }
 
-/** A report, and what remains of the caller's allowance. */
+/** A report, and the caller's remaining allowance. */
 export interface CheckResult<R extends Report = Report> {
   readonly report: R
   readonly allowance: Allowance
@@ -25,7 +25,7 @@ export interface CheckResult<R extends Report = Report> {
 // Each check parses its target before it consumes the allowance, so a rejected target costs nothing.
 
 /**
- * Checks one IP address and counts it against the caller's plan.
+ * Checks one IP address, and counts it against the caller's plan.
  * @throws Invalid when the target is not a valid IP address. @throws LimitExceeded when today's checks are used up.
  */
 export async function checkIp(ctx: CheckContext, text: unknown): Promise<CheckResult<IpReport>> {
@@ -35,7 +35,7 @@ export async function checkIp(ctx: CheckContext, text: unknown): Promise<CheckRe
 }
 
 /**
- * Checks one domain and the addresses it resolves to; counts as one check of the caller's plan.
+ * Checks one domain and the addresses it resolves to, and counts it as one check of the caller's plan.
  * @throws Invalid when the target is not a valid domain. @throws LimitExceeded when today's checks are used up.
  */
 export async function checkDomain(ctx: CheckContext, text: unknown): Promise<CheckResult<DomainReport>> {
@@ -44,16 +44,16 @@ export async function checkDomain(ctx: CheckContext, text: unknown): Promise<Che
   return { report: await ctx.checker.checkDomain(target, ctx.cancellation), allowance }
 }
 
-/** A running check; `progress` yields its answers, then the report. */
+/** A running check. `progress` yields its answers, then the report. */
 export interface StartedCheck {
   readonly target: Target
   readonly allowance: Allowance
-  /** Leaving this iteration ends the check. */
+  /** Breaking out of this iteration ends the check. */
   readonly progress: AsyncIterable<CheckProgress>
 }
 
 /**
- * Starts a check of an address or a domain and counts it against the caller's plan.
+ * Starts a check of an address or a domain, and counts it against the caller's plan.
  * @throws Invalid when the target cannot be checked. @throws LimitExceeded when today's checks are used up.
  */
 export async function startCheck(ctx: CheckContext, text: unknown): Promise<StartedCheck> {
@@ -75,19 +75,19 @@ function streamProgress({ checker }: CheckContext, target: Target): AsyncIterabl
   return progress
 }
 
-/** One target of a bulk check: its report, or why it cannot be checked. */
+/** The result for one target of a bulk check: its report, or the reason why it cannot be checked. */
 export type BulkItem =
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'error'; readonly target: string; readonly code: ErrorCode; readonly message: string }
 
-/** Maximum characters of a rejected target to send back: the length of the longest domain name. */
+/** The maximum number of characters of a rejected target to send back: the length of the longest domain name. */
 const MAX_ECHO_LENGTH = 253
 
-/** Maximum targets of one bulk request (specification §4.1). */
+/** The maximum number of targets in a bulk request (specification §4.1). */
 export const MAX_TARGETS = 20
 
 /**
- * Checks several targets; counts as one check of the pro plan. An invalid target does not fail the others.
+ * Checks several targets, and counts them as one check of the pro plan. An invalid target does not affect the others.
  * @throws Unauthenticated without a key. @throws Forbidden when the key's organization has no pro plan.
  * @throws Invalid when there are no targets or too many. @throws LimitExceeded when today's checks are used up.
  */
@@ -108,7 +108,7 @@ export async function bulkCheck(
   return { items, allowance }
 }
 
-/** @throws Unauthenticated or Forbidden unless the caller holds a key of an organization with the pro check plan. */
+/** @throws Unauthenticated or Forbidden unless the caller has an API key of an organization with the pro check plan. */
 function requireProPlan({ actor }: Context): void {
   if (actor.kind === 'visitor') {
     throw new Unauthenticated(

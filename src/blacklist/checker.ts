@@ -12,20 +12,20 @@ import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
 import { countResults, domainVerdict, ipVerdict, sumCounts } from './verdict.ts'
 
-/** A step of a running check, in order of occurrence; the report comes last. */
+/** A step of a running check. The report is the last one. */
 export type CheckProgress =
   | { readonly kind: 'answer'; readonly target: string; readonly result: BlacklistResult }
   | { readonly kind: 'resolved'; readonly addresses: readonly string[]; readonly checked: readonly string[] }
   | { readonly kind: 'report'; readonly report: Report }
 
-/** Options of a check: `signal` ends it early; `onProgress` receives every step except the report. */
+/** Options of a check. `signal` ends it early; `onProgress` receives every step except the report. */
 interface CheckOptions {
   readonly signal?: Signal | undefined
   readonly onProgress?: ((progress: CheckProgress) => void) | undefined
 }
 
 /**
- * Checks targets against the blacklists. Never rejects because of a list or a resolver: the report contains failures.
+ * Checks targets against the blacklists. Never rejects because of a list or a resolver: the report has their failures.
  */
 export interface Checker {
   readonly lists: readonly Blacklist[]
@@ -33,15 +33,15 @@ export interface Checker {
   checkIp(target: IpTarget, options?: CheckOptions): Promise<IpReport>
   checkDomain(target: DomainTarget, options?: CheckOptions): Promise<DomainReport>
   check(target: Target, options?: CheckOptions): Promise<Report>
-  /** Ends aborted checks at once; without this call they end within some ten milliseconds. */
+  /** Ends aborted checks at once. Without this call, they end within about ten milliseconds. */
   releaseAborted(): void
 }
 
-/** A whole check ends within five seconds (contract §1); a list that has not answered by then has failed. */
+/** How long lists may take to answer; later ones have failed. A check must end within five seconds (contract §1). */
 const CHECK_TIMEOUT_MS = 4.7 * SECOND
-/** Maximum addresses of a domain to check (contract §2). */
+/** The maximum number of addresses of a domain to check (contract §2). */
 const MAX_ADDRESSES = 8
-/** How long to reuse a report made of cached answers, in milliseconds. */
+/** How long to reuse a report that consists of cached answers, in milliseconds. */
 const REPORT_REUSE_MS = 1 * SECOND
 
 /** Creates a checker that queries `lists` through `lookup`. */
@@ -77,7 +77,7 @@ export function createChecker(parts: {
     }
   }
 
-  /** Reports made only of cached answers, for callers that repeat a check immediately. */
+  /** Reports that consist of cached answers, for callers that repeat a check immediately. */
   const recentReports = new LRUCache<string, IpReport>({ max: 1000 })
 
   async function checkIp(target: IpTarget, options: CheckOptions = {}): Promise<IpReport> {
@@ -132,7 +132,7 @@ function queryLists(
   )
 }
 
-/** Returns the cached answers of all lists, or null if one is missing. */
+/** Returns the cached answers of all lists; null: an answer is not cached. */
 function cachedResults(lookup: Lookup, lists: readonly Blacklist[], target: IpTarget): BlacklistResult[] | null {
   const results: BlacklistResult[] = []
   for (const list of lists) {
@@ -143,7 +143,7 @@ function cachedResults(lookup: Lookup, lists: readonly Blacklist[], target: IpTa
   return results
 }
 
-/** Returns the addresses of a domain, IPv4 first; `failed` if the A or the AAAA query got no answer. */
+/** Returns the addresses of a domain, IPv4 first. `failed`: the A or the AAAA query got no answer. */
 async function resolveAddresses(
   { dns }: Lookup,
   name: string,

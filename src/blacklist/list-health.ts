@@ -8,9 +8,9 @@ import type { Blacklist } from './list.ts'
 import { queryName } from './list.ts'
 
 /**
- * The health of a list, measured with its test points (RFC 5782 §5): a `silent` list no longer lists its own test
- * entry, a `wildcard` list lists names that it must not list, a `refusing` list refuses our queries, an `unreachable`
- * list does not answer.
+ * The health of a list, measured with its test points (RFC 5782 §5). A `silent` list no longer lists its own test
+ * entry, a `wildcard` list lists names that it must not list, a `refusing` list refuses our queries, and an
+ * `unreachable` list does not answer.
  */
 const healthStatuses = ['unknown', 'ok', 'silent', 'refusing', 'wildcard', 'unreachable'] as const
 
@@ -25,21 +25,18 @@ export interface Health {
   readonly detail: string | null
   /** When the health was last measured; null before the first time. */
   readonly checkedAt: Date | null
-  /** How long the list took to answer its test entries, in milliseconds; null without an answer. */
+  /** How long the list took to answer for its test entries, in milliseconds; null: it did not answer. */
   readonly latencyMs: number | null
 }
 
 type MeasuredHealth = Health & { readonly status: MeasuredStatus }
 
-/** The health of every list, measured at start, then every 10 to 30 minutes, and sooner for an unhealthy list. */
+/** The health of every list, measured at the start and every 10 to 30 minutes; sooner after a list was unreachable. */
 export interface ListHealth {
   get(list: Blacklist): Health
-  /** Resolves after the first health check of the list. */
+  /** Resolves after the list's first health check. */
   whenMeasured(list: Blacklist): Promise<void>
-  /**
-   * Records that the list refused an ordinary query: it gets no query until its next health check, five minutes
-   * later.
-   */
+  /** Records that the list refused a query. It gets no more queries until its next health check, five minutes later. */
   recordRefusal(list: Blacklist, detail: string): void
   /** Measures one list now and returns its health. */
   measure(list: Blacklist): Promise<Health>
@@ -47,7 +44,7 @@ export interface ListHealth {
   stop(): void
 }
 
-/** The error that a check reports for a list of each status; null: query the list. */
+/** The error that a check reports for a list with each status; null: the check queries the list. */
 export const errorByStatus: Readonly<Record<HealthStatus, ListError | null>> = {
   unknown: null,
   ok: null,
@@ -58,25 +55,26 @@ export const errorByStatus: Readonly<Record<HealthStatus, ListError | null>> = {
 }
 
 /**
- * Maximum time to cache a list's answer, in milliseconds; the DNS client caches the absence of a record no longer
- * than this. An unreliable list is used again only after this time, when the cache holds no false answer any more.
+ * The maximum time to cache a list's answer, in milliseconds. It is also the maximum time for which the DNS client
+ * caches the absence of a record. An unreliable list is not used again before this time is over, so that the cache no
+ * longer contains a false answer.
  */
 export const ANSWER_TTL_MS = 15 * MINUTE
 
 const HEALTHY_INTERVAL = { min: 10 * MINUTE, max: 30 * MINUTE }
-// Ten seconds more, for queries in flight.
+// Ten seconds longer, because of queries in flight.
 const UNRELIABLE_INTERVAL = { min: ANSWER_TTL_MS + 10 * SECOND, max: ANSWER_TTL_MS + MINUTE }
 const MEASURE_INTERVALS: Readonly<Record<MeasuredStatus, { min: number; max: number }>> = {
   ok: HEALTHY_INTERVAL,
   unreachable: { min: 45 * SECOND, max: 75 * SECOND },
-  // Pauses for five minutes after a refusal, as SpamAssassin does (dns_block_time).
+  // Five minutes after a refusal, like SpamAssassin (dns_block_time).
   refusing: { min: 5 * MINUTE, max: 6 * MINUTE },
   silent: UNRELIABLE_INTERVAL,
   wildcard: UNRELIABLE_INTERVAL,
 }
 
 const NO_LIST_USABLE =
-  'blacklist: no list is usable. Most lists refuse public resolvers and those of hosting companies: run your own recursive resolver and set DNS_SERVERS to its address'
+  'blacklist: no list is usable. Most lists refuse public resolvers and those of hosting companies. Run your own recursive resolver and set DNS_SERVERS to its address'
 
 const unknownHealth: Health = { status: 'unknown', detail: null, checkedAt: null, latencyMs: null }
 
@@ -157,8 +155,8 @@ export function createListHealth(options: {
 }
 
 /**
- * Measures a list twice if it does not answer, so that one lost packet does not disable it.
- * @param before the last status: a list that was already unreachable is measured once.
+ * Measures a list, and again if it does not answer, so that one lost packet does not disable it.
+ * @param before the last status. A list that was already unreachable is not measured again.
  */
 async function measureWithRetry(
   list: Blacklist,
@@ -193,10 +191,9 @@ async function measureOnce(list: Blacklist, dns: DnsClient, now: Clock): Promise
 }
 
 /**
- * Derives a list's health from the answers to its test points. The negative test point may have an informational
- * entry (DroneBL calls 127.0.0.1 a test). The random name must have none: an answer means that a resolver invents
- * answers.
- * @param positive the answers for the test entries
+ * Derives a list's health from the answers for its test points. The negative test point may have an informational entry
+ * (DroneBL has a test entry for 127.0.0.1). The random name must have none: if it does, a resolver invents answers.
+ * @param positive the answers for the test entries.
  */
 export function evaluateTestPoints(
   list: Blacklist,
@@ -220,7 +217,7 @@ export function evaluateTestPoints(
   const broken = answers.find((answer) => answer?.kind === 'invalid')
   if (broken?.kind === 'invalid') return { status: 'silent', detail: `Wrong answer for its test entry: ${broken.note}` }
 
-  // Without an answer for the other names, a list that lists its test entry may still list everything.
+  // A list that lists its test entry may list everything, if there is no answer for the other names.
   const failure = (hit ? clear : positive).find((result) => result.kind === 'failed')
   if (failure?.kind !== 'failed')
     return { status: 'silent', detail: 'It does not list its own test entry, so an empty answer proves nothing.' }

@@ -5,26 +5,26 @@ import type { Target } from './target.ts'
 
 /**
  * Whether a list covers IPv6 addresses. `no`: its operator documents no IPv6 data, so we do not query it. `unstated`:
- * its operator does not say, so we query it and count a listing, but an empty answer does not clear an address. (The
+ * its operator does not say, so we query it and count listings, but an empty answer does not clear an address. (The
  * IPv6 test point of RFC 5782 §5 proves nothing: rbldnsd, which many lists run, answers it from IPv4 data.)
  */
 type Ipv6Coverage = 'yes' | 'no' | 'unstated'
 
-/** Names in a list's zone that show whether the list works (RFC 5782 §5 and the lists' own pages). */
+/** Names in a list's zone whose answers show whether the list works (RFC 5782 §5 and the lists' own pages). */
 interface TestPoints {
-  /** Test entries; a working list returns at least one of them. */
+  /** Test entries. A working list lists at least one of them. */
   readonly positive: readonly string[]
   /** A name that a working list does not list. An informational code for it is not a listing. */
   readonly negative: string
 }
 
-/** A DNS blacklist: its zone, how to decode its answers, and the test points that show whether it works. */
+/** A DNS blacklist: its zone, the decoder of its answers, and the test points that show whether it works. */
 export interface Blacklist {
   readonly id: string
-  /** Display name. */
+  /** The display name. */
   readonly name: string
   readonly kind: Target['kind']
-  /** The zone to query. Contains the operator's key when one is set: never show it. */
+  /** The zone to query. May contain the operator's key, so never show it. */
   readonly zone: string
   /** The zone's public name. */
   readonly publicZone: string
@@ -32,18 +32,18 @@ export interface Blacklist {
   readonly ipv6: Ipv6Coverage
   readonly decode: Decoder
   readonly testPoints: TestPoints
-  /** Maximum queries a day, excluding health checks: what the list's terms allow, or our own limit. */
+  /** The maximum number of queries a day without health checks: the limit of the list's terms, or our own. */
   readonly queriesPerDay: number
-  /** Returns the labels to query in front of the zone. A domain may need more than one. */
+  /** Returns the labels to put in front of the zone. A domain may need several queries. */
   readonly labels: (target: Target) => readonly string[]
-  /** Returns the page for contesting a listing: the target's own page where the list has one. */
+  /** Returns the page for contesting a listing: the page about the target, if the list has one. */
   readonly delistUrl: (target: string) => string
 }
 
-/** The RFC 5782 §5 test points of an IPv4 list: 127.0.0.2 must be listed, 127.0.0.1 must not be. */
+/** The test points of an IPv4 list (RFC 5782 §5): 127.0.0.2 must be listed, 127.0.0.1 must not. */
 const ADDRESS_TEST_POINTS: TestPoints = { positive: ['2.0.0.127'], negative: '1.0.0.127' }
 
-/** Caches the label of a target, which all six IP lists share. */
+/** A cache of the labels of targets, which all six IP lists share. */
 const labelCache = new WeakMap<Target, readonly string[]>()
 
 function addressLabels(target: Target): readonly string[] {
@@ -54,10 +54,10 @@ function addressLabels(target: Target): readonly string[] {
   return labels
 }
 
-/** Our own limit, in queries a day, for lists that publish none. */
+/** Our own limit for lists that publish none, in queries a day. */
 const DEFAULT_QUERIES_PER_DAY = 250_000
 
-/** Queries a day reserved for health checks: at worst five names every 45 seconds. */
+/** The number of queries a day reserved for health checks: at most five names every 45 seconds. */
 const HEALTH_QUERIES_PER_DAY = 10_000
 
 const ipListDefaults = {
@@ -68,7 +68,7 @@ const ipListDefaults = {
   queriesPerDay: DEFAULT_QUERIES_PER_DAY,
 } as const
 
-/** https://docs.spamhaus.com/ (zones, return codes): .5 to .7 are XBL codes that Spamhaus no longer uses. */
+/** https://docs.spamhaus.com/ (zones, return codes). Spamhaus no longer uses the XBL codes .5 to .7. */
 const zenCodes = {
   '127.0.0.2': listing('SBL: spam source or spam support service'),
   '127.0.0.3': listing('CSS: low-volume (snowshoe) spam source'),
@@ -82,7 +82,7 @@ const zenCodes = {
   '127.0.0.30': listing('BCL: botnet controller'),
 } as const
 
-/** https://dronebl.org/docs: .1 and .2 are test entries. */
+/** https://dronebl.org/docs. The codes .1 and .2 are test entries. */
 const droneCodes = {
   '127.0.0.1': informational('Test entry'),
   '127.0.0.2': informational('Sample entry'),
@@ -105,7 +105,7 @@ const droneCodes = {
   '127.0.0.255': listing('Uncategorised attacker'),
 } as const
 
-/** https://www.surbl.org/lists (bits of multi): DM and CT classify a service; they do not report abuse. */
+/** https://www.surbl.org/lists (bits of multi). DM and CT classify a service and do not report abuse. */
 const surblBits = {
   4: informational('DM: disposable mail domain'),
   8: listing('PH: phishing'),
@@ -202,14 +202,15 @@ const surblMulti: Blacklist = {
   description: 'Domains seen in the body of unwanted mail: phishing, malware, abuse and cracked sites.',
   ipv6: 'no',
   decode: refuseOddOctets(bitmaskDecoder(surblBits)),
-  // rbldnsd answers NXDOMAIN for bare parents under strict QNAME minimisation, so one test point has at least two labels.
+  // With strict QNAME minimisation, rbldnsd answers NXDOMAIN for a parent that has no record. Test points with two or
+  // more labels detect that.
   testPoints: {
     positive: ['2.0.0.127', 'test.surbl.org', 'surbl-org-permanent-test-point.com'],
     negative: '1.0.0.127',
   },
   // Free use is limited to 250,000 messages a day (https://surbl.org/usage-policy).
   queriesPerDay: 250_000 - HEALTH_QUERIES_PER_DAY,
-  // The public zone holds wildcards, so the full name finds a listed parent (https://surbl.org/guidelines).
+  // The public zone has wildcards, so a query for the full name finds a listed parent (https://surbl.org/guidelines).
   labels: (target) => (target.kind === 'domain' ? [target.name] : []),
   delistUrl: () => 'https://surbl.org/surbl-analysis',
 }
@@ -224,19 +225,19 @@ const uriblBlack: Blacklist = {
   ipv6: 'no',
   decode: refuseOddOctets(tableDecoder({ '127.0.0.2': listing('Domain that belongs to spammers') })),
   testPoints: { positive: ['2.0.0.127', 'test.uribl.com'], negative: '1.0.0.127' },
-  // "Low volume" only (https://uribl.com/about.shtml): it gives no figure, so we stay low.
+  // URIBL allows "low volume" without a figure (https://uribl.com/about.shtml), so our limit is low.
   queriesPerDay: 100_000,
   // URIBL lists registrable domains and asks clients to strip host parts.
   labels: (target) => (target.kind === 'domain' ? target.registrable : []),
   delistUrl: () => 'https://admin.uribl.com/',
 }
 
-/** Returns the lists in report order: six IP lists, two domain lists (contract §2). */
+/** Returns the lists in the order of a report: six IP lists, then two domain lists (contract §2). */
 export function blacklists(dqsKey: string | undefined): readonly Blacklist[] {
   return [spamhausZen(dqsKey), spamCop, barracuda, psbl, mailspike, droneBl, surblMulti, uriblBlack]
 }
 
-/** Returns the DNS name to query: a label (reversed address, domain or test point) in front of the list's zone. */
+/** Returns the DNS name to query: a label (reversed address, domain or test point), followed by the list's zone. */
 export function queryName(list: Blacklist, label: string): string {
   return `${label}.${list.zone}`
 }

@@ -10,14 +10,14 @@ import type { QueryBudget } from './query-budget.ts'
 import type { DecodedAnswer } from './return-code.ts'
 import type { Target } from './target.ts'
 
-/** The DNS client, health and budgets that a lookup uses. */
+/** The DNS client, the health of lists, and the budgets that a lookup uses. */
 export interface Lookup {
   readonly dns: DnsClient
   readonly health: ListHealth
   readonly budgets: ReadonlyMap<string, QueryBudget>
 }
 
-/** A request to one list: the target, and the signal that ends the wait. */
+/** A request to one list: the target, and the signal that ends waiting. */
 export interface LookupRequest {
   readonly target: Target
   readonly signal: Signal
@@ -34,20 +34,20 @@ interface ListAnswer {
   readonly codes: readonly string[]
 }
 
-/** How long a listing waits for its reason (TXT), which only explains the listing, in milliseconds. */
+/** How long a listing waits for its reason (TXT), in milliseconds. The reason only explains the listing. */
 const REASON_TIMEOUT_MS = 1 * SECOND
-/** Maximum characters of a reason; longer ones are cut. */
+/** The maximum number of characters of a reason. Longer ones are truncated. */
 const MAX_REASON_LENGTH = 500
-/** How long to cache a refusal, in milliseconds: until the next health check of the list. */
+/** How long to cache a refusal, in milliseconds: until the list's next health check. */
 const REFUSAL_TTL_MS = 5 * MINUTE
 
-/** Queries one list about one target. Never rejects: a failed list gives a result with an `error`. */
+/** Queries one list about one target. Never rejects: the result of a failed list has an `error`. */
 export async function queryList(lookup: Lookup, list: Blacklist, question: LookupRequest): Promise<BlacklistResult> {
   const { target, signal } = question
   if (isUnsupported(list, target)) return toResult(list, target, UNSUPPORTED, null)
   if (lookup.health.get(list).status === 'unknown') await unlessAborted(lookup.health.whenMeasured(list), signal)
-  const ill = healthFailure(lookup, list)
-  if (ill) return toResult(list, target, ill, null)
+  const unusable = healthFailure(lookup, list)
+  if (unusable) return toResult(list, target, unusable, null)
   const ttlOf = (codes: readonly string[]) => ttlMsOf(list.decode(codes)) / SECOND
   const found = combineAnswers(list, await queryLabels(lookup, list, 'A', target, { signal, ttlOf }), target)
   if (found.outcome.kind === 'refused') lookup.health.recordRefusal(list, found.outcome.note)
@@ -56,12 +56,12 @@ export async function queryList(lookup: Lookup, list: Blacklist, question: Looku
   return toResult(list, target, found, readReason(list, reasons))
 }
 
-/** Returns the same result from the cache, without waiting; null when the cache lacks an answer. */
+/** Returns the result of `queryList` from the cache, without waiting; null: an answer is not cached. */
 export function queryListCache(lookup: Lookup, list: Blacklist, target: Target): BlacklistResult | null {
   if (isUnsupported(list, target)) return toResult(list, target, UNSUPPORTED, null)
   if (lookup.health.get(list).status === 'unknown') return null
-  const ill = healthFailure(lookup, list)
-  if (ill) return toResult(list, target, ill, null)
+  const unusable = healthFailure(lookup, list)
+  if (unusable) return toResult(list, target, unusable, null)
   const results: DnsResult[] = []
   for (const label of list.labels(target)) {
     const cached = lookup.dns.peek(queryName(list, label), 'A')
@@ -76,14 +76,14 @@ export function queryListCache(lookup: Lookup, list: Blacklist, target: Target):
   return found.outcome.kind === 'refused' ? null : toResult(list, target, found, null)
 }
 
-/** Returns the failure of a list whose health rules out querying it; null when the list is usable. */
+/** Returns the failure of an unhealthy list, which must not be queried; null: the list is usable. */
 function healthFailure({ health }: Lookup, list: Blacklist): ListAnswer | null {
   const { status, detail } = health.get(list)
   const error = errorByStatus[status]
   return error === null ? null : failure(error, detail ?? 'The list is currently not working.')
 }
 
-/** Sends every query to a list. A cached answer costs nothing; any other query consumes the list's budget. */
+/** Queries a list for all labels of a target. A query consumes the list's budget, unless its answer is cached. */
 async function queryLabels(
   { dns, budgets }: Lookup,
   list: Blacklist,
@@ -103,7 +103,7 @@ const ttlMsOf = ({ kind }: DecodedAnswer) => (kind === 'refused' ? REFUSAL_TTL_M
 const isIpv6 = (target: Target) => target.kind === 'ip' && target.family === 6
 const isUnsupported = (list: Blacklist, target: Target) => isIpv6(target) && list.ipv6 === 'no'
 
-/** Combines the answers for all labels: one listing lists the target; only empty answers to all labels clear it. */
+/** Combines the answers for all labels. One listing lists the target; only empty answers for all labels clear it. */
 function combineAnswers(list: Blacklist, results: readonly DnsResult[], target: Target): ListAnswer {
   const found = results
     .map((result) => interpretResult(list, result))
@@ -114,7 +114,7 @@ function combineAnswers(list: Blacklist, results: readonly DnsResult[], target: 
   return found === NOT_LISTED && isIpv6(target) && list.ipv6 === 'unstated' ? UNSTATED_IPV6 : found
 }
 
-/** Precedence of an outcome when a target has several labels; the highest wins. */
+/** The precedence of outcomes when a target has several labels. The highest wins. */
 const precedence: Readonly<Record<LookupOutcome['kind'], number>> = {
   clear: 0,
   notListed: 1,
@@ -149,7 +149,7 @@ const failures = {
   withheld: failure('refused', 'Not queried: today’s query budget for this list is used up.'),
 } as const satisfies Record<Extract<DnsResult, { kind: 'failed' }>['reason'], ListAnswer>
 
-/** Returns the first reason as one line without control characters, or null. */
+/** Returns the first reason as one line without control characters; null: there is none. */
 function readReason({ zone, publicZone }: Blacklist, results: readonly (DnsResult | undefined)[]): string | null {
   const answered = results.find((result) => result?.kind === 'answer')
   const words = answered?.kind === 'answer' ? answered.values.join(' ') : ''

@@ -1,8 +1,8 @@
 import { ownValue } from '../core/own-value.ts'
 
 /**
- * Decodes the A records of a DNSBL answer (RFC 5782 §2.1: codes are addresses in 127.0.0.0/8, and each list defines
- * their meaning). The rules that apply to every list are here; the tables of codes are in list.ts.
+ * Decodes the A records of a DNSBL answer. Codes are addresses in 127.0.0.0/8, and each list defines their meaning (RFC
+ * 5782 §2.1). This file has the rules that apply to every list; the tables of codes are in list.ts.
  */
 
 /**
@@ -16,16 +16,15 @@ export type DecodedAnswer =
   | { readonly kind: 'invalid'; readonly note: string }
 
 /**
- * The meaning of one code (or bit) of a list. `listing` reports abuse. `policy` says that the address should not send
- * mail directly, which is not an accusation and does not affect a web server. `informational` is worth showing but is
- * not an entry.
+ * The meaning of one code (or bit) of a list. `listing` reports abuse. `policy` means that the address should not send
+ * mail directly; it does not report abuse or affect a web server. `informational` is shown but is not an entry.
  */
 export interface CodeMeaning {
   readonly kind: 'listing' | 'policy' | 'informational'
   readonly text: string
 }
 
-/** Decodes a list's answer. Each list defines the meaning of 127.0.0.1, which may be a listing. */
+/** Decodes a list's answer. Each list defines the meaning of 127.0.0.1; for some it is a listing. */
 export type Decoder = (codes: readonly string[]) => DecodedAnswer
 
 /** Returns the meaning of a code that lists the target. */
@@ -37,9 +36,7 @@ export const policy = (text: string): CodeMeaning => ({ kind: 'policy', text })
 /** Returns the meaning of a code that does not concern the target’s reputation. */
 export const informational = (text: string): CodeMeaning => ({ kind: 'informational', text })
 
-/**
- * Returns a decoder for a list whose codes each have one meaning. Undocumented codes neither list nor clear a target.
- */
+/** Returns a decoder for a list with one meaning per code. Undocumented codes neither list nor clear a target. */
 export function tableDecoder(meanings: Readonly<Record<string, CodeMeaning>>): Decoder {
   return (codes) => {
     const found = codes.flatMap((code) => meanings[code] ?? [])
@@ -48,7 +45,7 @@ export function tableDecoder(meanings: Readonly<Record<string, CodeMeaning>>): D
   }
 }
 
-/** Returns a decoder for a list whose last octet is a bitmask; undocumented bits decide nothing. */
+/** Returns a decoder for a list whose last octet is a bitmask. Undocumented bits neither list nor clear a target. */
 export function bitmaskDecoder(meanings: Readonly<Record<number, CodeMeaning>>): Decoder {
   const documented = Object.keys(meanings).reduce((mask, bit) => mask | Number(bit), 0)
   const isUnknown = (octet: number) => octet === 0 || (octet & ~documented) !== 0
@@ -61,7 +58,7 @@ export function bitmaskDecoder(meanings: Readonly<Record<number, CodeMeaning>>):
 }
 
 /**
- * Wraps a decoder of a list that signals a refusal with an odd last octet: SURBL's bit 0, URIBL's 127.0.0.1 and
+ * Wraps the decoder of a list that signals a refusal with an odd last octet: SURBL with bit 0, URIBL with 127.0.0.1 and
  * 127.0.0.255.
  */
 export function refuseOddOctets(decode: Decoder): Decoder {
@@ -71,7 +68,7 @@ export function refuseOddOctets(decode: Decoder): Decoder {
 
 const lastOctet = (code: string) => Number(code.slice(code.lastIndexOf('.') + 1))
 
-/** Spamhaus's error codes (its FAQ on DNSBL usage); other lists also use 127.255.255.0/24 for refusals. */
+/** Spamhaus's error codes (its FAQ on DNSBL usage). Other lists also use 127.255.255.0/24 for refusals. */
 const refusalNotes: Readonly<Record<string, string>> = {
   '127.255.255.252': 'The list reports a misspelt zone name.',
   '127.255.255.254': 'The list refuses queries from public or unnamed resolvers.',
@@ -82,7 +79,7 @@ function rejectAnswer(codes: readonly string[]): DecodedAnswer | null {
   return rejectNonLoopback(codes) ?? (codes.some((code) => code.startsWith('127.255.255.')) ? refusal(codes) : null)
 }
 
-/** Rejects addresses outside 127/8: they come from parked list domains and from resolvers that rewrite NXDOMAIN. */
+/** Rejects addresses outside 127/8, which come from parked list domains and from resolvers that rewrite NXDOMAIN. */
 function rejectNonLoopback(codes: readonly string[]): DecodedAnswer | null {
   const odd = codes.find((code) => !code.startsWith('127.'))
   return odd === undefined ? null : { kind: 'invalid', note: `${odd} is not a valid blacklist answer.` }
@@ -93,7 +90,7 @@ function refusal(codes: readonly string[]): DecodedAnswer {
   return { kind: 'refused', note: known ?? `The list refuses this resolver (${codes.join(', ')}).` }
 }
 
-/** Returns `listed` for any documented entry; without one, an undocumented code leaves the target unknown. */
+/** Returns `listed` if there is a documented entry. Otherwise, an undocumented code leaves the target unknown. */
 function interpretMeanings(found: readonly CodeMeaning[], unknown: readonly string[]): DecodedAnswer {
   const entries = found.filter(({ kind }) => kind !== 'informational')
   const policy = entries.every(({ kind }) => kind === 'policy')
@@ -102,5 +99,5 @@ function interpretMeanings(found: readonly CodeMeaning[], unknown: readonly stri
   return { kind: 'notListed', note: `${joinTexts(found)} (informational, not a listing).` }
 }
 
-/** Joins the texts without duplicates: several codes may have the same meaning. */
+/** Joins texts without duplicates, because several codes may have the same meaning. */
 const joinTexts = (meanings: readonly CodeMeaning[]) => [...new Set(meanings.map((meaning) => meaning.text))].join('; ')

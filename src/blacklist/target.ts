@@ -6,10 +6,10 @@ import { Invalid } from '../core/errors.ts'
 import { addressFamily, addressRange, parseAddress } from '../core/ip-address.ts'
 import { parseUrl } from '../core/url.ts'
 
-/** An IP address to look up, in the canonical form that we query, store and show. */
+/** An IP address to look up, in the canonical form that is queried, stored and shown. */
 export interface IpTarget {
   readonly kind: 'ip'
-  /** Canonical text (RFC 5952 for IPv6); an IPv4-mapped address is converted to IPv4. */
+  /** The address in canonical form (RFC 5952 for IPv6). An IPv4-mapped address is converted to IPv4. */
   readonly address: string
   readonly family: 4 | 6
 }
@@ -19,8 +19,8 @@ export interface DomainTarget {
   /** Lower-case A-labels without a trailing dot, at most 253 characters. */
   readonly name: string
   /**
-   * The registrable domains: one label below the ICANN suffix, then, where it differs, one label below the private
-   * suffix (of `a.b.blogspot.com`: `blogspot.com`, `b.blogspot.com`).
+   * The registrable domains: one label below the ICANN suffix, and one label below the private suffix if that is
+   * different (for `a.b.blogspot.com`: `blogspot.com`, `b.blogspot.com`).
    */
   readonly registrable: readonly string[]
 }
@@ -37,10 +37,10 @@ const MAX_SUGGESTION_LENGTH = 80
 const TEST_ADDRESS = '127.0.0.2'
 
 /**
- * Parses a target in any legal notation; ignores surrounding whitespace.
+ * Parses a target in any valid notation, ignoring surrounding whitespace.
  * @param expected the kind of target that the caller's route accepts; absent: either.
- * @throws Invalid `MISSING_TARGET` when the input is empty, `INVALID_TARGET` with a hint, or `TARGET_NOT_PUBLIC` with
- * the range. Messages repeat no input except a valid name or address.
+ * @throws Invalid `MISSING_TARGET` for empty input, `INVALID_TARGET` with a hint, or `TARGET_NOT_PUBLIC` with the
+ * range. Messages only repeat input that is a valid name or address.
  */
 export function parseTarget(input: unknown, expected: 'ip'): IpTarget
 export function parseTarget(input: unknown, expected: 'domain'): DomainTarget
@@ -77,12 +77,12 @@ function ipTarget(address: string): Target | Invalid {
 }
 
 function domainTarget(text: string): Target | Invalid {
-  // Before the conversion, which decodes %41 and drops tabs. The result of converting other Unicode is validated below.
+  // Checked before the conversion, which decodes %41 and drops tabs. The result for other Unicode is validated below.
   if (/[^\w.\-\u0080-\uffff]/.test(text)) return invalid(INVALID_CHARACTER)
   if (endsInNumber.test(text))
     return invalid('A domain name does not end in a number. Send a name such as example.com.')
   const ascii = domainToASCII(text)
-  // Fullwidth digits and dots convert to an address that the caller did not literally write.
+  // Fullwidth digits and dots are converted to an address that the caller did not literally write.
   if (isIPv4(ascii)) return invalid(UNSUPPORTED_IPV4_NOTATION)
   if (ascii === '' || hasInvalidLabel(ascii)) return invalid('This is not a valid internationalized domain name.')
   const name = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii
@@ -96,7 +96,8 @@ function domainTarget(text: string): Target | Invalid {
 }
 
 /**
- * Returns whether an A-label encodes no valid Unicode. Node 24 leaves these labels unchanged; Node 20 rejects them.
+ * Returns whether a name has an A-label that does not encode valid Unicode. Node.js 24 leaves such labels unchanged;
+ * Node.js 20 rejects them.
  */
 function hasInvalidLabel(name: string): boolean {
   return /(^|\.)xn--/.test(name) && /(^|\.)xn--/.test(domainToUnicode(name))
@@ -143,7 +144,7 @@ interface CommonMistake {
   readonly extract?: (text: string) => string
 }
 
-/** Mistakes to detect before parsing a name; the first match wins. */
+/** Mistakes to detect before a name is parsed. The first match wins. */
 const commonMistakes: readonly CommonMistake[] = [
   {
     matches: (text) => /\/\d{1,3}$/.test(text) && parseAddress(text.slice(0, text.lastIndexOf('/'))) !== null,
@@ -183,7 +184,7 @@ const commonMistakes: readonly CommonMistake[] = [
   },
 ]
 
-/** Returns a sentence that suggests a valid target, or an empty text when none exists short enough to repeat. */
+/** Returns a sentence that suggests a valid target; empty: there is none, or it is too long to repeat. */
 function suggestion(meant: string, expected: Target['kind'] | undefined): string {
   const address = parseAddress(meant)
   const target = address === null ? domainTarget(meant) : ipTarget(address)

@@ -2,8 +2,8 @@ import type { BlacklistResult, Counts, DomainReport, IpReport, ListError, Report
 import { listErrors } from './check-report.ts'
 
 /**
- * The outcome of a report. `policy`: only policy entries, even when some lists did not answer. `incomplete`: no
- * listing, but not every list gave a usable answer.
+ * The outcome of a report. `policy`: there are only policy entries; some lists may not have answered. `incomplete`:
+ * there is no listing, but not every list gave a usable answer.
  */
 export type Outcome = 'listed' | 'policy' | 'incomplete' | 'clean'
 
@@ -28,14 +28,14 @@ export function sumCounts(counts: readonly Counts[]): Counts {
   }
 }
 
-/** Returns the outcome for a report's counts. A target is clean only when every list answered and none lists it. */
+/** Returns the outcome for a report's counts. A target is clean only if every list answered and none lists it. */
 export function outcomeOf(counts: Pick<Counts, 'listedCount' | 'policyCount' | 'failedCount'>): Outcome {
   if (counts.listedCount > counts.policyCount) return 'listed'
   if (counts.policyCount > 0) return 'policy'
   return counts.failedCount > 0 ? 'incomplete' : 'clean'
 }
 
-/** Explains a policy entry in one sentence. */
+/** The explanation of a policy entry, in one sentence. */
 const POLICY_EXPLANATION =
   'A policy entry says that an address should not send mail directly; it does not report abuse.'
 
@@ -86,7 +86,9 @@ function describeListings(results: readonly BlacklistResult[]): string {
     .join('; ')
 }
 
-/** Describes what is listed where: a listed address does not make its domain listed. */
+/**
+ * Describes the listings of a domain and its addresses separately: a listed address does not make its domain listed.
+ */
 function listedPart({ target, results, ipReports }: Omit<DomainReport, 'verdict'>): string {
   const addresses = ipReports.filter((each) => each.listedCount > each.policyCount)
   const only = ipReports.filter((each) => outcomeOf(each) === 'policy')
@@ -100,7 +102,7 @@ function listedPart({ target, results, ipReports }: Omit<DomainReport, 'verdict'
   return joinSentences(`${target} ${clauses.join(', and ')}.`, more)
 }
 
-/** Describes a domain that has policy entries only. */
+/** Describes a domain that only has policy entries. */
 function policyPart({ target, ipReports }: Omit<DomainReport, 'verdict'>): string {
   const only = ipReports.filter((each) => each.policyCount > 0)
   return `No blacklist reports abuse by ${target}; ${describePolicyEntries(only)}.`
@@ -133,7 +135,7 @@ const errorPhrases: Readonly<Record<ListError, string>> = {
   unsupported: 'no known IPv6 data',
 }
 
-/** Names the lists that gave no usable answer, with the reason; empty when all answered. */
+/** Names the lists that gave no usable answer and the reasons; empty: all lists answered. */
 function failuresPart(results: readonly BlacklistResult[]): string {
   const failures = listErrors.flatMap((error) => {
     const failed = results.filter((result) => result.error === error).map((result) => result.name)

@@ -14,8 +14,8 @@ import { embeddedNotifications, type Notifications, serverNotifications } from '
 import { createPool, poolAfter, withHealth } from './connection/pool.ts'
 import { healthConfig, migrationConfig, openServer, serverConfig } from './connection/server-config.ts'
 import type { DatabaseProblem } from './connection/unavailable.ts'
-import { databaseDirectory, takeOpening } from './embedded/begun-opening.ts'
 import { lockDirectory } from './embedded/directory-lock.ts'
+import { databaseDirectory, takeEarlyOpening } from './embedded/early-opening.ts'
 import { openEmbedded, openedEmbedded } from './embedded/embedded.ts'
 import { asStartError, requireWritable } from './embedded/embedded-directory.ts'
 import { serializeQueries } from './embedded/serialized-queries.ts'
@@ -26,22 +26,22 @@ import { offerConnections } from './sql-transaction.ts'
 /** An open database, migrated to this version. */
 export interface DatabaseHandle {
   readonly prisma: PrismaClient
-  /** The connections under `prisma`, for plain SQL. The embedded database has only one: do not hold it for long. */
+  /** The connections that `prisma` uses, for plain SQL. The embedded database has only one: do not hold it for long. */
   readonly pool: pg.Pool
   readonly kind: 'embedded' | 'server'
-  /** Resolves with the reason when the embedded database is lost. The process cannot continue then. */
+  /** Resolves with the reason when the embedded database is lost. The process cannot continue after that. */
   readonly failure: Promise<Error>
   readonly listen: Notifications['listen']
-  /** Returns the current problem, at most about a second old; null: none. */
+  /** Returns the current problem, cached for about a second at most; null: none. */
   readonly trouble: DatabaseHealth['check']
-  /** Returns whether statements wait for a locked table, at most about a second old. */
+  /** Returns whether statements wait for a locked table, cached for about a second at most. */
   readonly isLocked: LockDetector['isLocked']
-  /** Waits for running statements, then closes. Can be called again. */
+  /** Waits for running statements, then closes the database. Can be called more than once. */
   close(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** The directory of the embedded database; created with access for this user only. */
+  /** The directory of the embedded database. Created with access for this user only. */
   readonly dataDir: string
   /** The PostgreSQL server to use instead of the embedded database. */
   readonly databaseUrl: string | undefined
@@ -52,7 +52,7 @@ export interface DatabaseOptions {
   readonly transactionTimeout?: number
 }
 
-/** The common part of both kinds of open databases. */
+/** The common part of both kinds of open database. */
 interface Opened {
   readonly pool: pg.Pool
   readonly kind: DatabaseHandle['kind']
@@ -112,7 +112,7 @@ function migrationsApplied(count: number): string {
 }
 
 async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
-  const begun = takeOpening(dataDir)
+  const begun = takeEarlyOpening(dataDir)
   if (!begun) await makeDirectory(dataDir).catch(cannotOpen(dataDir))
   const lock = begun?.lock ?? (await lockDirectory(dataDir))
   try {
@@ -121,7 +121,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
       log.info(`database: creating the embedded database in ${dataDir} (first start, takes a few seconds)`)
     }
     const migrations = readMigrations(migrationsDirectory)
-    // A failure to read them only matters once the database is open.
+    // An error in reading them is reported below, once the database is open.
     migrations.catch(() => {})
     const opening = begun ? openedEmbedded(directory, begun.thread, begun.opened) : openEmbedded(directory)
     const { pool, failure, close } = await opening.catch(cannotOpen(dataDir))
@@ -131,7 +131,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
         await pool.query('SELECT 1')
         return null
       },
-      // Statements wait for its one connection.
+      // Statements wait for the single connection.
       refuses: false,
       waiting: () => 0,
       log,
@@ -145,7 +145,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
         await close()
         throw error
       })
-    const stopUpkeep = startVacuum(pool, log)
+    const stopVacuum = startVacuum(pool, log)
     return {
       pool,
       kind: 'embedded',
@@ -156,7 +156,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
       isLocked: async () => false,
       applied,
       async close() {
-        await stopUpkeep()
+        await stopVacuum()
         await close()
         await lock.release()
       },
@@ -167,7 +167,7 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
   }
 }
 
-/** Creates the directory if it does not exist. @throws StartError when that, or writing to it, fails. */
+/** Creates the directory if it does not exist. @throws StartError when it cannot be created or written to. */
 async function makeDirectory(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw asStartError(error, dataDir)
@@ -176,7 +176,7 @@ async function makeDirectory(dataDir: string): Promise<void> {
 }
 
 const cannotOpen = (dataDir: string) => (error: Error) => {
-  throw new StartError(`The embedded database in ${dataDir} does not open: ${error.message}`, { cause: error })
+  throw new StartError(`Could not open the embedded database in ${dataDir}: ${error.message}`, { cause: error })
 }
 
 async function openOnServer(databaseUrl: string, log: Logger, deadline?: number): Promise<Opened> {
@@ -187,10 +187,10 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
     .finally(() => migrating.end())
   const pool = await openServer(config, 10, log)
   // A separate pool, so that health checks do not depend on the connections they check.
-  const asking = createPool({ ...healthConfig(databaseUrl), max: 1 })
-  asking.on('error', () => {})
+  const healthPool = createPool({ ...healthConfig(databaseUrl), max: 1 })
+  healthPool.on('error', () => {})
   const health = watchDatabase({
-    ask: () => askServer(asking),
+    ask: () => askServer(healthPool),
     refuses: true,
     waiting: () => pool.totalCount - pool.idleCount + pool.waitingCount,
     log,
@@ -201,15 +201,15 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
     failure: new Promise(() => {}),
     notifications: serverNotifications(config, log),
     health,
-    isLocked: createLockDetector(asking, log).isLocked,
+    isLocked: createLockDetector(healthPool, log).isLocked,
     applied,
     async close() {
-      await Promise.all([pool.end(), asking.end()])
+      await Promise.all([pool.end(), healthPool.end()])
     },
   }
 }
 
-/** With less free space, in bytes, the disk counts as full: PostgreSQL writes pages of 8 KiB. */
+/** The free space, in bytes, below which the disk counts as full. PostgreSQL writes pages of 8 KiB. */
 const MIN_FREE_BYTES = 64 * 1024
 
 async function isFull(directory: string): Promise<boolean> {
@@ -217,9 +217,9 @@ async function isFull(directory: string): Promise<boolean> {
   return bavail * bsize < MIN_FREE_BYTES
 }
 
-/** Returns the problem of a server that answers. The rows exceed `work_mem`, so that the server writes to its disk. */
-async function askServer(asking: pg.Pool): Promise<DatabaseProblem | null> {
-  const { rows } = await asking.query<{ readOnly: boolean }>(
+/** Returns the problem of a server that answers. The rows exceed `work_mem`, so the server has to write to its disk. */
+async function askServer(healthPool: pg.Pool): Promise<DatabaseProblem | null> {
+  const { rows } = await healthPool.query<{ readOnly: boolean }>(
     `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS "readOnly", count(*)
      FROM generate_series(1, 5000)`,
   )

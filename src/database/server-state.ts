@@ -8,7 +8,7 @@ export interface ServerState {
   readonly version: string
 }
 
-/** Returns the size of the database, how many connections are open, and the version of PostgreSQL. */
+/** Returns the size of the database, the open and maximum connections, and the version of PostgreSQL. */
 export async function readServerState(db: SqlDatabase): Promise<ServerState | undefined> {
   const [state] = await db.$queryRaw<ServerState[]>`
     SELECT pg_database_size(current_database()) AS bytes, split_part(current_setting('server_version'), ' ', 1) AS version,

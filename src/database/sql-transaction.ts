@@ -4,18 +4,19 @@ import { inTransaction, repeatOnConflict, runClaimed } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { asUnavailable } from './connection/unavailable.ts'
 
-/** The connections under a Prisma client. */
+/** The pools of connections of Prisma clients. */
 const pools = new WeakMap<object, pg.Pool>()
 
-/** Lets `sqlTransaction` use the connections under a Prisma client. */
+/** Lets `sqlTransaction` use the connections of a Prisma client. */
 export function offerConnections(prisma: object, pool: pg.Pool): void {
   pools.set(prisma, pool)
 }
 
 /**
- * Runs `work` in a transaction, or in the caller's open one, like `transaction`; for work that only needs plain SQL. It has
- * a separate connection, because a statement takes four times as much processor time through Prisma. Statements that do not
- * wait for an answer are sent together: `BEGIN` with the first statement, and `COMMIT` with those of `$sendRaw`.
+ * Runs `work` in a transaction, or in the caller's open one, like `transaction`, but for work that only needs plain
+ * SQL. It uses a connection without Prisma, through which a statement takes four times as much processor time.
+ * Statements whose answers nothing waits for are sent together: `BEGIN` with the first statement, and `COMMIT` with
+ * those of `$sendRaw`.
  */
 export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) => Promise<T>): Promise<T> {
   const { db } = ctx
@@ -28,7 +29,7 @@ export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) =>
       try {
         const send = createPipeline(client)
         const begun = send({ text: 'BEGIN' })
-        // It writes, which requires a transaction.
+        // The claim writes, so the transaction must have begun.
         if (ctx.claim) await begun
         const result = await runClaimed({ ...ctx, db: plainSql(send) }, work)
         const { command } = await send({ text: 'COMMIT' })
@@ -44,8 +45,8 @@ export async function sqlTransaction<T>(ctx: Context, work: (ctx: SqlContext) =>
 }
 
 /**
- * Returns the rows of a plain statement, without Prisma if outside of a transaction, for frequent statements. JSON is parsed
- * either way.
+ * Returns the rows of a plain statement. Outside a transaction it bypasses Prisma, for frequent statements. JSON is
+ * parsed either way.
  */
 export async function plainRows<Row>(db: SqlDatabase, statement: Prisma.Sql): Promise<Row[]> {
   const pool = pools.get(db)
@@ -55,7 +56,7 @@ export async function plainRows<Row>(db: SqlDatabase, statement: Prisma.Sql): Pr
   return rows as Row[]
 }
 
-/** Ends a failed transaction; closes a connection that does not answer. */
+/** Rolls back a failed transaction. Closes a connection that does not answer. */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
   const problem = asUnavailable(cause)
   if (problem !== cause) return client.release(cause as Error)
@@ -65,10 +66,13 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<void> {
   )
 }
 
-/** Sends a statement; resolves to its result once all statements before it have succeeded. */
+/** Sends a statement. Resolves to its result once all statements before it have succeeded. */
 type Send = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
 
-/** Creates the sender of a transaction's statements, which do not wait for each other: those of one tick are sent together. */
+/**
+ * Creates a function that sends the statements of a transaction without waiting for answers. It batches those of a
+ * tick.
+ */
 function createPipeline(client: pg.PoolClient): Send {
   const { stream } = client.connection
   let earlier: Promise<unknown> | null = null
@@ -77,7 +81,7 @@ function createPipeline(client: pg.PoolClient): Send {
     process.nextTick(() => stream.uncork())
     const result = client.query(statement)
     const before = earlier
-    // If a statement fails, the later ones fail too: it is the cause.
+    // If a statement fails, the later ones fail too. The error of the first is the cause.
     const own = before === null ? result : before.then(() => result)
     for (const each of [result, own]) each.catch(() => {})
     earlier = own
@@ -101,10 +105,10 @@ const MAX_PREPARED = 200
 
 /** The names of prepared statements by text. */
 const names = new Map<string, string>()
-/** How often they were renamed. */
+/** How often all prepared statements were renamed. */
 let renamed = 0
 
-/** Names a statement, so that a connection parses and plans it once. */
+/** Names a statement, so that each connection parses and plans it only once. */
 function prepared({ text, values }: Prisma.Sql): pg.QueryConfig {
   const name = names.get(text) ?? (names.size < MAX_PREPARED ? `${renamed}.${names.size}` : null)
   if (name === null) return { text, values }
@@ -113,8 +117,8 @@ function prepared({ text, values }: Prisma.Sql): pg.QueryConfig {
 }
 
 /**
- * Runs work, and again if a statement was prepared before a migration by a newer version, after which `SELECT *` would
- * return other columns. It fails before it has changed anything.
+ * Runs work. Repeats it if a statement was prepared before a newer version's migration, after which `SELECT *` would
+ * return other columns. That statement fails before it has changed anything.
  */
 async function withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
   try {

@@ -5,8 +5,9 @@ import { Prisma } from '../generated/prisma/client.ts'
 const MAX_ROWS = 100
 
 /**
- * Updates many rows that have versions with few statements, and increments their versions.
- * @param rows all with the same columns, which are names of this program; `id` identifies the row.
+ * Updates many versioned rows with few statements, and increments their versions.
+ * @param rows rows with the same columns; `id` identifies the row. Column names are interpolated into SQL, so never
+ * pass user input.
  */
 export async function updateRows(
   db: Pick<SqlDatabase, '$queryRaw'>,

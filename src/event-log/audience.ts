@@ -1,18 +1,17 @@
 import { EventKind } from '../generated/prisma/enums.ts'
 
 /**
- * Who gets an event besides readers of the organization's log:
+ * The audiences of events, besides the readers of the organization's log:
  * - `page`: the public page shows the change
- * - `subscribers`: they are notified
- * - `browsers`: members are notified in their browsers, besides alerts, which reach browsers by alert channels
- * - `alerts`: it can open, change or end an alert
+ * - `subscribers`: subscribers are notified
+ * - `browsers`: members are notified in their browsers. Alerts reach browsers through alert channels instead
+ * - `alerts`: the event can open, change or end an alert
  */
 export type Audience = 'page' | 'subscribers' | 'browsers' | 'alerts'
 
 /**
- * The audiences of each kind of event. A new kind does not compile without a decision, and one for an audience does not
- * compile until that audience's room handles it (`KindFor`). Access, billing and monitoring are visible to the organization
- * only.
+ * The audiences of each kind of event. A new kind does not compile until its audiences are listed here, and until the
+ * rooms of these audiences handle it (`KindFor`). Only the organization sees events of access, billing and monitoring.
  */
 const audiences = {
   PAGE_UPDATED: ['page'],

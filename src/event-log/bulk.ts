@@ -8,28 +8,28 @@ import { change } from './change.ts'
 /** The maximum number of items per call. */
 export const MAX_ITEMS = 100
 
-/** `ATOMIC`: all items of a call succeed or none; `EACH`: items succeed or fail independently. */
+/** `ATOMIC`: either all items of a call succeed or none. `EACH`: items succeed or fail independently. */
 export const bulkModes = ['ATOMIC', 'EACH'] as const
 
 export type BulkMode = (typeof bulkModes)[number]
 
-/** The outcome of an item: its result, or why it was refused. */
+/** The outcome of an item: its result, or the reason why it was refused. */
 export type Outcome<T> = { readonly value: T } | { readonly error: DomainError }
 
-/** Runs the chunk of items that starts at an index; `work` makes one change. May return stored outcomes instead. */
+/** Runs the chunk of items that starts at `index`; `work` makes one change. May return stored outcomes instead. */
 export type ChunkRunner<C, T> = (index: number, work: (ctx: C) => Promise<Outcome<T>[]>) => Promise<Outcome<T>[]>
 
-/** Items per transaction in mode `EACH`. Other changes of the organization run between two transactions. */
+/** The number of items per transaction in mode `EACH`. Other changes of the organization run between transactions. */
 const CHUNK_SIZE = 10
 
-/** The time limit of an atomic call on a busy machine; it usually takes a second at most. */
+/** The time limit of an atomic call, for a busy machine. A call usually takes a second at most. */
 const TIMEOUT_MS = 30 * SECOND
 
 /**
- * Applies `work` to many items of an organization and returns their outcomes in order. ATOMIC: one change, which rolls back
- * when an item is refused; the other items then have the error `NOT_APPLIED`. EACH: several changes, in which a refused item
- * is rolled back alone.
- * @throws Invalid for more than a hundred items. An error that is no DomainError ends the call.
+ * Applies `work` to many items of an organization and returns their outcomes in order. `ATOMIC` makes one change, which
+ * is rolled back when an item is refused; the other items then have the error `NOT_APPLIED`. `EACH` makes several
+ * changes; only a refused item is rolled back.
+ * @throws Invalid for more than a hundred items. An error that is not a DomainError ends the call.
  */
 export async function bulk<C extends Context, I, T>(
   ctx: C,
@@ -57,7 +57,7 @@ function requireItemLimit(count: number): void {
   throw invalid([{ path: ['items'], message: `must have at most ${MAX_ITEMS} items, has ${count}` }])
 }
 
-/** Rolls back a change and contains its outcomes. */
+/** Thrown to roll back a change. Holds the outcomes of its items. */
 class Rollback<T> extends Error {
   readonly outcomes: Outcome<T>[]
 
@@ -77,7 +77,7 @@ async function runAtomic<C extends Context, I, T>(
     const runAll = async (tx: Context): Promise<ChangeResult<Outcome<T>[]>> => {
       const outcomes: Outcome<T>[] = []
       for (const item of items) outcomes.push(await outcomeOf(work({ ...ctx, ...tx }, item)))
-      // Runs the items after a refused one too, so that the caller gets all errors at once.
+      // All items have run, even after a refused one, so that the caller gets all errors at once.
       if (outcomes.some(isRefused)) throw new Rollback(outcomes.map((each) => (isRefused(each) ? each : notApplied)))
       return [outcomes]
     }

@@ -12,26 +12,26 @@ export type ChangeResult<T> = readonly [result: T, ...events: NewEvent[]]
 /** A running change. Nested changes of the same organization are part of it. */
 interface OpenChange {
   readonly organizationId: string
-  /** The events so far; appended to the log at the end. */
+  /** The events so far. They are appended to the log at the end. */
   readonly events: NewEvent[]
-  /** Values that are read once for all parts, by key. */
+  /** Values that all parts of the change share, by key (`readOnce`). */
   readonly cache: Map<string, Promise<unknown>>
 }
 
 declare module '../core/context.ts' {
   interface Context {
-    /** The change whose transaction this context belongs to; absent: none. */
+    /** The change whose transaction this context belongs to; absent: there is none. */
     readonly open?: OpenChange | undefined
-    /** Called after the commit of a change, before its event log's notification arrives; absent: no callback. */
+    /** Called after the commit of a change, before the notification of its event log arrives; absent: no callback. */
     readonly onChanged?: ((organizationId: string, events: readonly Pick<NewEvent, 'kind'>[]) => void) | undefined
   }
 }
 
 /**
- * Changes an organization in one transaction and appends the events that `work` returns to its log. The transaction locks
- * the organization's row first, so changes to one organization run one at a time across all processes: what `work` reads
- * stays true until the commit, and changes cannot deadlock. A nested change of the same organization joins the outer one: it
- * takes no lock, and its events are appended with the others.
+ * Changes an organization in one transaction, and appends the events that `work` returns to its log. The transaction
+ * locks the organization's row first, so that changes to one organization run one at a time across all processes: data
+ * that `work` reads does not change until the commit, and changes cannot deadlock. A nested change of the same
+ * organization joins the outer one: it takes no lock, and its events are appended with the others.
  * @param timeoutMs the time limit of the transaction; absent: the default limit.
  * @throws NotFound when the organization does not exist.
  * @throws Unauthenticated when the caller's key was revoked.
@@ -48,7 +48,7 @@ export function change<T>(
   )
 }
 
-/** Like `change`, for frequent changes that only need plain SQL: a quarter of the processor time. */
+/** Like `change`, for frequent changes that only need plain SQL. Takes a quarter of the processor time. */
 export function changeBySql<T>(
   ctx: Context,
   organizationId: string,
@@ -85,7 +85,7 @@ async function runWhole<C extends SqlContext, T>(
   const locked = lock(tx, organizationId)
   const open: OpenChange = { organizationId, events: [], cache: new Map() }
   const own = await whileLocked(tx, locked)
-  // Callers who may not change the organization are refused first.
+  // A failed lock refuses the caller. Its error takes precedence over one of `work`.
   const result = await runPart({ ...own, open }, open, work).catch((error: unknown) => locked.then(() => reject(error)))
   await locked
   await appendEvents(tx, organizationId, open.events)
@@ -95,7 +95,7 @@ async function runWhole<C extends SqlContext, T>(
 
 const reject = (error: unknown) => Promise.reject(error)
 
-/** Sends statements after the locking one, and returns their rows once it has succeeded. */
+/** Sends statements without waiting for the lock, and returns their rows once the lock has succeeded. */
 async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlContext> {
   locked.catch(() => {})
   const { db } = tx
@@ -127,22 +127,22 @@ async function lock({ db, actor }: SqlContext, organizationId: string): Promise<
           WHERE "Session".id = ${sessionId} AND "Membership"."organizationId" = ${organizationId} AND role::text = ${role}
         )) AS "isRevoked"
     FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
-  // API keys and members lose access to a deleted organization at once; payments and the operator keep it.
+  // API keys and members lose access to a deleted organization at once. Payments and the operator keep theirs.
   if (!organization || (organization.deletedAt !== null && (actor.kind === 'apiKey' || actor.kind === 'user')))
     throw new NotFound('Organization not found.')
-  // Known keys and sessions are cached briefly, but revoked ones cannot change anything.
+  // Keys and sessions are cached briefly, so a revoked one may get this far. It must not change anything.
   if (!organization.isRevoked) return
   if (actor.kind === 'user')
-    throw new Unauthenticated('UNAUTHENTICATED', 'Your session or role has ended. Sign in again.')
+    throw new Unauthenticated('UNAUTHENTICATED', 'Your session has ended or your role has changed. Sign in again.')
   throw new Unauthenticated('INVALID_API_KEY', 'This API key was revoked.')
 }
 
-/** Returns the row that must still exist for a person to change an organization. */
+/** Returns the session and the role that a person must still have to change an organization. */
 function sessionIn({ sessionId, memberships }: SignedInUser, organizationId: string) {
   return { sessionId, role: memberships.get(organizationId)?.role }
 }
 
-/** Reads a value that no part of a change modifies, once per change; outside a change, on each call. */
+/** Reads a value that no part of a change modifies: once per change, or on each call outside a change. */
 export function readOnce<T>({ open }: Pick<Context, 'open'>, key: string, read: () => Promise<T>): Promise<T> {
   // All values under one key come from the same function.
   const cached = open?.cache.get(key) as Promise<T> | undefined

@@ -6,9 +6,9 @@ type Db = Pick<Context, 'db'>
 
 /** The filter of `listEvents`. */
 export interface EventSearch {
-  /** Undefined: every kind. */
+  /** The kind of events; undefined: every kind. */
   readonly kind: EventKind | undefined
-  /** The position before which the list starts; null: the newest. */
+  /** The list starts with the event before this position; null: with the newest event. */
   readonly before: number | null
   readonly limit: number
 }
@@ -25,7 +25,7 @@ export function listEvents({ db }: Db, organizationId: string, { kind, before, l
 /** The subject of an event. */
 export type EventSubject = Pick<Event, 'kind' | 'subjectName' | 'subjectId'>
 
-/** Returns the subjects of the events at these positions of an organization's log; deleted ones are absent. */
+/** Returns the subjects of the events at these positions of an organization's log. Deleted events are left out. */
 export async function readEventSubjects(
   { db }: Db,
   organizationId: string,
@@ -40,8 +40,8 @@ export async function readEventSubjects(
 }
 
 /**
- * Returns since when an organization's events are kept, if the event after a position was deleted due to its age; null: it
- * is kept, or the position is that of the newest event.
+ * Returns the time from which an organization's log is complete, if the event after a position was deleted because of
+ * its age; null: the event still exists, or the position is that of the newest event.
  */
 export async function deletedAfter({ db }: Db, organizationId: string, position: number): Promise<Date | null> {
   const log = await db.organization.findUnique({

@@ -5,27 +5,27 @@ import { plainRows } from '../database/sql-transaction.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
-/** An event to append: its kind and its subject. Time and actor come from the context. */
+/** An event to append. Its time and actor come from the context. */
 export interface NewEvent {
   readonly kind: EventKind
   readonly subjectId: string
-  /** The current name of the subject, which may be deleted before the event is read. */
+  /** The current name of the subject. The subject may be deleted before the event is read. */
   readonly subjectName: string
-  /** When the event happened, if it was detected later. */
+  /** When the event happened, if that is before it was detected. */
   readonly since?: Date
   /** The id of the incident or maintenance update that the event announces; absent for other events. */
   readonly updateId?: string
   /** The month, such as 2026-10, whose report the event announces; absent for other events. */
   readonly reportMonth?: string
-  /** The services that it concerns besides those of its subject at that time, such as those of a deleted incident. */
+  /** The services that the event affects besides the current ones of its subject: those of a deleted incident, say. */
   readonly serviceIds?: readonly string[]
-  /** Whether subscribers are notified, for kinds that notify them; absent: yes. */
+  /** Whether the event notifies subscribers, if its kind does; absent: yes. */
   readonly tellSubscribers?: boolean
 }
 
 /**
- * The database channel that announces new events; the payload is the organization's id, and the events as JSON if they are
- * short (`announcedEvents`).
+ * The database channel that announces new events. The payload is the organization's id, followed by the events as JSON
+ * if they are short (`announcedEvents`).
  */
 const LOG_CHANNEL = 'event_log'
 
@@ -33,12 +33,12 @@ const LOG_CHANNEL = 'event_log'
 const MAX_PAYLOAD = 7900
 
 /**
- * Called with an organization whose log has grown and the announcement, and with null for any log when notifications may be
- * missed.
+ * Receives the organization whose log has grown, and the announcement. Receives null when notifications may have been
+ * missed, so that any log may have grown.
  */
 type GrowthListener = (organizationId: string | null, announcement: string | null) => void
 
-/** Calls a listener when a log has grown, from when it resolves until the returned function is called. */
+/** Starts to call a listener when a log has grown. Resolves to a function that stops it. */
 export function listenToLogs(
   database: Pick<DatabaseHandle, 'listen'>,
   listener: GrowthListener,
@@ -46,11 +46,11 @@ export function listenToLogs(
   return database.listen(LOG_CHANNEL, (payload) => listener(payload?.split(' ', 1)[0] ?? null, payload))
 }
 
-/** Returns the events in an announcement, in order; none: they have to be read. */
+/** Returns the events in an announcement, in order; empty: they must be read from the log. */
 export function announcedEvents(announcement: string | null): Event[] {
   const start = announcement?.indexOf(' ') ?? -1
   if (announcement === null || start === -1) return []
-  // The result of `appendEvents`.
+  // `appendEvents` writes this.
   const events = JSON.parse(announcement.slice(start)) as (Omit<Event, 'at' | 'since'> & {
     readonly at: string
     readonly since: string | null
@@ -63,10 +63,10 @@ export function announcedEvents(announcement: string | null): Event[] {
 }
 
 /**
- * Appends events to an organization's log, in the transaction of the change that they describe. Call it last: it locks the
- * organization's row until the commit, which keeps the log in commit order and without gaps. The database notifies
- * listeners at the commit only.
- * @throws when `ctx` is not in a transaction: without one, a rolled back change could leave an event.
+ * Appends events to an organization's log, in the transaction of the change that they describe. Call it last: it locks
+ * the organization's row until the commit, which keeps the log in commit order and without gaps. The database notifies
+ * listeners only at the commit.
+ * @throws when `ctx` is not in a transaction: without one, a change that is rolled back could leave an event.
  */
 export async function appendEvents(
   ctx: SqlContext,
@@ -97,7 +97,7 @@ export async function appendEvents(
   else await ctx.db.$queryRaw(statement)
 }
 
-/** The services of an event's subject; `*` for an incident or a maintenance that affects none. */
+/** Selects the services of an event's subject; `*` for an incident or a maintenance that affects no service. */
 const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
   WHEN 'svc' THEN ARRAY[event."subjectId"]
   WHEN 'grp' THEN ARRAY(SELECT id FROM "Service" WHERE "groupId" = event."subjectId")
@@ -123,7 +123,7 @@ export function encodeCursor(seq: number): string {
   return seq.toString(36)
 }
 
-/** Decodes a cursor; null for an invalid one. */
+/** Decodes a cursor; null: it is invalid. */
 export function decodeCursor(cursor: string): number | null {
   const seq = /^[0-9a-z]{1,7}$/.test(cursor) ? Number.parseInt(cursor, 36) : Number.NaN
   return Number.isSafeInteger(seq) && seq <= 0x7fff_ffff ? seq : null
@@ -140,8 +140,8 @@ const actorKinds = {
 /** Returns the kind of an actor. */
 export const actorKindOf = (actor: Actor): ActorKind => actorKinds[actor.kind]
 
-/** Returns the id of the caller's key; null: none. */
+/** Returns the id of the caller's API key; null: there is none. */
 export const keyIdOf = (actor: Actor) => (actor.kind === 'apiKey' ? actor.keyId : null)
 
-/** Returns the id of the acting person; null: none. */
+/** Returns the id of the acting person; null: there is none. */
 export const userIdOf = (actor: Actor) => ('userId' in actor ? (actor.userId ?? null) : null)

@@ -17,10 +17,10 @@ interface CachedValue<T> {
   readonly asOf: Date | null
 }
 
-/** Loads a value. It may return the previous one (null: none), which then keeps its age, if nothing in it has changed. */
+/** Loads a value. May return the previous one (null: none) if it has not changed; the value then keeps its age. */
 type Loader<T> = (previous: T | null) => Promise<T>
 
-/** A cache of values derived from organizations' states. An entry is valid until its organization's event log moves. */
+/** Caches values derived from organizations' states. A value is current until its organization's event log grows. */
 export interface LogCache<T extends OrganizationValue> {
   /** Returns the cached value, or loads it. Concurrent callers share one load; errors are not cached. */
   get(key: string, load: Loader<T>): Promise<T>
@@ -28,14 +28,14 @@ export interface LogCache<T extends OrganizationValue> {
   getOrStale(key: string, load: Loader<T>): Promise<CachedValue<T>>
   /** Returns the cached value if it is current; null: `get` would load it. */
   current(key: string): T | null
-  /** Marks the values of an organization as stale after its log moved; null: of every organization. */
+  /** Marks the values of an organization as stale after its log has grown; null: those of every organization. */
   invalidate(organizationId: string | null): void
 }
 
-/** The maximum age of a value whose log does not move: some values depend on the time of day. */
+/** The maximum age of a value whose log does not grow. Limited, because some values depend on the time of day. */
 export const MAX_AGE_MS = MINUTE
 
-/** How long a caller waits for a load before getting the stale value. */
+/** How long a caller waits for a load before it gets the stale value. */
 const STALE_AFTER_MS = 3 * SECOND
 
 interface CacheEntry<T> {
@@ -47,7 +47,7 @@ interface CacheEntry<T> {
 
 interface Load<T> {
   readonly result: Promise<T>
-  /** The logs that moved during the load; null: every log. */
+  /** The organizations whose logs grew during the load; null: any may have. */
   readonly invalidated: Set<string | null>
 }
 
@@ -56,7 +56,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
   readonly maxSize: number
   readonly sizeOf: (value: T, key: string) => number
   readonly now: Clock
-  /** Returns whether a loaded value may be cached; absent: each may. */
+  /** Returns whether a loaded value may be cached; absent: all may. */
   readonly isCacheable?: (value: T) => boolean
 }): LogCache<T> {
   const { now, isCacheable = () => true } = options
@@ -74,7 +74,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
   const shareable = new Map<string, Load<T>>()
   const running = new Set<Load<T>>()
 
-  /** @param isStale whether the log moved during the load. */
+  /** Stores a loaded value. @param isStale whether the log grew during the load. */
   function store(key: string, value: T, at: Date, isStale: boolean) {
     const previous = entries.peek(key)
     if (isStale && previous && previous.at >= at) return
@@ -88,7 +88,7 @@ export function createLogCache<T extends OrganizationValue>(options: {
     const startedAt = now()
     const previous = entries.peek(key)
     const value = await load(previous?.value ?? null).catch((error: unknown) => {
-      // A deleted page must not be served as a stale value later.
+      // A deleted page must not be served as a stale value.
       if (error instanceof NotFound) entries.delete(key)
       throw error
     })

@@ -2,12 +2,12 @@ import type { Database } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { EventKind } from '../generated/prisma/enums.ts'
 
-/** The newest event of a kind in JSON: its kind, position and time. */
+/** The newest event of a kind, as JSON: its kind, position and time. */
 export type NewestEventJson = readonly [kind: EventKind, seq: number, at: string]
 
 /**
- * Returns an SQL expression: the newest event of each kind in an organization's log, as a JSON array of `NewestEventJson`.
- * It reads one index entry per kind, however long the log is.
+ * Returns an SQL expression for the newest event of each kind in an organization's log, as a JSON array of
+ * `NewestEventJson`. It reads one index entry per kind, regardless of the length of the log.
  * @param organizationId an SQL expression.
  */
 export function newestEventsJson(organizationId: Prisma.Sql): Prisma.Sql {
@@ -19,7 +19,7 @@ export function newestEventsJson(organizationId: Prisma.Sql): Prisma.Sql {
     ) AS newest)`
 }
 
-/** Reads the newest event of each kind in an organization's log. Runs one statement. */
+/** Reads the newest event of each kind in an organization's log, with one statement. */
 export async function readNewestEvents(db: Database, organizationId: string): Promise<readonly NewestEventJson[]> {
   const [row] = await db.$queryRaw<{ newest: string }[]>`
     SELECT ${newestEventsJson(Prisma.sql`${organizationId}`)}::text AS newest`

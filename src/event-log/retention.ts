@@ -4,16 +4,16 @@ import { DELETE_BATCH } from '../core/deleted-rows.ts'
 import { DAY } from '../core/time.ts'
 import { publicKinds } from './audience.ts'
 
-/** The number of newest events that a log keeps at any age, because readers hold the last of them in memory, without gaps. */
+/** The number of newest events that a log keeps at any age. Readers have the last of them in memory, without gaps. */
 export const NEWEST_KEPT = 1000
 
 /** Deletes old events, one batch per call. */
 export interface EventRetention {
-  /** Returns whether there may be more: pause before the next batch, so that other work can run. */
+  /** Deletes a batch. Returns whether there may be more; pause before the next batch, so that other work can run. */
   deleteBatch(parts: Pick<Context, 'db' | 'now'>, count: CountDeleted): Promise<boolean>
 }
 
-/** The progress of a run: the organization, and its events so far. */
+/** The progress of a run: an organization, and the position in its log. */
 interface Place {
   readonly organizationId: string
   readonly at: Date
@@ -24,10 +24,10 @@ interface Place {
 const before = (organizationId: string): Place => ({ organizationId, at: new Date(0), seq: -1 })
 
 /**
- * Deletes events older than `days`, except the newest events of each log, undispatched ones, those that announce an update
- * and so name its author, and the newest of each kind about each subject of a public page, which date its last change.
- * Readers with a position before the rest get a gap, and `Organization.eventsSince` is the time from which the log is
- * complete.
+ * Creates a retention that deletes events older than `days`. It keeps the newest events of each log, events that were
+ * not dispatched yet, events that announce an update (they name its author), and the newest event of each kind about
+ * each subject of a public page (it dates the last change). Readers whose next event was deleted get a gap.
+ * `Organization.eventsSince` becomes the time from which the log is complete.
  */
 export function createEventRetention(days: number): EventRetention {
   let place: Place | null = null
@@ -70,12 +70,12 @@ export function createEventRetention(days: number): EventRetention {
 interface Batch {
   readonly looked: number
   readonly gone: number
-  /** The last event of the batch; null: there was none. */
+  /** The time and the position of the last event of the batch; null: the batch is empty. */
   readonly at: Date | null
   readonly seq: number | null
 }
 
-/** Returns the start of the next log with old events, by the id of its organization, or null. */
+/** Returns the start of the next log with old events, in the order of organization ids; null: there is none. */
 async function nextLog({ db }: Pick<Context, 'db'>, since: Date, after: string): Promise<Place | null> {
   const [next] = await db.$queryRaw<{ id: string }[]>`
     SELECT id FROM "Organization" AS organization

@@ -6,8 +6,8 @@ import type { Event, PrismaClient } from '../generated/prisma/client.ts'
 import { announcedEvents, decodeCursor, listenToLogs, readEventsAfter } from './event.ts'
 
 /**
- * Replaces events that cannot be read: the position is older than the retained log, or newer than its end, as after a restore
- * of the database. The log is complete from `seq` on, so a reader reloads its state then.
+ * Replaces events that cannot be read: the position is older than the retained log, or newer than its end, as after a
+ * restore of the database. A reader that gets a gap reloads its state, because the log is complete only after `seq`.
  */
 export interface Gap {
   readonly kind: 'GAP'
@@ -18,43 +18,47 @@ export interface Gap {
 
 /** Reads one organization's log in order from a position. Allows one `next` at a time. */
 export interface Follower extends AsyncIterableIterator<Event | Gap, undefined> {
-  /** The position of the last event that was returned or filtered out; -1 before an initial gap. */
+  /** The position of the last event that was returned or filtered out; -1: a gap follows. */
   readonly position: number
   /** Returns the next event that is already in the log, without waiting; null: none, or the follower has ended. */
   poll(): Promise<Event | Gap | null>
-  /** Ends the follower at once, also while `next` waits. */
+  /** Ends the follower at once, even while `next` is waiting. */
   return(): Promise<IteratorResult<Event | Gap, undefined>>
 }
 
 /** Follows the event logs of all organizations. */
 export interface EventLog {
   /**
-   * Follows an organization's log: returns the events after a position, then new events from any process, without gaps,
-   * duplicates or reordering. It ends when the organization is deleted. A slow reader falls behind; nothing is buffered for it.
-   * @param after the position to start after; null: only new events. @param wanted the filter for events.
+   * Follows an organization's log: returns the events after a position, then new events from any process, in order and
+   * without gaps or duplicates. Ends when the organization is deleted. A slow reader falls behind, because nothing is
+   * buffered for it.
+   * @param after the position to start after; null: only new events.
+   * @param wanted the filter for events.
    */
   follow(organizationId: string, after: number | null, wanted?: (event: Event) => boolean): Promise<Follower>
   /** Ends every follower. */
   close(): Promise<void>
 }
 
-/** Returns the position to follow a log after; null: only new events. An invalid cursor gives a gap first. */
+/** Returns the position from which to follow a log; null: only new events. For an invalid cursor, a gap comes first. */
 export function startPosition(cursor: string | null | undefined): number | null {
   return cursor == null ? null : (decodeCursor(cursor) ?? BEFORE_START)
 }
 
-/** A position that no log has; a gap follows it. */
+/** A position that no log has. A follower that starts there gets a gap first. */
 const BEFORE_START = -1
-/** The number of newest events of a log in memory: a reader within them costs no query. */
+/** The number of newest events of a log that are kept in memory. Reading them needs no query. */
 const RECENT_EVENTS = 100
-/** Events per query. */
+/** The maximum number of events per query. */
 const PAGE_SIZE = 500
-/** How often one statement checks all followed logs for growth, in case a notification was lost. */
+/** The interval at which one statement checks all followed logs for growth, in case a notification was lost. */
 const POLL_INTERVAL_MS = 1.5 * SECOND
 /** The delay before a failed read is retried. */
 const RETRY_DELAY_MS = 0.5 * SECOND
 
-/** The end of one organization's log, read once for all its followers in this process; dropped with the last follower. */
+/**
+ * The end of an organization's log, read once for all its followers in this process. The last one to leave drops it.
+ */
 interface Tail {
   readonly organizationId: string
   readonly ready: Promise<void>
@@ -69,13 +73,13 @@ interface Tail {
   readonly waiters: Set<() => void>
   /** Whether the organization is deleted: followers read the remaining events and end. */
   isDeleted: boolean
-  /** Whether the log may have grown since the current read began. */
+  /** Whether the log may have grown since the current read started. */
   isDirty: boolean
   isReading: boolean
 }
 
 /**
- * Opens the event logs. Database notifications wake the followers.
+ * Opens the event logs. Notifications of the database wake the followers.
  * @throws when listening to the database fails.
  */
 export async function openEventLog(parts: {
@@ -125,17 +129,17 @@ export async function openEventLog(parts: {
 /** The tails of the followed logs. */
 interface Tails {
   /**
-   * Adds a follower to the tail of a log. Returns the tail and the position to start after, which precedes the log when the
-   * given one is beyond its end.
+   * Adds a follower to the tail of a log. Returns the tail and the position to start after: `after`, or a position
+   * before the log if `after` is beyond its end.
    */
   join(organizationId: string, after: number | null): Promise<{ readonly tail: Tail; readonly from: number }>
-  /** Removes a follower; with the last one, its tail is dropped. */
+  /** Removes a follower. Drops the tail with the last one. */
   leave(tail: Tail): void
-  /** Appends the events that a notification carries if they are the next ones; reads the log otherwise. */
+  /** Appends the events in a notification if they are the next ones. Otherwise reads the log. */
   grow(organizationId: string, announcement: string | null): void
-  /** Reads the growth of every log. */
+  /** Reads the new events of every log. */
   readAll(): void
-  /** Reads the logs that have grown without a notification, which bounds the delay when notifications are lost. */
+  /** Reads the logs that have grown without a notification. Limits the delay when notifications are lost. */
   checkForGrowth(onMissed: (organizationId: string) => void): Promise<void>
 }
 
@@ -148,7 +152,7 @@ function createTails(db: PrismaClient, log: Logger): Tails {
     if (!tail.isReading) void read(tail)
   }
 
-  /** Reads new events until no more growth is announced. */
+  /** Reads new events until no more are announced. */
   async function read(tail: Tail): Promise<void> {
     tail.isReading = true
     try {
@@ -161,7 +165,7 @@ function createTails(db: PrismaClient, log: Logger): Tails {
       }
     } catch (error) {
       if (tails.get(tail.organizationId) === tail) {
-        log.warn({ err: error, organization: tail.organizationId }, 'event log: read failed; retrying')
+        log.warn({ err: error, organization: tail.organizationId }, 'event log: could not read new events; retrying')
         setTimeout(() => scheduleRead(tail), RETRY_DELAY_MS).unref()
       }
     } finally {
@@ -214,7 +218,7 @@ function createTails(db: PrismaClient, log: Logger): Tails {
           scheduleRead(tail)
         }
       } catch (error) {
-        log.warn({ err: error }, 'event log: growth check failed; retrying')
+        log.warn({ err: error }, 'event log: could not check for new events; retrying')
       } finally {
         isChecking = false
       }
@@ -222,7 +226,7 @@ function createTails(db: PrismaClient, log: Logger): Tails {
   }
 }
 
-/** Creates the tail of a log, which is being read. */
+/** Creates the tail of a log, and starts to read it. */
 function createTail(db: PrismaClient, organizationId: string): Tail {
   const tail: Tail = {
     organizationId,
@@ -269,7 +273,10 @@ function appendToTail(tail: Tail, events: readonly Event[]): void {
   for (const wake of [...tail.waiters]) wake()
 }
 
-/** Returns whether an organization is deleted after some events of its log. @param before whether it was deleted before them. */
+/**
+ * Returns whether an organization is deleted after some events of its log.
+ * @param before whether it was deleted before them.
+ */
 function isDeletedAfter(events: readonly Event[], before: boolean): boolean {
   const last = events.findLast(({ kind }) => kind === 'ORGANIZATION_DELETED' || kind === 'ORGANIZATION_RESTORED')
   return last === undefined ? before : last.kind === 'ORGANIZATION_DELETED'
@@ -290,7 +297,7 @@ function createFollower(parts: {
   let hasEnded = false
   let wake = () => {}
 
-  /** Returns the event after the position; null: the log no longer has it. */
+  /** Returns the event after the current position; null: the log no longer has it. */
   async function nextEvent(): Promise<Event | null> {
     const seq = position + 1
     const first = tail.recent[0]
@@ -312,7 +319,7 @@ function createFollower(parts: {
     })
   }
 
-  /** A `for await` loop does not call `return` after an error. */
+  /** Ends the follower and throws. A `for await` loop does not call `return` after an error. */
   async function returnAndThrow(error: unknown): Promise<never> {
     await follower.return()
     throw error

@@ -4,7 +4,7 @@ import type { ProbeTools } from './probe/probe.ts'
 
 /** The context of operations on monitors. */
 export interface MonitoringContext extends Context {
-  /** Seals secrets in monitor options. */
+  /** Seals the secrets in the options of monitors. */
   readonly seal: SecretBox
   /** Runs probes for `testMonitor`. */
   readonly tools: ProbeTools

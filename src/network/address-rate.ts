@@ -3,23 +3,24 @@ import type { DestinationLimiter } from './destination-limiter.ts'
 import { createDestinationLimiter } from './destination-limiter.ts'
 
 /**
- * The maximum connections per minute from one process to one public address (IPv6: to one /64), for all names and
- * callers. Much higher than the limit of one name, because a content delivery network serves many unrelated sites from
- * one address: 6,000 probes per minute pass steadily, and a sixth of the limit may start at once.
+ * The maximum number of connections per minute from one process to one public address (IPv6: to one /64), for all names
+ * and callers. It is much higher than the limit for one name, because a content delivery network serves many unrelated
+ * sites from one address. Allows 6,000 probes per minute, spread evenly; a sixth of the limit may start at once.
  */
 export const CONNECTIONS_PER_MINUTE = 7200
 
-/** Limits connections by address, whichever names and redirects lead there. Checked where a connection begins. */
+/**
+ * Limits connections by address, regardless of the names and redirects that lead to it. Checked when a connection
+ * starts.
+ */
 export interface AddressRateLimiter {
   /** Admits a connection to an address; false: the limit is reached. */
   tryAcquire(address: string): boolean
-  /**
-   * Admits a connection as soon as the limit allows it; false: not within `waitMs` milliseconds, or the signal aborted.
-   */
+  /** Waits until the limit admits a connection; false: not within `waitMs` milliseconds, or the signal aborted. */
   acquire(address: string, limits: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<boolean>
 }
 
-/** Creates a limiter. @param keyOf the key to limit; null: no limit. */
+/** Creates a limiter. @param keyOf returns the key whose connections are limited together; null: no limit. */
 export function createAddressRateLimiter(
   perMinute = CONNECTIONS_PER_MINUTE,
   keyOf: (address: string) => string | null = thirdParty,

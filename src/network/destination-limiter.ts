@@ -8,14 +8,14 @@ export interface DestinationLimits {
   readonly perMinute?: number
 }
 
-/** Limits work per key, in concurrency and per minute; further work waits in order of arrival. */
+/** Limits work per key: at once and per minute. Further work waits in order of arrival. */
 export interface DestinationLimiter {
   /**
-   * Runs `work` as soon as the limits allow it. Returns null, without running it, when that takes longer than `waitMs`
-   * milliseconds or the signal aborts.
+   * Runs `work` as soon as the limits allow it. Returns null without running it if that takes longer than `waitMs`
+   * milliseconds, or if the signal aborts.
    */
   run<T>(key: string, limits: WaitLimits, work: () => Promise<T>): Promise<T | null>
-  /** Admits work now; returns the function that releases it. Null: the limit is reached. */
+  /** Admits work now. Returns the function that ends it; null: the limit is reached. */
   tryAcquire(key: string): (() => void) | null
   /** Returns the milliseconds until the limit per minute may admit work again. */
   msUntilFree(key: string): number
@@ -35,9 +35,9 @@ interface Destination {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Above this number of keys, idle ones are dropped. */
+/** The number of keys above which idle ones are dropped. */
 const MAX_KEYS = 1000
-/** A sixth of the limit per minute may start at once; the rest is spread evenly, so that no minute exceeds the limit. */
+/** The share of the limit per minute that may start at once. The rest is spread evenly: no minute exceeds the limit. */
 const BURST_SHARE = 1 / 6
 
 /** Creates a limiter. */
@@ -54,49 +54,51 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
     const known = destinations.get(key)
     if (known) return known
     if (destinations.size >= MAX_KEYS) forgetIdle()
-    const line: Destination = { running: 0, bucket: newBucket(), waiting: new Set(), timer: undefined }
-    destinations.set(key, line)
-    return line
+    const destination: Destination = { running: 0, bucket: newBucket(), waiting: new Set(), timer: undefined }
+    destinations.set(key, destination)
+    return destination
   }
 
   function forgetIdle(): void {
-    for (const [key, line] of destinations) {
-      if (line.running === 0 && line.waiting.size === 0 && line.bucket?.isFull() !== false) destinations.delete(key)
+    for (const [key, destination] of destinations) {
+      if (destination.running === 0 && destination.waiting.size === 0 && destination.bucket?.isFull() !== false)
+        destinations.delete(key)
     }
   }
 
-  function begin(line: Destination): boolean {
-    if (line.running >= atOnce || line.bucket?.take() === false) return false
-    line.running += 1
+  function begin(destination: Destination): boolean {
+    if (destination.running >= atOnce || destination.bucket?.take() === false) return false
+    destination.running += 1
     return true
   }
 
-  /** Admits the caller that has waited longest. */
-  function startWaiting(line: Destination): void {
-    for (const next of line.waiting) {
-      if (!begin(line)) break
-      line.waiting.delete(next)
+  /** Admits waiting callers in order, as far as the limits allow. */
+  function startWaiting(destination: Destination): void {
+    for (const next of destination.waiting) {
+      if (!begin(destination)) break
+      destination.waiting.delete(next)
       next(true)
     }
-    clearTimeout(line.timer)
-    const pause = line.bucket?.msUntilToken() ?? 0
-    if (line.waiting.size > 0 && pause > 0) line.timer = setTimeout(() => startWaiting(line), pause).unref()
+    clearTimeout(destination.timer)
+    const pause = destination.bucket?.msUntilToken() ?? 0
+    if (destination.waiting.size > 0 && pause > 0)
+      destination.timer = setTimeout(() => startWaiting(destination), pause).unref()
   }
 
-  function releaseOf(line: Destination): () => void {
+  function releaseOf(destination: Destination): () => void {
     let ended = false
     return () => {
       if (ended) return
       ended = true
-      line.running -= 1
-      startWaiting(line)
+      destination.running -= 1
+      startWaiting(destination)
     }
   }
 
-  function wait(line: Destination, { waitMs, signal }: WaitLimits): Promise<boolean> {
+  function wait(destination: Destination, { waitMs, signal }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isTaken: boolean) => {
-        line.waiting.delete(end)
+        destination.waiting.delete(end)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
         resolve(isTaken)
@@ -104,19 +106,19 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
       const giveUp = () => end(false)
       const timer = setTimeout(giveUp, waitMs)
       signal.addEventListener('abort', giveUp)
-      line.waiting.add(end)
+      destination.waiting.add(end)
       if (signal.aborted) giveUp()
-      else startWaiting(line)
+      else startWaiting(destination)
     })
   }
 
   return {
     async run(key, limits, work) {
-      const line = destinationOf(key)
+      const destination = destinationOf(key)
       // Work that does not have to wait starts synchronously.
-      const isFirst = !limits.signal.aborted && line.waiting.size === 0 && begin(line)
-      if (!isFirst && !(await wait(line, limits))) return null
-      const end = releaseOf(line)
+      const isFirst = !limits.signal.aborted && destination.waiting.size === 0 && begin(destination)
+      if (!isFirst && !(await wait(destination, limits))) return null
+      const end = releaseOf(destination)
       try {
         if (limits.signal.aborted) return null
         return await work()
@@ -125,8 +127,8 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
       }
     },
     tryAcquire(key) {
-      const line = destinationOf(key)
-      return line.waiting.size === 0 && begin(line) ? releaseOf(line) : null
+      const destination = destinationOf(key)
+      return destination.waiting.size === 0 && begin(destination) ? releaseOf(destination) : null
     },
     msUntilFree: (key) => destinationOf(key).bucket?.msUntilToken() ?? 0,
   }

@@ -3,9 +3,9 @@ import { addressFamily, isPublic, parseAddress, subnet64 } from '../core/ip-addr
 import { isPublicName } from './public-name.ts'
 
 /**
- * Returns the key of the third party behind a host: the registrable domain of a name, the /64 of an IPv6 address, an IPv4
- * address itself. Null for private networks, which belong to our own operator.
- * @param host a name, or an address, also in brackets.
+ * Returns the key of the third party behind a host: the registrable domain of a name, the /64 of an IPv6 address, or an
+ * IPv4 address itself; null: the host is in a private network, which belongs to our operator.
+ * @param host a name, or an address with or without brackets.
  */
 export function thirdParty(host: string): string | null {
   const address = parseAddress(host.replace(/^\[(.*)\]$/, '$1'))

@@ -2,9 +2,9 @@ import { parse } from 'tldts'
 import { isPublic } from '../core/ip-address.ts'
 
 /**
- * Returns whether a lower-case name without a final dot belongs to the public DNS. Other names are known to the resolvers of
- * one site at most: suffixes under which names cannot be registered, such as `internal` or `cluster.local`, `home.arpa` (RFC
- * 8375), and the reverse names of addresses that are not public.
+ * Returns whether a lower-case name without a final dot belongs to the public DNS. Only the resolvers of one site can
+ * know other names: those under suffixes where names cannot be registered, such as `internal` or `cluster.local`, under
+ * `home.arpa` (RFC 8375), and the reverse names of addresses that are not public.
  */
 export function isPublicName(name: string): boolean {
   const { isIcann, isPrivate, publicSuffix } = parse(name, {
@@ -17,7 +17,7 @@ export function isPublicName(name: string): boolean {
   return start === null || isPublic(start)
 }
 
-/** Returns the first address whose reverse name (RFC 1035 §3.5, RFC 3596 §2.5) is below a name; null: none. */
+/** Returns the first address whose reverse name (RFC 1035 §3.5, RFC 3596 §2.5) is below a name; null: there is none. */
 function firstAddressBelow(name: string): string | null {
   const [, labels, version] = /^(?:(.*)\.)?(in-addr|ip6)\.arpa$/.exec(name) ?? []
   if (labels === undefined) return null
@@ -27,7 +27,7 @@ function firstAddressBelow(name: string): string | null {
     : numbersOf(outermostFirst, /^(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/, 4).join('.')
 }
 
-/** Returns the leading labels that are numbers of an address, padded with zeros. */
+/** Returns the leading labels that match `number`, padded with zeros to `length`. */
 function numbersOf(labels: readonly string[], number: RegExp, length: number): string[] {
   const end = labels.findIndex((label) => !number.test(label))
   const known = labels.slice(0, end < 0 ? length : Math.min(end, length))

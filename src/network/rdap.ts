@@ -8,33 +8,33 @@ import { readRetryAfter } from './retry-after.ts'
 /** A registry's answer about a domain. */
 export type Registration =
   | { readonly kind: 'registered'; readonly expiresAt: Date | null; readonly statuses: readonly string[] }
-  /** The registry has no data about it. */
+  /** The registry has no data about the domain. */
   | { readonly kind: 'missing' }
-  /** Nothing is known; the reason. */
+  /** There is no usable answer, for the reason `why`. */
   | { readonly kind: 'unknown'; readonly why: string }
 
 /** Queries registries for registrations of domains (RDAP, RFC 9082 and 9083). */
 export interface RdapClient {
   /**
-   * Returns the registry's answer about a domain, cached for some hours to avoid frequent queries.
+   * Returns the registry's answer about a domain, cached for six hours.
    * @param domain a registrable domain, in ASCII.
    */
   registrationOf(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration>
 }
 
-/** How long an answer is cached, and how long a failure. */
+/** How long an answer and a failure are cached. */
 const REMEMBERED_MS = 6 * HOUR
 const FAILED_MS = HOUR
 
-/** How long the list of registries is used, and how soon it is requested again after a failure. */
+/** How long the list of registries is cached, and the delay before it is requested again after a failure. */
 const LIST_MS = 24 * HOUR
 const LIST_FAILED_MS = 10 * MINUTE
 
-/** How long to pause queries to an overloaded registry: the default if it gives no time, and the maximum. */
+/** How long to pause queries to a registry that limits our rate: the default if it gives no time, and the maximum. */
 const PAUSE_MS = HOUR
 const MAX_PAUSE_MS = 24 * HOUR
 
-/** IANA's list has about 0.1 MB, an answer about 10 kB. */
+/** The maximum sizes of the list and of an answer. IANA's list has about 0.1 MB, an answer about 10 kB. */
 const MAX_LIST_BYTES = 2 * 1024 * 1024
 const MAX_ANSWER_BYTES = 256 * 1024
 
@@ -43,10 +43,10 @@ const LIMITS = { atOnce: 2, perMinute: 30 } as const
 
 const STATUSES_KEPT = 30
 
-/** The registries by top-level domain, or by more of its labels (RFC 9224 §4). */
+/** The addresses of registries by domain suffix, usually a top-level domain (RFC 9224 §4). */
 type Registries = ReadonlyMap<string, readonly URL[]>
 
-/** @param settings `bootstrapUrl` is the address of the list of registries (RFC 9224). */
+/** Creates a client. @param settings.bootstrapUrl the URL of the list of registries (RFC 9224). */
 export function createRdapClient(settings: {
   readonly outbound: Pick<Outbound, 'request'>
   readonly bootstrapUrl: string
@@ -73,15 +73,15 @@ export function createRdapClient(settings: {
 
   async function ask(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration> {
     const registries = await registriesWithin(limits)
-    if (registries === null) return unknown('The list of registries cannot be had')
+    if (registries === null) return unknown('The list of registries could not be fetched')
     const url = registryOf(registries, domain)
-    if (url === null) return unknown(`No registry of .${domain.replace(/^.*\./, '')} answers RDAP`)
+    if (url === null) return unknown(`No registry of .${domain.replace(/^.*\./, '')} supports RDAP`)
     const pausedUntil = paused.get(url.host) ?? 0
     if (pausedUntil > now()) return asksToWait(url, pausedUntil)
     const answer = await limiter.run(url.host, { waitMs: limits.waitMs ?? 0, signal: limits.signal }, () =>
       outbound.request({ ...requestOf(`${url.href}domain/${domain}`, MAX_ANSWER_BYTES), maxRedirects: 3 }, limits),
     )
-    if (answer === null) return unknown(`Too many questions to ${url.host} were due at once`)
+    if (answer === null) return unknown(`Not queried: too many queries to ${url.host} at once`)
     if (answer.kind === 'failed') return unknown(`${url.host}: ${answer.message}`)
     if (answer.status !== 429) return registrationIn(answer, domain, url)
     const pauseMs = Math.min(MAX_PAUSE_MS, readRetryAfter(answer.headers, settings.now()) ?? PAUSE_MS)
@@ -89,7 +89,7 @@ export function createRdapClient(settings: {
     return asksToWait(url, now() + pauseMs)
   }
 
-  /** An earlier answer survives a failure: its expiry is still valid, or has been extended by now. */
+  /** Queries a registry. After a failure, keeps the earlier answer if its expiry is still in the future. */
   async function renewed(domain: string, limits: Limits & { readonly signal: AbortSignal }): Promise<Registration> {
     const registration = await ask(domain, limits)
     if (limits.signal.aborted) return registration
@@ -121,7 +121,7 @@ function requestOf(url: string, maxBodyBytes: number) {
   return { url, headers: [{ name: 'Accept', value: 'application/rdap+json, application/json' }], maxBodyBytes }
 }
 
-/** Reads a list of registries: pairs of top-level domains and addresses (RFC 9224 §3). Null: it is invalid. */
+/** Parses a list of registries: pairs of domain suffixes and addresses (RFC 9224 §3). Null: it is invalid. */
 function readRegistries(body: Buffer): Registries | null {
   const services = membersOf(parsed(body))['services']
   if (!Array.isArray(services)) return null
@@ -140,7 +140,7 @@ function webAddress(text: string): URL | null {
   return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
-/** Returns the address of the longest listed part of a domain, preferring TLS. */
+/** Returns the address of the registry for the longest listed suffix of a domain. Prefers https. */
 function registryOf(registries: Registries, domain: string): URL | null {
   const labels = domain.split('.')
   const urls = labels
@@ -149,7 +149,7 @@ function registryOf(registries: Registries, domain: string): URL | null {
   return urls?.find(({ protocol }) => protocol === 'https:') ?? urls?.[0] ?? null
 }
 
-/** Reads an answer (RFC 9083 §5.3): the registry's event `expiration`, and the statuses. */
+/** Parses an answer (RFC 9083 §5.3): the registry's event `expiration`, and the statuses. */
 function registrationIn({ status, body, complete }: Answer, domain: string, { host }: URL): Registration {
   if (status === 404) return { kind: 'missing' }
   if (status !== 200) return unknown(`${host} answered HTTP ${status}`)
@@ -166,7 +166,7 @@ function registrationIn({ status, body, complete }: Answer, domain: string, { ho
   return { kind: 'registered', expiresAt: ends.find((each) => each !== null) ?? null, statuses }
 }
 
-/** Parses a date of RFC 3339; null if it is invalid. */
+/** Parses a date of RFC 3339; null: it is invalid. */
 function dateOf(value: unknown): Date | null {
   const date = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value) ? new Date(value) : null
   return date === null || Number.isNaN(date.getTime()) ? null : date

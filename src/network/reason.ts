@@ -1,4 +1,4 @@
-/** Returns the reason of a failed connection in a few words: that of the cause if the error only wraps one. */
+/** Returns the reason for a failed connection in a few words, from the innermost cause of the error. */
 export function reasonOf(error: unknown): string {
   const { cause, code, errors } = error as {
     readonly cause?: unknown
@@ -6,7 +6,7 @@ export function reasonOf(error: unknown): string {
     readonly errors?: readonly unknown[]
   }
   if (cause !== undefined && cause !== null) return reasonOf(cause)
-  // A host with several addresses fails with an error for each, and an empty message.
+  // For a host with several addresses, Node.js throws one error per address, and one without a message around them.
   const [first] = errors ?? []
   if (first !== undefined) return reasonOf(first)
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'no answer in time'

@@ -2,7 +2,7 @@ import type { Outbound } from './outbound/outbound.ts'
 
 /**
  * Sends a request and returns the whole response.
- * @throws when there is none within `timeoutMs`, or it exceeds `maxBytes`.
+ * @throws when there is no response within `timeoutMs`, or it exceeds `maxBytes`.
  */
 export type Send = (
   request: {
@@ -15,11 +15,11 @@ export type Send = (
 ) => Promise<{
   readonly status: number
   readonly body: string
-  /** The header Retry-After; null or absent: none. */
+  /** The header Retry-After; null or absent: there is none. */
   readonly retryAfter?: string | null
 }>
 
-/** Creates a `Send` that uses the outbound client. Does not follow redirects, which could lead anywhere. */
+/** Creates a `Send` that uses the outbound client. It does not follow redirects, which could lead anywhere. */
 export function createSend(outbound: Pick<Outbound, 'request'>): Send {
   return async ({ headers, ...request }, { timeoutMs, maxBytes }) => {
     const lines = Object.entries(headers).map(([name, value]) => ({ name, value }))

@@ -3,15 +3,15 @@ import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { reasonOf } from './reason.ts'
 
-/** The outcome of a websocket’s opening handshake (RFC 6455 §4): `refused` has the status of an answer other than 101. */
+/** The outcome of a websocket’s opening handshake (RFC 6455 §4). `refused` has the status of the answer if not 101. */
 export type Handshake =
   | { readonly kind: 'open' }
   | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'unreachable'; readonly reason: string }
 
 /**
- * Opens a websocket like browsers do, and closes it at once. Does not follow redirects. Never rejects.
- * @param url http:// or https://, with the path.
+ * Opens a websocket as browsers do, and closes it at once. Does not follow redirects. Never rejects.
+ * @param url an http:// or https:// URL with the path.
  * @param timeoutMs the timeout of the answer, in milliseconds.
  */
 export function tryWebsocket(url: string, protocol: string, timeoutMs: number): Promise<Handshake> {

@@ -116,7 +116,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
     expect(reported).toMatchObject([
       {
         level: 50,
-        msg: 'database: unreachable; trying again every second',
+        msg: 'database: unreachable; retrying every second',
         reason: expect.stringContaining('ECONNREFUSED'),
       },
       { level: 40 },
@@ -153,7 +153,7 @@ describe.skipIf(serverUrl === undefined)('while a table is locked', async () => 
     await expect.poll(ready, { interval: 100 }).toMatchObject({ status: 503, checks })
     // The first answer may be from the second before, when another table was locked.
     const logged = () => ready().then(() => lines)
-    await expect.poll(logged).toContain(`database: statements wait for a locked table: "${table}"`)
+    await expect.poll(logged).toContain(`database: statements are waiting for a locked table: "${table}"`)
     await locker.query('ROLLBACK')
     await expect.poll(ready).toMatchObject({ status: 200, checks: well })
   })

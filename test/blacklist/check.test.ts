@@ -20,7 +20,7 @@ import { listed, nothing, startScripted } from './setup.ts'
 const pro: Actor = { kind: 'apiKey', keyId: 'key_1', organizationId: 'org_1', scope: 'READ', checkPlan: 'PRO' }
 const free: Actor = { ...pro, checkPlan: 'FREE' }
 
-/** Counters in memory. */
+/** Creates a quota in memory. */
 function createCounters(): Quota & { readonly counts: ReadonlyMap<string, number> } {
   const counts = new Map<string, number>()
   return {
@@ -35,7 +35,7 @@ function createCounters(): Quota & { readonly counts: ReadonlyMap<string, number
   }
 }
 
-/** A caller, whose checks are counted in memory; checking needs no database. */
+/** Creates a caller whose checks are counted in memory, so that no database is needed. */
 function callerOf(checker: Checker, actor: Actor = { kind: 'visitor' }, signal?: AbortSignal) {
   const usage = createCounters()
   const ctx: CheckContext = {
@@ -86,7 +86,7 @@ describe('a check', () => {
   ])('of %s is rejected and costs nothing', async (_what, target, code) => {
     const { ctx, counts, sentQueries } = await startCaller(pro)
     for (const check of [checkIp, checkDomain, startCheck]) {
-      // Each function has its own message for an address in place of a domain.
+      // Each function has its own message for an address instead of a domain.
       const expected = check === checkDomain && code === 'TARGET_NOT_PUBLIC' ? 'INVALID_TARGET' : code
       await expect(check(ctx, target)).rejects.toMatchObject({ name: 'Invalid', code: expected })
     }
@@ -173,7 +173,7 @@ describe('a bulk check', () => {
     ])
   })
 
-  test('queries the lists once about a repeated target', async () => {
+  test('queries the lists only once for a repeated target', async () => {
     const { ctx, sentQueries } = await startCaller(pro)
     const { items } = await bulkCheck(ctx, ['192.0.2.7', '::ffff:192.0.2.7', ' 192.0.2.7'])
     expect(items).toEqual([items[0], items[0], items[0]])
@@ -189,14 +189,14 @@ describe('a bulk check', () => {
     ])
   })
 
-  test('observes its caller’s disconnect without a leak warning, and leaves no listener', async () => {
+  test('detects that its caller disconnects, without a leak warning or a leftover listener', async () => {
     const { checker } = await startScripted()
     const warnings: Error[] = []
     const note = (warning: Error) => void warnings.push(warning)
     process.on('warning', note)
     const staying = new AbortController()
     await bulkCheck(callerOf(checker, pro, staying.signal).ctx, targets(MAX_TARGETS))
-    // Node emits warnings in the next tick.
+    // Node.js emits warnings in the next tick.
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
     expect(warnings).toEqual([])
@@ -211,7 +211,7 @@ describe('a bulk check', () => {
 })
 
 describe('the progress of a check', () => {
-  /** Starts a check; returns an iterator over its progress. */
+  /** Starts a check. Returns an iterator over its progress. */
   async function start(ctx: CheckContext, target: string): Promise<AsyncIterator<CheckProgress>> {
     const { progress } = await startCheck(ctx, target)
     return progress[Symbol.asyncIterator]()

@@ -29,7 +29,7 @@ const domain = (text: string) => parseTarget(text, 'domain')
 const ipNames = lists.filter(({ kind }) => kind === 'ip').map(({ name }) => name)
 const domainNames = lists.filter(({ kind }) => kind === 'domain').map(({ name }) => name)
 
-/** Answers for a host with IPv4 and IPv6 addresses. */
+/** Returns the behaviour of a DNS server for a host with IPv4 and IPv6 addresses. */
 const host =
   (...addresses: readonly string[]): Behaviour =>
   (query) => {
@@ -183,7 +183,7 @@ describe('the check of a domain', () => {
     expect(report.ipReports).toEqual([{ ...alone, checkedAt: expect.any(Date) }])
   })
 
-  test('checks at most eight addresses, and says so', async () => {
+  test('checks at most eight addresses, and reports that there are more', async () => {
     const addresses = Array.from({ length: 12 }, (_, index) => `198.51.100.${index + 1}`)
     const { checker, sentQueries } = await startScripted({ 'example.com': host(...addresses) })
     const report = await checker.checkDomain(domain('example.com'))
@@ -374,7 +374,7 @@ test('a check ends within five seconds when neither lists nor geo data answer', 
   if (report !== 'late') expect(report.ipReports[0]?.geo).toEqual(loading)
 })
 
-test('for any answers, the counts add up and the verdict claims only what was answered', async () => {
+test('for any answers, the counts add up and the verdict matches the answers', async () => {
   const behaviours: readonly Behaviour[] = [
     nothing,
     listed('127.0.0.2', 'Reason'),
@@ -406,7 +406,7 @@ test('for any answers, the counts add up and the verdict claims only what was an
   )
 })
 
-/** Asserts that the counts add up, and that the verdict says all that is known and no more. */
+/** Asserts that the counts add up, and that the verdict names every list with a listing or an error. */
 function expectHonest({ verdict, results, ...counts }: Report) {
   expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
   expect(verdict.includes('is clean')).toBe(counts.failedCount === 0 && counts.listedCount === 0)

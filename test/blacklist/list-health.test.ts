@@ -170,13 +170,13 @@ describe('a list', () => {
   })
 
   test.each<[HealthStatus, string, Behaviour]>([
-    ['silent', 'forgets its test entry', nothing],
-    ['wildcard', 'lists everybody', codes('127.0.0.2')],
+    ['silent', 'does not list its test entry', nothing],
+    ['wildcard', 'lists every name', codes('127.0.0.2')],
     ['wildcard', 'is parked', codes('91.195.240.117')],
-    ['refusing', 'refuses by its code', codes('127.255.255.254')],
+    ['refusing', 'refuses with its code', codes('127.255.255.254')],
     ['refusing', 'is refused by the resolver', () => ({ rcode: rcodes.refused })],
     ['unreachable', 'fails', () => ({ rcode: rcodes.servfail })],
-    ['unreachable', 'says nothing', silence],
+    ['unreachable', 'does not answer', silence],
   ])('is %s when it %s', async (status, _what, behaviour) => {
     const { now, logged } = await healthWith(behaviour)
     expect(now).toMatchObject({ status, checkedAt: new Date('2026-01-01') })
@@ -218,7 +218,7 @@ describe('a list', () => {
     ])
   })
 
-  test('that refused an ordinary query is refusing until the next measurement', async () => {
+  test('that refused a query of a check is refusing until the next measurement', async () => {
     const { health, clock } = await startScripted()
     clock.advance(MINUTE)
     health.recordRefusal(zen, 'Go away.')
@@ -284,7 +284,7 @@ describe('the health checks', () => {
     expect(seen.size).toBe(5)
   })
 
-  test('of a list that refused an ordinary query wait five minutes', async () => {
+  test('of a list that refused a query of a check wait five minutes', async () => {
     const waits = vi.spyOn(globalThis, 'setTimeout')
     const { health } = await watched(play())
     health.recordRefusal(zen, 'Go away.')

@@ -28,7 +28,7 @@ describe('among 127.0.0.0 to 127.0.0.255', () => {
     ['dronebl', drone],
     ['surbl-multi', octets.filter((octet) => (octet & 1) === 0 && (octet & (8 | 16 | 64 | 128)) !== 0)],
     ['uribl-black', [2]],
-  ])('%s lists only by its documented codes', (id, listed) => {
+  ])('%s lists only with its documented codes', (id, listed) => {
     expect(octetsDecodedAs(id, 'listed')).toEqual(listed)
   })
 
@@ -50,26 +50,26 @@ describe('among 127.0.0.0 to 127.0.0.255', () => {
     expect(list('spamhaus-zen').decode(['127.0.0.4', '127.0.0.10'])).toMatchObject({ kind: 'listed', policy: false })
   })
 
-  test('SURBL and URIBL refuse by every odd code', () => {
+  test('SURBL and URIBL refuse with every odd code', () => {
     const odd = octets.filter((octet) => octet & 1)
     expect(octetsDecodedAs('surbl-multi', 'refused')).toEqual(odd)
     expect(octetsDecodedAs('uribl-black', 'refused')).toEqual(odd)
   })
 
-  test.each(lists.map(({ id }) => id))('%s has no listing by 127.0.0.1', (id) => {
+  test.each(lists.map(({ id }) => id))('%s does not list with 127.0.0.1', (id) => {
     expect(list(id).decode(['127.0.0.1']).kind).not.toBe('listed')
   })
 })
 
 describe.each(lists.map((each) => [each.id, each] as const))('%s', (_id, each) => {
-  test('refuses by 127.255.255.0/24', () => {
+  test('refuses with 127.255.255.0/24', () => {
     for (const octet of octets) {
       expect(each.decode([`127.255.255.${octet}`]).kind).toBe('refused')
       expect(each.decode(['127.0.0.2', `127.255.255.${octet}`]).kind).toBe('refused')
     }
   })
 
-  test('is invalid when it answers addresses of parked domains or block pages, or no address', () => {
+  test('is invalid when it answers with addresses of parked domains or block pages, or without an address', () => {
     for (const address of ['91.195.240.117', '146.112.61.108', '0.0.0.0', '10.0.0.1', '1.0.0.127', '128.0.0.2']) {
       expect(each.decode([address]).kind).toBe('invalid')
       expect(each.decode(['127.0.0.2', address]).kind).toBe('invalid')

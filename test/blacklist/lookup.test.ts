@@ -72,7 +72,7 @@ describe('an answer', () => {
   })
 
   test.each<[string, Behaviour, Partial<BlacklistResult>]>([
-    ['refuses by its code', codes('127.255.255.254'), { error: 'refused', codes: ['127.255.255.254'] }],
+    ['refuses with its code', codes('127.255.255.254'), { error: 'refused', codes: ['127.255.255.254'] }],
     ['is 127.0.0.1', codes('127.0.0.1'), { error: 'invalid_answer', codes: ['127.0.0.1'] }],
     ['is of a parked domain', codes('91.195.240.117'), { error: 'invalid_answer', codes: ['91.195.240.117'] }],
     ['is of a block page', codes('0.0.0.0'), { error: 'invalid_answer', codes: ['0.0.0.0'] }],
@@ -91,7 +91,11 @@ describe('an answer', () => {
       (query) => ({ ...answer(query, ['127.0.0.2']), question: { name: `x.${query.name}`, type: 'A' } }),
       { error: 'timeout' },
     ],
-    ['comes from a stranger', (query) => ({ ...answer(query, ['127.0.0.2']), forged: true }), { error: 'timeout' }],
+    [
+      'comes from another address',
+      (query) => ({ ...answer(query, ['127.0.0.2']), forged: true }),
+      { error: 'timeout' },
+    ],
     [
       'is about another name',
       () => ({ answers: [{ name: 'other.zen.spamhaus.org', type: 'A', data: '127.0.0.2' }] }),
@@ -126,7 +130,7 @@ describe('an answer', () => {
     expect(await askAbout(lookup)).toMatchObject(unlisted)
   })
 
-  test('that is slow counts if it arrives in time', async () => {
+  test('that is slow is used if it arrives in time', async () => {
     const gate = createGate()
     const slow: Behaviour = async (query) => {
       await gate.opened
@@ -154,7 +158,7 @@ describe('an answer', () => {
 })
 
 describe('a reason', () => {
-  /** Answers with a listing and one TXT record of these strings. */
+  /** Answers with a listing and one TXT record that consists of these strings. */
   const withTexts =
     (data: readonly string[] | Buffer): Behaviour =>
     (query) =>
@@ -200,7 +204,7 @@ describe('a reason', () => {
 })
 
 describe('a domain', () => {
-  test('is queried by the labels that SURBL and URIBL require', async () => {
+  test('is queried with the labels that SURBL and URIBL require', async () => {
     const { lookup, sentQueries } = await startScripted({
       'b.blogspot.com.black.uribl.com': listed('127.0.0.2', 'Spammy'),
       'a.b.blogspot.com.multi.surbl.org': listed('127.0.0.80', 'abuse'),
@@ -218,7 +222,7 @@ describe('a domain', () => {
     ])
   })
 
-  test('is not cleared when one of its names got no answer', async () => {
+  test('is not cleared when there is no answer for one of its names', async () => {
     const { lookup } = await startScripted({
       'blogspot.com.black.uribl.com': () => ({ rcode: rcodes.servfail }),
       'b.blogspot.com.black.uribl.com': nothing,
@@ -226,7 +230,7 @@ describe('a domain', () => {
     expect(await askAbout(lookup, uribl, 'a.b.blogspot.com')).toMatchObject({ listed: false, error: 'unreachable' })
   })
 
-  test('is listed when one of its names is, even if the other got no answer', async () => {
+  test('is listed when one of its names is, even if there is no answer for the other', async () => {
     const { lookup } = await startScripted({
       'blogspot.com.black.uribl.com': () => ({ rcode: rcodes.servfail }),
       'b.blogspot.com.black.uribl.com': codes('127.0.0.2'),
@@ -248,7 +252,7 @@ describe('an IPv6 address', () => {
   const target = '2001:db8::7'
   const name = (zone: string) => `7${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.${zone}`
 
-  test('is queried by its nibbles if the list covers IPv6', async () => {
+  test('is queried with its nibbles if the list covers IPv6', async () => {
     const { lookup, sentQueries } = await startScripted({ [name('zen.spamhaus.org')]: codes('127.0.0.3') })
     expect(await askAbout(lookup, zen, target)).toMatchObject({ listed: true, codes: ['127.0.0.3'] })
     expect(sentQueries()[0]).toBe(`A ${name('zen.spamhaus.org')}`)
@@ -302,7 +306,7 @@ describe('an unhealthy list', () => {
     ['its code', codes('127.255.255.255'), 'The list refuses this resolver because it sends too many queries.'],
     ['REFUSED', () => ({ rcode: rcodes.refused }), 'The server refused the query (DNS REFUSED).'],
   ])(
-    'that refuses an ordinary query by %s gets no query until its next health check',
+    'that refuses a query of a check with %s gets no query until its next health check',
     async (_how, behaviour, note) => {
       const { lookup, sentQueries, health } = await startScripted({ [atZen]: behaviour })
       expect(await askAbout(lookup)).toMatchObject({ error: 'refused', note })
@@ -336,7 +340,7 @@ describe('an unhealthy list', () => {
 })
 
 describe('the cache', () => {
-  test('returns the result of the query and sends none', async () => {
+  test('returns the result of the query without sending one', async () => {
     const { lookup, sentQueries } = await startScripted({
       [atZen]: listed('127.0.0.4', 'See https://lists.example/7'),
       '7.2.0.192.dnsbl.dronebl.org': codes('127.0.0.13'),
@@ -382,7 +386,7 @@ describe('the budget of a list', () => {
     return { consume: () => left-- > 0 }
   }
 
-  test('limits queries, and the result says so', async () => {
+  test('limits queries, and the result names it', async () => {
     const { lookup, budgets, sentQueries, health } = await startScripted()
     budgets.set('spamhaus-zen', only(2))
     const results = await Promise.all([1, 2, 3, 4].map((octet) => askAbout(lookup, zen, `192.0.2.${octet}`)))
@@ -410,7 +414,7 @@ describe('the budget of a list', () => {
     expect(sentQueries()).toEqual([`A ${atZen}`])
   })
 
-  test('is consumed by reasons too; without one, the result has the code’s meaning', async () => {
+  test('is consumed by queries for reasons too; without a reason, the result has the meaning of the code', async () => {
     const { lookup, budgets, sentQueries } = await startScripted({ [atZen]: listed('127.0.0.3', 'Reason') })
     budgets.set('spamhaus-zen', only(1))
     expect(await askAbout(lookup)).toMatchObject({
@@ -470,7 +474,7 @@ describe('an aborted lookup', () => {
       targets.flatMap((target) => lists.map((list) => queryList(lookup, list, { target, signal: staying.signal }))),
     )
     expect(getEventListeners(staying.signal, 'abort')).toEqual([])
-    // Node emits warnings in the next tick.
+    // Node.js emits warnings in the next tick.
     await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', note)
     expect(warnings).toEqual([])

@@ -34,7 +34,7 @@ test('frequent calls do not lose fractions of a slow refill', () => {
     advance(MINUTE)
     taken += consumeAll(budget)
   }
-  // Twelve, or eleven because of rounding.
+  // There are twelve, or eleven because of rounding.
   expect(taken).toBeGreaterThanOrEqual(11)
   expect(taken).toBeLessThanOrEqual(12)
 })

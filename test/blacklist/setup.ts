@@ -29,16 +29,16 @@ export function listOf(id: string, among: readonly Blacklist[] = lists): Blackli
   return found
 }
 
-/** Answers by name; an entry also answers every name below it. */
+/** Behaviours by name. An entry also answers for every name below its own. */
 export type Script = Readonly<Record<string, Behaviour>>
 
-/** Answers A queries with codes, without TXT records. */
+/** Answers A queries with codes. Has no TXT records. */
 export const codes =
   (...values: readonly string[]): Behaviour =>
   (query) =>
     query.type === 'A' ? answer(query, values) : nothing(query)
 
-/** Answers A queries with a code, TXT queries with a reason. */
+/** Answers A queries with a code, and TXT queries with a reason. */
 export const listed =
   (code: string, reason: string): Behaviour =>
   (query) =>
@@ -51,8 +51,8 @@ export const nothing: Behaviour = (query): Reply => ({
 })
 
 /**
- * Simulates the DNS: healthy lists that contain only their test entries, and no other name. `script` overrides a name or,
- * without an entry for it, the longest name above it.
+ * Simulates the DNS: healthy lists that contain only their test entries, and no other names. `script` overrides a name:
+ * its entry for the name, or else for the longest name above it, answers.
  */
 export function play(script: Script = {}): Behaviour {
   return (query) => {
@@ -82,12 +82,12 @@ export interface Rig {
   readonly logged: readonly string[]
 }
 
-/** Query timeout, in milliseconds, for tests that are not about timeouts: long enough for a busy machine. */
+/** The timeout of queries, in milliseconds, in tests that are not about timeouts. Long enough for a busy machine. */
 const PATIENCE = 5000
 
 /**
- * Starts the services as the application does, but with a test clock, and with a separate DNS client for health checks, so
- * that a test can use a short timeout for lookups and still find the lists healthy. Stops them when the test ends.
+ * Starts the services as the application does, but with a test clock, and with a separate DNS client for health checks,
+ * so that a test can use a short timeout for lookups and still find the lists healthy. Stops them when the test ends.
  */
 export function startCore(
   server: DnsServer,
@@ -109,7 +109,7 @@ export function startCore(
   return { dns, health, budgets, lookup, checker, clock, logged: lines }
 }
 
-/** Starts a scripted DNS server and the services; measures every list before the script applies. */
+/** Starts a scripted DNS server and the services. Measures every list before the script applies. */
 export async function startScripted(
   script: Script = {},
   options: Parameters<typeof startCore>[1] & { measured?: boolean } = {},

@@ -181,7 +181,7 @@ describe('other input', () => {
     expect(message).not.toContain('instead')
   })
 
-  test('an address sent to the domain check, or the reverse, gets a hint', () => {
+  test('an address sent to the domain check, and a domain sent to the IP check, get a hint', () => {
     expect(refusal('192.0.2.7', 'domain').message).toBe('This is an IP address. Use the IP check.')
     expect(refusal('10.0.0.1', 'domain').code).toBe('INVALID_TARGET')
     expect(refusal('example.com', 'ip').message).toBe('This is a domain name. Use the domain check.')

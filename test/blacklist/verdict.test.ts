@@ -57,7 +57,7 @@ describe('the verdict on an address', () => {
     )
   })
 
-  test('names policy entries, alone and beside listings', () => {
+  test('names policy entries, with and without listings', () => {
     const explained = 'A policy entry says that an address should not send mail directly; it does not report abuse.'
     expect(say({ 'Spamhaus ZEN': policy })).toBe(
       `192.0.2.7 is listed on 1 of 6 blacklists as a policy entry only: Spamhaus ZEN. ${explained}`,
@@ -70,7 +70,7 @@ describe('the verdict on an address', () => {
     )
   })
 
-  test('names the lists that did not answer beside a listing', () => {
+  test('names the lists that did not answer after a listing', () => {
     expect(say({ PSBL: listing, Mailspike: { error: 'timeout' } })).toBe(
       '192.0.2.7 is listed on 1 of 6 blacklists: PSBL. Unknown: Mailspike (no answer in time).',
     )
@@ -126,7 +126,7 @@ describe('the verdict on a domain', () => {
     ],
     ['has no addresses', 'example.com is clean: no blacklist lists it. It has no addresses.', [], {}],
     [
-      'has private addresses alone',
+      'only has private addresses',
       'example.com is clean: no blacklist lists it. None of its addresses is public.',
       [],
       { resolvedIps: ['10.0.0.1'] },
@@ -159,19 +159,19 @@ describe('the verdict on a domain', () => {
       domainListing,
     ],
     [
-      'has an address that a policy names',
+      'has an address with a policy entry',
       `No blacklist reports abuse by example.com; its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
       [clean, atHome],
       {},
     ],
     [
-      'has a listed address beside one that a policy names',
+      'has a listed address and one with a policy entry',
       `example.com has a listed address: 192.0.2.3 (DroneBL). Its address 192.0.2.4 (Spamhaus ZEN) has a policy entry. ${POLICY}`,
       [worse, atHome],
       {},
     ],
     [
-      'has addresses that policies name',
+      'has addresses with policy entries',
       `No blacklist reports abuse by example.com; its addresses 192.0.2.4 (Spamhaus ZEN) and 192.0.2.5 (Spamhaus ZEN) have policy entries. ${POLICY}`,
       [atHome, ipReport('192.0.2.5', answers({ 'Spamhaus ZEN': policy }))],
       {},
@@ -183,13 +183,13 @@ describe('the verdict on a domain', () => {
       { resolutionFailed: true },
     ],
     [
-      'could be resolved in part',
+      'could be partly resolved',
       'No listing of example.com was found: 8 of 8 blacklist checks gave a usable answer. It may have more addresses: one of the lookups failed.',
       [clean],
       { resolutionFailed: true },
     ],
     [
-      'could be resolved in part, to private addresses',
+      'could be partly resolved, to private addresses',
       'No listing of example.com was found: 2 of 2 blacklist checks gave a usable answer. None of its addresses is public. It may have more addresses: one of the lookups failed.',
       [],
       { resolutionFailed: true, resolvedIps: ['10.0.0.1'] },
@@ -250,7 +250,7 @@ describe('for any results', () => {
       })
     })
 
-  /** Asserts what the verdict must and must not say. */
+  /** Asserts that the verdict has all that it must say, and nothing that it must not say. */
   function expectTrue(verdict: string, all: readonly BlacklistResult[], counts: Counts, complete: boolean) {
     expect(counts.listedCount + counts.cleanCount).toBe(counts.totalChecked)
     expect(verdict.includes('is clean')).toBe(counts.listedCount === 0 && counts.failedCount === 0 && complete)

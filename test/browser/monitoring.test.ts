@@ -70,7 +70,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   expect(await check(20)).toBe('DOWN')
   await heading('Major outage: Website')
   await page.getByRole('link', { name: 'Website is down' }).waitFor()
-  await page.locator('.prose', { hasText: 'Website is down since 12:03:00 UTC' }).waitFor()
+  await page.locator('.prose', { hasText: 'Website went down at 12:03:00 UTC' }).waitFor()
   expect(await check(60)).toBe('DOWN')
 
   status = 200

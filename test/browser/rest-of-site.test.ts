@@ -26,7 +26,7 @@ test('a check from the home page leads to the next target, and to monitoring thi
   await page.goto(baseUrl)
   await page.getByLabel(/IP address or domain/).fill('203.0.113.7')
   await page.keyboard.press('Enter')
-  const watch = page.getByRole('link', { name: 'Watch this address' })
+  const watch = page.getByRole('link', { name: 'Monitor this address' })
   await watch.waitFor()
   await page.getByLabel('Check another').fill('203.0.113.8')
   await page.keyboard.press('Enter')

@@ -5,7 +5,7 @@ import { newId, randomText } from '../../src/core/id.ts'
 import { difference } from '../../src/database/migration/schema-engine.ts'
 import { testDatabase } from '../support/database.ts'
 
-// The database has to use UTC in any time zone of the process.
+// The database must use UTC in any time zone of the process.
 vi.stubEnv('TZ', 'Europe/Paris')
 afterAll(() => vi.unstubAllEnvs())
 const database = await testDatabase()
@@ -19,7 +19,7 @@ const organization = () => ({
   createdAt: new Date('2026-07-01T12:00:00Z'),
 })
 
-test('the migrations and schema.prisma agree', async () => {
+test('the migrations match schema.prisma', async () => {
   const schema = await readFile('prisma/schema.prisma', 'utf8')
   expect(await difference(pool, schema)).toBe('')
   expect(await difference(pool, `${schema}\nmodel Extra {\n  id Int @id\n}\n`)).toContain('CREATE TABLE "Extra"')
@@ -53,7 +53,7 @@ test('a transaction that throws is rolled back', async () => {
   expect(await prisma.organization.count({ where: { id: data.id } })).toBe(0)
 })
 
-test('500 concurrent read-and-write transactions count to exactly 500', async () => {
+test('500 concurrent transactions that increment a counter bring it to exactly 500', async () => {
   const key = { subject: randomText(10), day: new Date('2026-07-01') }
   await prisma.usageCounter.create({ data: { ...key, count: 0, lastGrant: 0 } })
   const increment = () =>
@@ -66,7 +66,7 @@ test('500 concurrent read-and-write transactions count to exactly 500', async ()
   expect(await prisma.usageCounter.findUnique({ where: { subject_day: key } })).toMatchObject({ count: 500 })
 })
 
-test('statements beside an open transaction wait or pass, but do not fail and do not see it', async () => {
+test('statements during an open transaction do not fail and do not see its changes', async () => {
   const data = organization()
   const counts = prisma.$transaction(async (tx) => {
     await tx.organization.create({ data })
@@ -92,7 +92,7 @@ test('large values and many parameters arrive complete', async () => {
   expect(rows.rows).toHaveLength(100_000)
 })
 
-test('a statement nested too deeply is a normal error', async () => {
+test('a statement that is nested too deeply fails with a normal error', async () => {
   await expect(pool.query(`SELECT ${Array(40_000).fill('1').join('+')}`)).rejects.toThrow('stack depth limit exceeded')
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })

@@ -26,8 +26,8 @@ test('a process killed while writing loses no acknowledged write', async () => {
   let written = -1
   for (const rows of [40, 300, 1]) {
     const { child, found } = await startWriter(where)
-    // The process counts on from what it finds. The last row may be there without having been reported, if the kill came in
-    // between.
+    // The process continues counting from the rows that it finds. If it was killed between writing and reporting the
+    // last row, that row exists without having been reported.
     expect(found).toBeGreaterThan(written)
     expect(found).toBeLessThanOrEqual(written + 2)
     for (let reported = 0; reported < rows; reported++) written = Number(await child.line())

@@ -3,8 +3,8 @@ import { migrationsDirectory, readMigrations } from '../../src/database/migratio
 import { migrationsOf, releases } from './upgrades/fixtures.ts'
 
 /**
- * While instances are replaced one by one, those of the version before still read and write. So a release only adds to the
- * schema; the next release drops what is no longer used.
+ * While instances are replaced one by one, those of the previous version still read and write. So a release only adds
+ * to the schema. The next release drops the parts that are no longer used.
  */
 const breaking: Readonly<Record<string, RegExp>> = {
   'drops a table': /^DROP TABLE/,
@@ -16,11 +16,13 @@ const breaking: Readonly<Record<string, RegExp>> = {
   'changes the type of a column': /\bSET DATA TYPE\b|\bALTER COLUMN \S+ TYPE\b/,
   'makes a column required': /\bSET NOT NULL\b/,
   'adds a required column without a default': /\bADD COLUMN(?:(?!DEFAULT|ADD COLUMN).)*\bNOT NULL(?! DEFAULT)/,
-  'adds a value that the version before cannot read': /^ALTER TYPE .*\bADD VALUE\b/,
+  'adds a value that the previous version cannot read': /^ALTER TYPE .*\bADD VALUE\b/,
   'adds a condition to a table that is in use': /^ALTER TABLE .*\bADD (CONSTRAINT \S+ )?(CHECK|UNIQUE|EXCLUDE)\b/,
 }
 
-/** Exceptions, with their reasons. Mention them in “What you must change” of the changelog: stop every instance first. */
+/**
+ * Exceptions and their reasons. For each, “What you must change” of the changelog must say: stop every instance first.
+ */
 const exceptions: Readonly<Record<string, string>> = {}
 
 /** Splits a script at its semicolons, except those in function bodies, and drops comments. */
@@ -36,8 +38,8 @@ function statementsOf(sql: string): string[] {
 }
 
 /**
- * Returns the parts of a migration that would break the version before. A table that the same migration creates is not in
- * use yet.
+ * Returns the parts of a migration that would break the previous version. A table that the same migration creates is
+ * not in use yet.
  */
 function breaksOf(sql: string): string[] {
   const statements = statementsOf(sql)
@@ -64,7 +66,7 @@ test.each([
   ['ALTER TABLE "A" ADD COLUMN "b" TEXT, ADD COLUMN "c" INTEGER NOT NULL DEFAULT 1;', []],
   ['ALTER TABLE "A" ALTER COLUMN "b" SET NOT NULL;', ['makes a column required']],
   ['ALTER TABLE "A" ALTER COLUMN "b" SET DATA TYPE BIGINT;', ['changes the type of a column']],
-  ['ALTER TYPE "A" ADD VALUE \'B\';', ['adds a value that the version before cannot read']],
+  ['ALTER TYPE "A" ADD VALUE \'B\';', ['adds a value that the previous version cannot read']],
   ['CREATE UNIQUE INDEX "i" ON "A"("b");', ['makes values unique in a table that is in use']],
   ['CREATE TABLE "A" ("b" TEXT NOT NULL); CREATE UNIQUE INDEX "i" ON "A"("b");', []],
   ['CREATE FUNCTION f() RETURNS trigger AS $$ BEGIN DROP TABLE "A"; END $$; CREATE INDEX "i" ON "A"("b");', []],
@@ -73,9 +75,9 @@ test.each([
   expect(breaksOf(sql)).toEqual(expected)
 })
 
-test('migrations since the last release keep that version working; otherwise explain why in the exceptions', async () => {
+test('migrations since the last release keep that version working, or the exceptions explain why not', async () => {
   const [last] = releases.slice(-1)
-  // Before the first release, no two versions run at once.
+  // Before the first release, two versions never run at the same time.
   const applied = last === undefined ? migrations.map(({ name }) => name) : await migrationsOf(last)
   const added = migrations.filter(({ name }) => !applied.includes(name) && exceptions[name] === undefined)
   expect(added.map(({ name, sql }) => [name, breaksOf(sql)]).filter(([, breaks]) => breaks?.length !== 0)).toEqual([])

@@ -6,7 +6,7 @@ import { LONG_DEADLINE, withLongDeadline } from '../../src/database/connection/s
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 
-/** Short enough for a test, in milliseconds. */
+/** A statement deadline that is short enough for a test, in milliseconds. */
 const deadline = 400
 
 describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing network', async () => {
@@ -28,7 +28,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     await own.remove()
   })
 
-  /** Opens connections, which are then idle. */
+  /** Opens connections and leaves them idle. */
   const warm = (count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.05)')))
 
   test('a statement on a silent connection fails at its deadline, and so do the others on it', async () => {
@@ -82,16 +82,16 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     expect(await database.trouble()).toBe('unreachable')
     await proxy.resume()
     await vi.waitUntil(() => lines.some(({ msg }) => msg.startsWith('database: available again')), 15_000)
-    const told = lines.filter(({ msg }) => /unreachable|available again/.test(msg))
-    expect(told.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
-      'database: unreachable; trying again every second',
+    const outages = lines.filter(({ msg }) => /unreachable|available again/.test(msg))
+    expect(outages.map(({ msg }) => msg.replace(/\d+/, 'n'))).toEqual([
+      'database: unreachable; retrying every second',
       'database: available again after n s',
     ])
-    expect(told[1]?.failures).toBeGreaterThan(10)
+    expect(outages[1]?.failures).toBeGreaterThan(10)
     expect(await prisma.organization.count()).toBe(0)
   })
 
-  test('a silent notification connection is replaced, and listeners are informed', async () => {
+  test('a silent connection for notifications is replaced, and listeners are notified', async () => {
     const heard: (string | null)[] = []
     const stop = await database.listen('bell', (payload) => heard.push(payload))
     expect(proxy.silence((said) => said.includes('LISTEN "bell"'))).toBe(1)
@@ -102,7 +102,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     await stop()
   })
 
-  test('a server that refuses connections for a while is used again', async () => {
+  test('a server that has refused connections is used again', async () => {
     await warm(3)
     await proxy.refuse()
     await expect(pool.query('SELECT 1')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -118,7 +118,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server behind a failing n
     )
   })
 
-  test('a read-only database is reported as such', async () => {
+  test('a read-only database is reported as read-only', async () => {
     await pool.query(`ALTER DATABASE ${new URL(own.url).pathname.slice(1)} SET default_transaction_read_only = on`)
     proxy.cut()
     await vi.waitUntil(() => database.trouble().then((trouble) => trouble === 'read-only'), 10_000)

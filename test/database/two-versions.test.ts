@@ -10,21 +10,22 @@ import { silent } from '../support/scratch.ts'
 import { fileOf, fixtures } from './upgrades/fixtures.ts'
 
 /*
- * Simulates an instance of the version before that runs on while one of this version starts: it names the columns of its
- * version, in statements prepared as the service's pool prepares them. The embedded database has one process only.
+ * Simulates an instance of the previous version that keeps running while one of this version starts. It names the columns of
+ * its version, in statements prepared as the service's pool prepares them. Skipped for the embedded database, which only one
+ * process can use.
  */
 
 const migrations = await readMigrations(migrationsDirectory)
 
 type Statement = { readonly name: string; readonly text: string; readonly values: unknown[] }
 
-/** Reads and writes every table of the version before, as its own client would. */
-class VersionBefore {
+/** Reads and writes every table of the previous version, as its own client would. */
+class PreviousVersion {
   readonly #pool: pg.Pool
   #statements: readonly { read: Statement; write: Statement }[] = []
 
   constructor(url: string) {
-    // Each has a connection of its own, because prepared statements belong to a connection.
+    // Each instance has its own connection, because prepared statements belong to a connection.
     this.#pool = new pg.Pool({ connectionString: url, max: 1 })
   }
 
@@ -47,8 +48,9 @@ class VersionBefore {
   }
 
   /**
+   * Writes and reads each table.
    * @returns the number of rows read from each table.
-   * @throws the database's error for a statement of the version before.
+   * @throws the database's error for a statement of the previous version.
    */
   async work(): Promise<number[]> {
     const counts: number[] = []
@@ -71,7 +73,7 @@ class VersionBefore {
   }
 }
 
-describe.skipIf(serverUrl === undefined)('an instance of the version before', () => {
+describe.skipIf(serverUrl === undefined)('an instance of the previous version', () => {
   test('reads and writes every table during and after the migration by this version', async () => {
     const { url, remove } = await serverDatabase(serverUrl ?? '')
     atTheEnd(remove)
@@ -81,7 +83,7 @@ describe.skipIf(serverUrl === undefined)('an instance of the version before', ()
     await load(loading, readArchive(fileOf(last), null), migrations)
     await loading.end()
 
-    const before = new VersionBefore(url)
+    const before = new PreviousVersion(url)
     atTheEnd(() => before.close())
     await before.open()
     let isStarted = false
@@ -92,7 +94,7 @@ describe.skipIf(serverUrl === undefined)('an instance of the version before', ()
         rounds += 1
       }
     })()
-    // Starts two instances of this version at once, as a rolling upgrade may: one migrates, the other waits.
+    // Starts two instances of this version at once, as a rolling upgrade may do: one migrates, the other waits.
     const [one, other] = await Promise.all([
       openDatabase({ dataDir: '', databaseUrl: url, log: silent }),
       openDatabase({ dataDir: '', databaseUrl: url, log: silent }),
@@ -107,7 +109,7 @@ describe.skipIf(serverUrl === undefined)('an instance of the version before', ()
     expect(rows).toEqual([{ count: migrations.length }])
   })
 
-  test('does not start again after the migration by this version, and names the migration it does not know', async () => {
+  test('does not restart after the migration by this version, and names the migration that it does not know', async () => {
     const { url, remove } = await serverDatabase(serverUrl ?? '')
     atTheEnd(remove)
     const database = await openDatabase({ dataDir: '', databaseUrl: url, log: silent })

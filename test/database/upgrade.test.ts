@@ -25,7 +25,7 @@ const moved = {
   tables: { Notice: 'NotificationPayload' },
   columns: { 'Event.entryId': 'updateId', 'Watch.steadiness': 'stability' },
   gone: [
-    // Domains belong to pages and have to be proven first.
+    // Domains belong to pages and must be proven first.
     'Organization.customDomain',
   ],
   computed: [
@@ -34,7 +34,7 @@ const moved = {
     // 20261122215305_plain_names: members of their JSON were renamed.
     'Watch.steadiness',
     'ProbeResult.detail',
-    // 20261123073936_page_of_logo_and_access: it is that of the first page.
+    // 20261123073936_page_of_logo_and_access: computed as the first page of the organization.
     'Logo.pageId',
   ],
 } as const
@@ -98,7 +98,7 @@ async function open({ dataDir, databaseUrl }: Place, log = silent): Promise<Data
 
 const memberOf = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined => record[name]
 
-/** The expected content of a row, with the current names. */
+/** Returns the expected content of a row, with the current names. */
 function expectedRow(table: string, row: Row): Row {
   const kept = Object.entries(row).flatMap(([column, value]) => {
     const name = `${table}.${column}`
@@ -160,7 +160,7 @@ async function readAll({ prisma }: DatabaseHandle): Promise<void> {
   }
 }
 
-/** The version before can still read and write its rows: its instances run until they are replaced. */
+/** Rewrites all rows as the previous version does, whose instances run until they are replaced. */
 async function rewriteAll(connection: pg.ClientBase, before: Content): Promise<void> {
   await connection.query('SET session_replication_role = replica')
   for (const [table, rows] of before) await rewrite(connection, table, rows)

@@ -33,7 +33,7 @@ const ok = (name: string) => ({ name })
 const blank = { name: ' ' }
 
 describe('a bulk call', () => {
-  test('applies items in order, each with its event, in one stretch of the log', async () => {
+  test('applies items in order, with consecutive events', async () => {
     const own = await tenant()
     expect(said(await create(own, ['a', 'b', 'c'].map(ok), 'ATOMIC'))).toEqual(['a', 'b', 'c'])
     expect(await namesOf(own)).toEqual(['0 a', '1 b', '2 c'])
@@ -159,7 +159,7 @@ describe('the services of an incident', () => {
       .map(({ serviceId, status }) => `${serviceId} ${status}`)
       .sort()
 
-  test('change where given and stay otherwise', async () => {
+  test('change only if they are given', async () => {
     const { ctx, services, news } = await tenant()
     const [a = '', b = '', c = ''] = await services('a', 'b', 'c')
     const { id } = await createIncident(ctx, {

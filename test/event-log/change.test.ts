@@ -33,7 +33,7 @@ test('a nested change joins the outer one', async () => {
   expect(await news()).toEqual(['SERVICE_CREATED API', 'PAGE_UPDATED Acme'])
 })
 
-test('a change of an unknown organization is rejected', async () => {
+test('a change to an unknown organization is rejected', async () => {
   const { ctx } = await tenant()
   await expect(change(ctx, `org_${'0'.repeat(24)}`, async () => [null, event])).rejects.toThrow(NotFound)
 })
@@ -59,14 +59,15 @@ test('concurrent changes of every kind never deadlock, and their events are in o
   await runDueMaintenance(due)
   const reported = await events()
   expect(reported.map(({ seq }) => seq)).toEqual(reported.map((_, index) => index + 3))
-  // Two services and a group; then eight rounds: three mutations with one event each, a key with two and a maintenance with three.
+  // Two services and a group; then eight rounds of three mutations with one event each, an API key with two events, and
+  // a maintenance with three.
   const always = reported.filter(({ kind }) => kind !== 'SERVICES_REORDERED')
   expect(always).toHaveLength(3 + 8 * 8)
-  // Reordering to the existing order appends no event; the sequence of the reorderings is random.
+  // A reordering to the existing order appends no event. The reorderings run in random order.
   expect(reported.length).toBeGreaterThan(always.length)
 })
 
-test('a change reports the events of all its parts after the commit, and a failed one none', async () => {
+test('a change reports the events of all its parts after the commit; a failed one reports none', async () => {
   const { id, ctx, news } = await tenant()
   const reports: unknown[] = []
   const onChanged = async (organizationId: string, events: readonly { readonly kind: string }[]) =>

@@ -48,7 +48,7 @@ describe('appending', () => {
     expect(await readEventsAfter(db, id, 0, 10)).toMatchObject([{ seq: 1, subjectId: 'c' }])
   })
 
-  test('no events changes nothing', async () => {
+  test('does nothing without events', async () => {
     const id = await newTenant(db)
     await transaction(ctx, (tx) => appendEvents(tx, id, []))
     expect(await db.organization.findUnique({ where: { id } })).toMatchObject({ lastSeq: 0 })

@@ -35,14 +35,14 @@ function slow() {
 }
 
 describe('a cached value', () => {
-  test('is loaded once while the log does not move', async () => {
+  test('is loaded once while the log does not grow', async () => {
     const { get, made } = givenCache()
     expect((await get('page')).text).toBe('page 1')
     expect((await get('page')).text).toBe('page 1')
     expect(made()).toBe(1)
   })
 
-  test('is reloaded when its log moves, but not when other logs move', async () => {
+  test('is reloaded when its log grows, but not when other logs grow', async () => {
     const { cache, get } = givenCache()
     await get('page')
     await get('other', 'other')
@@ -67,7 +67,7 @@ describe('a cached value', () => {
     expect((await get('page')).text).toBe('page 2')
   })
 
-  test('without an organization is reloaded when any log moves: the organization may exist now', async () => {
+  test('without an organization is reloaded when any log grows, because the organization may exist now', async () => {
     const { cache, get } = givenCache()
     await get('host', null)
     cache.invalidate('acme')
@@ -77,13 +77,13 @@ describe('a cached value', () => {
   test('is loaded once for concurrent callers', async () => {
     const { cache } = givenCache()
     const first = slow()
-    const never = () => Promise.reject(new Error('It was made twice.'))
+    const never = () => Promise.reject(new Error('The value was loaded twice.'))
     const asked = [cache.get('page', first.make), cache.get('page', never)]
     first.give('one')
     expect((await Promise.all(asked)).map(({ text }) => text)).toEqual(['one', 'one'])
   })
 
-  test('is neither cached nor shared with later callers when its log moved during the load', async () => {
+  test('is neither cached nor shared with later callers when its log grew during the load', async () => {
     const { cache } = givenCache()
     const [before, after] = [slow(), slow()]
     const early = cache.get('page', before.make)
@@ -96,7 +96,7 @@ describe('a cached value', () => {
     expect((await cache.get('page', slow().make)).text).toBe('new')
   })
 
-  test('is cached when another log moved during the load', async () => {
+  test('is cached when another log grew during the load', async () => {
     const { cache } = givenCache()
     const making = slow()
     const asked = cache.get('page', making.make)
@@ -133,7 +133,7 @@ describe('a stale value', () => {
   const makes = (text: string) => async () => ({ organizationId: 'acme', text })
 
   test.each(['acme', null])(
-    'is returned while the database is unavailable, after the log of %s moved',
+    'is returned while the database is unavailable, after the log of %s has grown',
     async (moved) => {
       const { cache, pass } = givenCache()
       await cache.getOrStale('page', makes('one'))
@@ -144,7 +144,7 @@ describe('a stale value', () => {
     },
   )
 
-  test('may come from a load during which the log moved, unless a newer value exists', async () => {
+  test('may come from a load during which the log grew, unless a newer value exists', async () => {
     const { cache, pass } = givenCache()
     const { make, give } = slow()
     const making = cache.getOrStale('page', make)

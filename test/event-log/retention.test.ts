@@ -23,7 +23,7 @@ interface Given {
   readonly updateId?: string
 }
 
-/** A log of these events, followed by as many new events of a service as are always kept. */
+/** Creates a log of these events, followed by as many new events of a service as a log always keeps. */
 async function logOf(given: readonly Given[]): Promise<string> {
   const organizationId = await newTenant(prisma)
   const rows = given.map(({ days, ...event }, index) => ({ ...event, seq: index + 1, at: before(days) }))
@@ -46,7 +46,7 @@ async function keptOf(organizationId: string): Promise<number[]> {
   return rows.map(({ seq }) => seq)
 }
 
-/** Deletes until nothing is left to delete. Returns the number of deleted rows. */
+/** Deletes all old events. Returns the number of deleted rows. */
 async function run(days: number): Promise<number> {
   const { deleteBatch } = createEventRetention(days)
   let rows = 0
@@ -77,7 +77,7 @@ test('old events are deleted in batches, except those that pages and authors nee
   expect(await run(730)).toBe(0)
 })
 
-test('the newest events stay at any age, and so do undispatched ones', async () => {
+test('the newest events and undispatched ones are kept at any age', async () => {
   const quiet = await logOf([{ kind: 'API_KEY_CREATED', subjectId: 'key_a', days: 10 }])
   await prisma.event.updateMany({ where: { organizationId: quiet }, data: { at: before(900) } })
   const behind = await logOf(many(3, { kind: 'API_KEY_CREATED', subjectId: 'key_a', days: 900 }))
@@ -101,7 +101,7 @@ test('a reader with a position before the retained log gets a gap, and continues
   expect(await read(1)).toMatchObject({ kind: 'GAP', seq: 5 + NEWEST_KEPT })
   expect(await read(4)).toMatchObject({ kind: 'API_KEY_CREATED', seq: 5 })
 
-  // Lists in log order refuse to leave out events silently.
+  // A list in log order fails instead of leaving out events.
   const list = (args: Parameters<typeof requireKept>[2]) => requireKept(ctx as GraphContext, organizationId, args)
   const ascending = { orderBy: { field: 'OCCURRED_AT', direction: 'asc' } } as const
   await expect(list({ ...ascending, after: encodeCursor(1) })).rejects.toMatchObject({

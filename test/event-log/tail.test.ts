@@ -15,13 +15,16 @@ const database = await testDatabase()
 const { prisma: db } = database
 const ctx = testContext(db)
 
-/** All statements that read events, to count queries. */
+/** Matches the statements that read events, to count them. */
 let readings = 0
 const counting = observed(() => {
   readings += 1
 })
 
-/** The same client, which calls `before` before each statement that reads events; `$extends` changes its type only. */
+/**
+ * Returns the client, extended to call `before` before each statement that reads events. `$extends` only changes its
+ * type.
+ */
 function observed(before: () => void): typeof db {
   const client = db.$extends({
     query: {
@@ -154,7 +157,7 @@ describe('following a log', () => {
     expect(readings).toBeLessThanOrEqual(3)
   })
 
-  test('takes announced events as the log has them', async () => {
+  test('returns announced events exactly as the log has them', async () => {
     const id = await tenantWith(0)
     const follower = await eventLog.follow(id, 0)
     const before = readings
@@ -188,7 +191,7 @@ describe('following a log', () => {
     expect(await next(follower, 2)).toEqual(['unheard', 'heard'])
   })
 
-  test('continues without notifications and reports the organization', async () => {
+  test('continues without notifications, and reports the organization', async () => {
     const [id, quiet] = [await tenantWith(0), await tenantWith(0)]
     const missed: string[] = []
     const log = await openEventLog({
@@ -217,7 +220,7 @@ describe('following a log', () => {
       },
     })
     const log = await openEventLog({
-      // The same client with a recorder; `$extends` changes its type only.
+      // The same client, which records its statements. `$extends` only changes its type.
       database: { prisma: watched as unknown as typeof db, listen: async () => async () => {} },
       now: () => noon,
       log: silent,
@@ -229,7 +232,7 @@ describe('following a log', () => {
     expect(Math.min(...asked)).toBeGreaterThan(0)
   })
 
-  test('buffers nothing for a slow reader, which gets every event', async () => {
+  test('buffers nothing for a slow reader, which still gets every event', async () => {
     const id = await tenantWith(0)
     const follower = await eventLog.follow(id, 0)
     const quick = await eventLog.follow(id, 0)

@@ -88,8 +88,8 @@ test.each<[string, Record<string, unknown>, (ctx: Context, input: unknown) => Pr
     },
     (_ctx, input) => updateMonitor(sealing, input),
   ],
-  ['nothing that is given', { id: service.id }, updateService],
-])('an edit of %s that changes nothing raises no version and appends no event', async (_what, input, edit) => {
+  ['no field', { id: service.id }, updateService],
+])('an edit of %s without a change leaves the version and appends no event', async (_what, input, edit) => {
   const [before, dump] = [await news(), await versions()]
   await edit(ctx, input)
   expect(await news()).toEqual(before)

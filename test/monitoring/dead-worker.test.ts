@@ -13,7 +13,7 @@ import { silent, temporaryDirectory } from '../support/scratch.ts'
 const waiting = { interval: 100 }
 
 test.skipIf(serverUrl === undefined)(
-  'when the only worker is killed, a process that only serves says so everywhere, and takes it back once another checks',
+  'after the only worker is killed, the web process reports missing data everywhere until another worker probes',
   async () => {
     const own = await serverDatabase(serverUrl ?? '', inject('databaseTemplate'))
     const database = await openDatabase({ dataDir: '', databaseUrl: own.url, log: silent })
@@ -62,7 +62,7 @@ test.skipIf(serverUrl === undefined)(
 
     worker.signal('SIGKILL')
     await worker.ended
-    // Ten minutes later.
+    // Ten minutes pass.
     const passed = `- interval '10 minutes'`
     await prisma.$executeRawUnsafe(
       `UPDATE "Watch" SET "lastKnownAt" = "lastKnownAt" ${passed}, "dueAt" = "dueAt" ${passed}`,
@@ -73,7 +73,7 @@ test.skipIf(serverUrl === undefined)(
     expect(since).toBeDefined()
     const page = await text('')
     expect(page).toMatch(/<h1>No monitoring data since \d/)
-    // The page contains all icons that it may show.
+    // The page contains all icons that it can show.
     expect(page.replace(/<svg id="icons".*?<\/svg>/s, '')).not.toMatch(/operational/i)
     expect(await text(`/services/${serviceId}/badge.svg`)).toContain('No data')
     const summary = JSON.parse(await text('/api/v2/summary.json'))

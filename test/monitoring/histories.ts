@@ -4,7 +4,7 @@ import type { MonitorState } from '../../src/generated/prisma/enums.ts'
 import { watchId } from '../../src/monitoring/schedule/watch.ts'
 import type { Span } from '../../src/monitoring/uptime/uptime.ts'
 
-/** A monitor's history, as tests write it. */
+/** A monitor's history that a test writes. */
 export interface WrittenHistory {
   readonly organizationId: string
   readonly serviceId?: string | null
@@ -15,19 +15,19 @@ export interface WrittenHistory {
   readonly lastKnownAt: Date | null
 }
 
-/** Writes a monitor with a history into the database, probed every minute; returns its id. */
+/** Writes a monitor with an interval of a minute and its history into the database. Returns its id. */
 export async function writeMonitor(prisma: PrismaClient, history: WrittenHistory): Promise<string> {
   const [id = ''] = await writeMonitors(prisma, [history])
   return id
 }
 
-/** Writes many monitors at once, in four statements. */
+/** Writes many monitors with four statements. Returns their ids. */
 export async function writeMonitors(prisma: PrismaClient, histories: readonly WrittenHistory[]): Promise<string[]> {
   const written = histories.map((history) => {
     const [state, stateSince] = history.states.at(-1) ?? ['PENDING', new Date(0)]
     return { ...history, id: newId('Monitor'), state, stateSince }
   })
-  // In one transaction, because the application's workers create watches for monitors that have none.
+  // Runs in one transaction, because the application's workers create watches for monitors that have none.
   await prisma.$transaction([
     prisma.monitor.createMany({
       data: written.map(({ id, organizationId, serviceId = null, states, state, stateSince }) => ({

@@ -18,11 +18,11 @@ const monitors = 300
 const interval = 10
 const secret = 'the key of two workers and their tests'
 
-/** The extra time that a busy machine may take, beyond a lease and an interval. */
+/** The extra time that a busy machine may need, in addition to a lease and an interval. */
 const slack = 10 * SECOND
 
 test.skipIf(serverUrl === undefined)(
-  'a worker that is killed under load leaves nothing unwatched for longer than its lease, and no incident twice',
+  'after a worker is killed under load, no monitor is unprobed for longer than its lease, and no incident is duplicated',
   async () => {
     const own = await serverDatabase(serverUrl ?? '', inject('databaseTemplate'))
     const database = await openDatabase({ dataDir: '', databaseUrl: own.url, log: silent })
@@ -30,8 +30,8 @@ test.skipIf(serverUrl === undefined)(
     const acme = await tenantsOf(prisma)('TEAM')
     const services = await acme.services(...Array.from({ length: 10 }, (_, index) => `Service ${index}`))
 
-    // Every answer takes a while, so that the worker is killed during many probes. Every tenth monitor fails from a given
-    // moment on.
+    // Every response is slow, so that the worker is killed during many probes. Every tenth monitor fails once `failing`
+    // is set.
     let failing = false
     const server = createServer((request, response) => {
       const status = failing && request.url === '/fails' ? 500 : 200
@@ -109,7 +109,7 @@ test.skipIf(serverUrl === undefined)(
     expect(longest).toBeLessThanOrEqual(LEASE_MS + interval * SECOND + slack)
     expect(await down()).toBe(monitors / 10)
 
-    // The failing monitors that have a service are all on the first one: it has one incident, which each has joined once.
+    // All failing monitors with a service have the first service: it has one incident, which each has joined once.
     const incidents = await prisma.incident.findMany({ include: { monitors: true, updates: true, services: true } })
     expect(incidents).toMatchObject([{ status: 'INVESTIGATING', services: [{ serviceId: services[0] }] }])
     expect(incidents[0]?.monitors).toHaveLength(10)

@@ -4,7 +4,7 @@ import type { Tenant } from '../status/setup.ts'
 /** The secret box of all tests. */
 export const seal = createSecretBox(Buffer.alloc(32, 7))
 
-/** The context of a tenant that can seal secrets, so many milliseconds after noon. */
+/** Returns the context of a tenant with the secret box, at this number of milliseconds after noon. */
 export const sealing = (tenant: Tenant, milliseconds = 0) => ({ ...tenant.later(milliseconds), seal })
 
 /** Options for creating a monitor of each kind. */

@@ -28,16 +28,18 @@ interface TestWorker {
 
 /** Monitors and workers with a clock that a test sets. */
 export interface Watching {
-  /** Seconds after noon. */
+  /** The current time, in seconds after noon. */
   time: number
   readonly now: () => Date
-  /** The same as a date. */
+  /** Returns the date at this number of seconds after noon. */
   at(seconds: number): Date
-  /** Outcomes by monitor id and region, or by id alone; `UP` by default. */
+  /** Outcomes by monitor id and region, or by id alone. The default is `UP`. */
   readonly finds: Map<string, ProbeOutcome | ProbeResult>
-  /** Creates a monitor with watches in the existing regions; every 60 s, DOWN after two failures. */
+  /**
+   * Creates a monitor with watches in the existing regions. Its interval is 60 s, and it is DOWN after two failures.
+   */
   monitor(organizationId: string, given?: Partial<Prisma.MonitorUncheckedCreateInput>): Promise<Monitor>
-  /** Creates many monitors in the region `local`; returns the ids of their watches. */
+  /** Creates many monitors in the region `local`. Returns the ids of their watches. */
   monitors(organizationId: string, count: number): Promise<string[]>
   worker(given?: {
     region?: string
@@ -45,7 +47,7 @@ export interface Watching {
     log?: Logger
     pool?: Pick<DatabaseHandle['pool'], 'query'>
   }): TestWorker
-  /** Advances the clock in steps; the workers poll in each. */
+  /** Advances the clock in steps. The workers poll after each. */
   pass(seconds: number, workers: readonly TestWorker[], step?: number): Promise<void>
   /** Returns a monitor's intervals as state and seconds from noon. */
   intervals(id: string): Promise<string[]>

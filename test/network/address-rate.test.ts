@@ -16,10 +16,10 @@ import { ample, startOutbound, zone } from './outbound/setup.ts'
 
 const signal = new AbortController().signal
 const names = Array.from({ length: 50 }, (_, index) => `www.shop-${index}.com`)
-/** Every name has its own owner and domain, and resolves to this machine. */
+/** Resolves all names, whose registrable domains differ, to this machine. */
 const everyName = zone(Object.fromEntries(names.map((name) => [name, ['127.0.0.1']])))
 
-/** Allows so many new connections, and no more during the test. */
+/** Creates a limiter that admits this many connections during the test. */
 function granting(count: number, keyOf: (address: string) => string | null = (address) => address): AddressRateLimiter {
   let left = count
   return {
@@ -34,7 +34,7 @@ async function receiverOf() {
   return receiver
 }
 
-/** The tools of probes, with that limit. */
+/** Creates the tools of probes with this limit. */
 async function toolsWith(rate: AddressRateLimiter): Promise<ProbeTools> {
   const { tools } = await startTools(everyName)
   return { ...tools, outbound: createOutbound({ dns: tools.dns, allowPrivate: true, rate }) }
@@ -75,7 +75,7 @@ describe('the rate of an address', () => {
     expect(Array.from({ length: 9 }, () => rate.tryAcquire('10.0.0.7'))).not.toContain(false)
   })
 
-  test('waits no longer than allowed', async () => {
+  test('waits for a limited time', async () => {
     const rate = createAddressRateLimiter(6)
     expect(rate.tryAcquire('192.0.9.1')).toBe(true)
     expect(await rate.acquire('192.0.9.1', { waitMs: 1, signal })).toBe(false)
@@ -86,8 +86,8 @@ describe('the rate of an address', () => {
 describe('fifty names of one address', () => {
   test('share the limit of the address; the others are UNKNOWN, never DOWN', async () => {
     const receiver = await receiverOf()
-    // The limit allows a sixth of a minute's share at once, then one every six seconds: a busy machine may see one or two of
-    // these.
+    // The limit admits a sixth of a minute's connections at once, then one every six seconds. On a busy machine, one or
+    // two of the latter may be admitted during the test.
     const tools = await toolsWith(createAddressRateLimiter(12, (address) => address))
     const wait = vi.spyOn(tools.outbound, 'request')
     const findings = await Promise.all(
@@ -103,7 +103,9 @@ describe('fifty names of one address', () => {
     expect(receiver.received.length).toBe(up.length)
     const others = findings.filter(({ outcome }) => outcome !== 'UP')
     expect(new Set(others.map(({ outcome, suspect }) => `${outcome} ${suspect}`))).toEqual(new Set(['UNKNOWN null']))
-    expect(others[0]?.message).toMatch(/^Too many connections to the addresses of www\.shop-\d+\.com were due at once$/)
+    expect(others[0]?.message).toMatch(
+      /^Not connected: too many connections to the addresses of www\.shop-\d+\.com at once$/,
+    )
   })
 
   test('are all served in time within the limit', async () => {
@@ -117,7 +119,7 @@ describe('fifty names of one address', () => {
     expect(new Set(findings.map(({ outcome }) => outcome))).toEqual(new Set(['UP']))
   })
 
-  test.each(['TCP', 'PING', 'DNS'] as const)('is equally limited for %s', async (kind) => {
+  test.each(['TCP', 'PING', 'DNS'] as const)('is limited for %s too', async (kind) => {
     const port = await freePort()
     const receiver = await receiverOf()
     const given = {
@@ -131,7 +133,7 @@ describe('fifty names of one address', () => {
     expect(finding.message).toMatch(/too many/i)
   })
 
-  test('each hop of a redirect counts', async () => {
+  test('count for each hop of a redirect', async () => {
     const receiver = await receiverOf()
     receiver.answer = ({ path }) => ({ status: 302, headers: { location: `/${Number(path.slice(1)) + 1}` } })
     const tools = await toolsWith(granting(3))
@@ -140,7 +142,7 @@ describe('fifty names of one address', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/0', '/1', '/2'])
   })
 
-  test('a redirect from one public address to another counts too', async () => {
+  test('count for a redirect from one public address to another', async () => {
     const receiver = await receiverOf()
     receiver.answer = () => ({ status: 302, headers: { location: `http://127.0.0.2:${receiver.port}/` } })
     const only = granting(0, (address) => (address === '127.0.0.2' ? address : null))
@@ -172,7 +174,7 @@ describe('an address at its limit', () => {
     const asked: string[] = []
     const rate: AddressRateLimiter = {
       tryAcquire: (address) => asked.push(address) > 1,
-      acquire: () => Promise.reject(new Error('It is not waited')),
+      acquire: () => Promise.reject(new Error('The limiter was awaited.')),
     }
     const outbound = createOutbound({ dns: client, allowPrivate: true, rate })
     const answer = await outbound.request(
@@ -190,7 +192,7 @@ describe('an address at its limit', () => {
     const limits = { timeoutMs: 10_000 }
     expect(await outbound.connect({ host: 'a.example.com', port }, limits)).toMatchObject({
       kind: 'failed',
-      reason: 'spared',
+      reason: 'rate-limited',
       fault: 'ours',
     })
     const free = createOutbound({ dns: client, allowPrivate: true })

@@ -34,14 +34,14 @@ describe('the destination limiter', () => {
     expect(await Promise.all(all)).toEqual([0, 1, 2, 3])
   })
 
-  test('does not make other keys wait', () => {
+  test('lets other keys pass', () => {
     const turns = createDestinationLimiter({ atOnce: 1 })
     expect(turns.tryAcquire('a')).not.toBe(null)
     expect(turns.tryAcquire('a')).toBe(null)
     expect(turns.tryAcquire('b')).not.toBe(null)
   })
 
-  test('releases failed work, and releases once', async () => {
+  test('releases failed work, and releases it only once', async () => {
     const turns = createDestinationLimiter({ atOnce: 1 })
     await expect(turns.run('a', patient(), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     const end = turns.tryAcquire('a')
@@ -51,7 +51,7 @@ describe('the destination limiter', () => {
     expect(turns.tryAcquire('a')).toBe(null)
   })
 
-  test('stops waiting at the timeout or abort, and then runs nothing', async () => {
+  test('stops waiting at the timeout or on abort, and does not run the work', async () => {
     const turns = createDestinationLimiter({ atOnce: 1 })
     const end = turns.tryAcquire('a')
     const never = vi.fn()

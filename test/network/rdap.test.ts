@@ -8,7 +8,7 @@ import { startOutbound, zone } from './outbound/setup.ts'
 const HOUR = 3_600_000
 const limits = { timeoutMs: 5000, signal: new AbortController().signal }
 
-/** A registration as in RFC 9083 §5.3. */
+/** Returns a registration as in RFC 9083 §5.3. */
 const registration = (ldhName: string, more: object = {}) => ({
   objectClassName: 'domain',
   ldhName,
@@ -22,7 +22,7 @@ const registration = (ldhName: string, more: object = {}) => ({
 
 type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>]
 
-/** A client whose list of registries and whose registry of `example` and `co.example` are one server. */
+/** Creates a client whose list of registries and whose registry of `example` and `co.example` are on one server. */
 async function start(answer: (domain: string) => Answer, list?: (base: string) => unknown) {
   const asked: string[] = []
   const reply = (response: ServerResponse, [status, body, headers = {}]: Answer) => {
@@ -75,7 +75,7 @@ describe('a registration', () => {
     expect(asked.slice(4)).toEqual(['/dns.json', '/rdap/domain/shop.example'])
   })
 
-  test('of an overloaded registry is unknown until it may be requested again', async () => {
+  test('at an overloaded registry is unknown until it may be requested again', async () => {
     let isBusy = true
     const { asked, of, pass } = await start((domain) =>
       isBusy ? [429, '', { 'retry-after': '7200' }] : [200, registration(domain)],
@@ -91,7 +91,7 @@ describe('a registration', () => {
     expect(await of('a.example')).toMatchObject(known)
   })
 
-  test('survives a failure of the registry, until it has expired', async () => {
+  test('is kept after a failure of the registry, until it has expired', async () => {
     let isBroken = false
     const { of, pass } = await start((domain) => (isBroken ? [503, ''] : [200, registration(domain)]))
     await of('a.example')
@@ -125,10 +125,10 @@ describe('a registration', () => {
     [
       'without its domain',
       { services: [[['net'], ['https://192.0.2.1/']]] },
-      /^No registry of \.example answers RDAP$/,
+      /^No registry of \.example supports RDAP$/,
     ],
     ['without an address', { services: [[['example'], ['ftp://192.0.2.1/']]] }, /^The list of registries/],
-    ['that is invalid', 'x', /^The list of registries cannot be had$/],
+    ['that is invalid', 'x', /^The list of registries could not be fetched$/],
   ])('is unknown with a list of registries %s', async (_, list, why) => {
     const { asked, of, pass } = await start(
       (domain) => [200, registration(domain)],

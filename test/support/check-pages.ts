@@ -35,7 +35,7 @@ export async function givenCheckPages() {
       site,
       log: pino({ base: undefined }, { write: (line: string) => logged.push(line) }),
       checksPerDay: { free: 100, pro: 1000 },
-      mayAnybodySignUp: false,
+      isSignUpOpen: false,
       lists: () => lists,
       resolvers: () => null,
       ownAddress: () => '203.0.113.7',

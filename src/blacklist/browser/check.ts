@@ -1,7 +1,7 @@
-// Fills in a report while it arrives: the server sends each answer as an inert <template>, which this script moves to
-// its pending row. The report itself needs no script: the style sheet shows it once the footer has arrived.
+// Fills in a report while it arrives. The server sends each answer as an inert <template>, and this script moves it to
+// its pending row. The finished report needs no script: the style sheet shows it once the footer has arrived.
 
-/** How long to wait for the report, in milliseconds: a check takes five seconds at most. */
+/** How long to wait for the report, in milliseconds. A check takes five seconds at most. */
 const REPORT_TIMEOUT_MS = 15_000
 
 // Chromium sends no event when the connection breaks, so only a timeout detects it.
@@ -14,7 +14,7 @@ else finish()
 
 function insertAnswers() {
   for (const template of document.querySelectorAll<HTMLTemplateElement>('#pending template')) {
-    // A template is complete once a node follows it; until then it may still be arriving.
+    // A template is complete once a node follows it. Until then, it may still be arriving.
     if (template.nextSibling || document.readyState !== 'loading') insertAnswer(template)
   }
 }

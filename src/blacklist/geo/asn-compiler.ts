@@ -1,4 +1,4 @@
-/** Worker thread that compiles the table for `asn-file.ts`: seconds of work that would block the main thread. */
+/** Compiles the table for `asn-file.ts` in a worker thread, because the seconds of work would block the main thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AsnFiles, readAsnFiles } from './asn-csv.ts'
 import { packAsnTable } from './asn-table.ts'

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type AddressWords, type AsnData, addressWords, type Boundaries, type Holder } from './asn-table.ts'
 
 /**
- * The paths of the two files of `@ip-location-db/asn`, with rows such as `1.0.0.0,1.0.0.255,13335,"Cloudflare,
+ * The paths of the two files of `@ip-location-db/asn`. A row is, for example: `1.0.0.0,1.0.0.255,13335,"Cloudflare,
  * Inc."`.
  */
 export interface AsnFiles {
@@ -13,7 +13,7 @@ export interface AsnFiles {
 
 /**
  * Reads both files. Where two ranges overlap (once in the data of June 2026), the later one wins.
- * @throws when a file cannot be read, and at the first invalid row, with its line number.
+ * @throws when a file cannot be read, or at the first invalid row, with its line number.
  */
 export async function readAsnFiles(files: AsnFiles): Promise<AsnData> {
   const positions = new Map<string, number>()
@@ -22,9 +22,7 @@ export async function readAsnFiles(files: AsnFiles): Promise<AsnData> {
   return { ipv4, ipv6, holders: Array.from(positions.keys(), parseHolder) }
 }
 
-/**
- * Reads one file. `zero` is the first address of its family; `positions` collects the holders as written in the rows.
- */
+/** Reads one file. `zero`: the first address of its family. `positions`: collects the holders as the rows have them. */
 async function readBoundaries(path: string, zero: AddressWords, positions: Map<string, number>): Promise<Boundaries> {
   const starts: number[] = []
   const holders: number[] = []
@@ -65,7 +63,7 @@ async function readBoundaries(path: string, zero: AddressWords, positions: Map<s
 interface CsvRow {
   readonly first: AddressWords
   readonly last: AddressWords
-  /** The holder's columns as written: number, comma, name. */
+  /** The holder's columns as the row has them: number, comma, name. */
   readonly holder: string
 }
 
@@ -83,7 +81,7 @@ function follows(row: CsvRow, previous: CsvRow | null): boolean {
   return previous === null || (compare(row.first, previous.first) > 0 && compare(row.last, previous.last) > 0)
 }
 
-/** Parses the holder's columns. RFC 4180: a field with commas or quotes is quoted, and its quotes are doubled. */
+/** Parses the holder's columns. A field with commas or quotes is quoted, and its quotes are doubled (RFC 4180). */
 function parseHolder(text: string): Holder {
   const comma = text.indexOf(',')
   const name = text.slice(comma + 1)

@@ -8,7 +8,7 @@ import { ASN_TABLE_LAYOUT, readAsnTable } from './asn-table.ts'
 import { openPagedFile, randomAccessTo } from './paged-file.ts'
 import type { Network } from './record.ts'
 
-/** The CSV files to compile, and their version: a new version is compiled again. */
+/** The CSV files to compile, and their version. A new version is compiled again. */
 export interface AsnSource extends AsnFiles {
   readonly version: string
 }
@@ -16,9 +16,9 @@ export interface AsnSource extends AsnFiles {
 const DIGEST_BYTES = 32
 
 /**
- * Opens the network lookup from the table at `path` when it is intact and of this source version; else compiles the
- * table and stores it there. Concurrent processes do not disturb each other. When the table cannot be stored, logs a
- * warning and uses it from memory.
+ * Opens the network lookup from the table at `path` if the table is intact and of this source version. Otherwise
+ * compiles the table and stores it there. Several processes can do this at once. If the table cannot be stored, logs a
+ * warning and keeps it in memory.
  * @throws when the source cannot be read, or the signal aborts.
  */
 export async function openAsnTable(
@@ -33,7 +33,10 @@ export async function openAsnTable(
   try {
     await writeStored(path, source.version, block)
   } catch (error) {
-    log.warn({ err: error }, `geo: could not store the compiled AS numbers in ${path}: every start compiles them again`)
+    log.warn(
+      { err: error },
+      `geo: could not store the compiled AS numbers in ${path}; the next start compiles them again`,
+    )
     return readAsnTable(randomAccessTo(block))
   }
   return openStored(path, signal)
@@ -57,7 +60,7 @@ async function isIntact(path: string, version: string, log: Logger): Promise<boo
   }
 }
 
-/** Writes a temporary file and renames it, so that no reader sees half of it. */
+/** Writes a temporary file and renames it, so that no process reads an incomplete table. */
 async function writeStored(path: string, version: string, block: Uint8Array<ArrayBuffer>): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -71,7 +74,7 @@ async function writeStored(path: string, version: string, block: Uint8Array<Arra
 
 /** Returns a digest of layout, version and content, which detects a damaged, truncated or outdated file. */
 async function digest(version: string, block: Uint8Array<ArrayBuffer>): Promise<Buffer> {
-  // Runs off this thread, unlike createHash, which would block it for some ten milliseconds (10 MB).
+  // Runs in another thread. createHash would block this one for about ten milliseconds (10 MB).
   const content = await webcrypto.subtle.digest('SHA-256', block)
   return createHash('sha256').update(`${ASN_TABLE_LAYOUT}\n${version}\n`).update(Buffer.from(content)).digest()
 }

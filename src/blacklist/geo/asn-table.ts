@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { RandomAccess } from './paged-file.ts'
 import { type Network, toNetwork } from './record.ts'
 
-/** An address as unsigned 32-bit words, the most significant first: one for IPv4, four for IPv6. */
+/** An address as unsigned 32-bit words, most significant first: one for IPv4, four for IPv6. */
 export type AddressWords = readonly number[]
 
 /** An autonomous system and its holder. */
@@ -13,8 +13,9 @@ export interface Holder {
 }
 
 /**
- * The address ranges of one family: all addresses from one start up to the next (ascending, the words of a start one
- * after another) have the holder at the same index of `holders`: 0 for none, else its position from 1.
+ * The address ranges of one family. `starts` has the words of the first address of each range, in ascending order; a
+ * range ends where the next one starts. `holders` has the holder of each range: 0 for none, otherwise its position from
+ * 1.
  */
 export interface Boundaries {
   readonly starts: ArrayLike<number>
@@ -28,15 +29,15 @@ export interface AsnData {
   readonly holders: readonly Holder[]
 }
 
-/** Identifies the layout that `packAsnTable` writes; change both together. */
+/** Identifies the layout that `packAsnTable` writes. Change both together. */
 export const ASN_TABLE_LAYOUT = 'asn-table/2'
 
 const WORD_BYTES = 4
 
 /**
- * Packs the data into one block of about 10 MB that lookups read without unpacking. The block has big-endian 32-bit words: the
- * counts of IPv4 boundaries, IPv6 boundaries and holders; starts and holders of IPv4; starts and holders of IPv6; the
- * number of each holder; the end of each holder's name. The names follow in UTF-8.
+ * Packs the data into one block of about 10 MB, which lookups read without unpacking it. The block has big-endian
+ * 32-bit words: the counts of IPv4 boundaries, IPv6 boundaries and holders; the starts and holders of IPv4; the starts
+ * and holders of IPv6; the number of each holder; the end of each holder's name. The names follow in UTF-8.
  */
 export function packAsnTable({ ipv4, ipv6, holders }: AsnData): Uint8Array<ArrayBuffer> {
   const names = holders.map((holder) => Buffer.from(holder.name))
@@ -62,15 +63,15 @@ export function packAsnTable({ ipv4, ipv6, holders }: AsnData): Uint8Array<Array
   return block
 }
 
-/** Words in a packed block. */
+/** A sequence of words in a packed block. */
 interface Column {
   readonly length: number
   at(index: number): number
 }
 
 /**
- * Returns a function that looks up the network of an address in a packed block; null when no network announces it.
- * @param start where the block begins.
+ * Returns a function that looks up the network of an address in a packed block; null: no network announces the address.
+ * @param start the offset of the block.
  */
 export function readAsnTable(bytes: RandomAccess, start = 0): (address: string) => Network | null {
   let end = start
@@ -123,7 +124,7 @@ function holderOf(
 
 /** Returns whether the address is at or after the start at `offset`. */
 function isAtOrAfter(address: AddressWords, starts: Column, offset: number): boolean {
-  // Avoids an iterator, which would allocate objects for every comparison.
+  // A loop over indexes, because an iterator would allocate objects for every comparison.
   for (let index = 0; index < address.length; index++) {
     const word = address[index] ?? 0
     const start = starts.at(offset + index)

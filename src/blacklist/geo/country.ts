@@ -3,7 +3,7 @@ import { ownValue } from '../../core/own-value.ts'
 
 const regionNames = lazily(() => new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }))
 
-/** Names that replace CLDR's English names where a reader expects another one. */
+/** The names to use instead of CLDR's English names where readers expect another one. */
 const nameOverrides: Readonly<Record<string, string>> = {
   CD: 'Democratic Republic of the Congo',
   CG: 'Republic of the Congo',
@@ -13,10 +13,10 @@ const nameOverrides: Readonly<Record<string, string>> = {
   PS: 'Palestine',
 }
 
-/** Caches the names, because a CLDR lookup is slow and there are only a few hundred countries. */
+/** A cache of names, because a CLDR lookup is slow and there are only a few hundred countries. */
 const nameCache = new Map<string, string | null>()
 
-/** Returns the English name of a country by its ISO 3166-1 alpha-2 code; null for an unknown code (`ZZ` in CLDR). */
+/** Returns the English name of a country by its ISO 3166-1 alpha-2 code; null: the code is unknown (`ZZ` in CLDR). */
 export function countryName(code: string): string | null {
   const region = code.toUpperCase()
   if (!/^[A-Z]{2}$/.test(region) || region === 'ZZ') return null

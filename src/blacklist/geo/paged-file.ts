@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 
-/** The size of a read, and the number of pages to cache. The system caches the rest, at 2 µs per read. */
+/** The size of a read in bytes, and the number of pages to cache. The system caches the rest, at 2 µs per read. */
 const PAGE_BYTES = 4096
 const MAX_PAGES = 512
 
-/** Bytes for small reads in random order. All methods throw a RangeError beyond the end. */
+/** Bytes for small reads in random order. All methods throw a RangeError for a read beyond the end. */
 export interface RandomAccess {
   byteAt(offset: number): number
   /** Returns a big-endian unsigned number of at most six bytes. */
@@ -39,7 +39,7 @@ export function openPagedFile(path: string): PagedFile {
   const pages = new LRUCache<number, Buffer>({ max: MAX_PAGES })
   let isClosed = false
 
-  // Most reads are close to the previous one.
+  // Most reads are close to the previous one, so its page is kept at hand.
   let last: { readonly number: number; readonly page: Buffer } = { number: -1, page: Buffer.alloc(0) }
 
   function pageOf(number: number): Buffer {
@@ -50,7 +50,7 @@ export function openPagedFile(path: string): PagedFile {
   function readPage(number: number): Buffer {
     const known = pages.get(number)
     if (known !== undefined) return known
-    // The system may reuse the file descriptor for another file.
+    // After a close, the system may reuse the file descriptor for another file.
     if (isClosed) throw new Error(`${path} is closed`)
     const page = Buffer.allocUnsafeSlow(PAGE_BYTES)
     const length = readSync(file, page, 0, PAGE_BYTES, number * PAGE_BYTES)
@@ -80,7 +80,7 @@ export function openPagedFile(path: string): PagedFile {
 
   return {
     size,
-    // Avoids allocating an object, which would take most of the time.
+    // Reads the byte without allocating an object, which would take most of the time.
     byteAt(offset) {
       requireWithin(offset, 1)
       const byte = pageOf(Math.floor(offset / PAGE_BYTES))[offset % PAGE_BYTES]

@@ -30,7 +30,8 @@ export function networkOf(record: unknown): Network {
 }
 
 /**
- * Creates a network from a number and a holder. Number 0 means "not announced" (RFC 7607); a blank name is unknown.
+ * Creates a network from a number and a holder. The number 0 means "not announced" (RFC 7607); an empty name is
+ * unknown.
  */
 export function toNetwork(number: number, holder: string): Network {
   const named = holder !== '' && holder !== '-Reserved AS-'
@@ -43,6 +44,6 @@ function text(record: unknown, ...path: readonly string[]): string | null {
 }
 
 function member(value: unknown, key: string): unknown {
-  // Any object may be read by any key; a missing key gives undefined.
+  // Any key can be read from any object. A missing one is undefined.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }

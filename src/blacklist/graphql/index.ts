@@ -28,7 +28,7 @@ const ListError = builder.enumType('BlacklistError', {
     timeout: 'No answer in time.',
     refused: 'The list refuses our queries.',
     unreachable: 'The list’s name servers are unreachable.',
-    invalid_answer: 'The answer has no defined meaning, or the list lists every target.',
+    invalid_answer: 'The answer has no documented meaning, or the list lists every target.',
     unsupported: 'The list does not cover this kind of address.',
   }),
 })
@@ -56,8 +56,7 @@ const GeoRef = builder.objectRef<Geo>('Geo').implement({
       description: 'The number of the autonomous system, such as AS15169.',
     }),
     loading: t.boolean({
-      description:
-        'True while data that may fill in null parts is loading, such as in the first seconds after a first start.',
+      description: 'True while data for null parts is loading, for example in the first seconds after a first start.',
       resolve: ({ loading }) => loading === true,
     }),
   }),
@@ -78,18 +77,18 @@ const BlacklistResultRef = builder.objectRef<BlacklistResult>('BlacklistResult')
     error: t.expose('error', {
       type: ListError,
       nullable: true,
-      description: 'Set when the list gave no usable answer; `listed` is then false and has no meaning.',
+      description: 'Why the list gave no usable answer. Null: it gave one. If set, ignore `listed`, which is false.',
     }),
     codes: t.exposeStringList('codes', { description: 'The raw A answers.' }),
     note: t.exposeString('note', { nullable: true, description: 'An explanation of the answer.' }),
   }),
 })
 
-/** More than the number of lists. */
+/** The cost of a field with all lists. 20 is more than their number. */
 const LISTS = costs({ items: 20 })
 
 const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
-  description: 'The answers of the blacklists; listedCount + cleanCount = totalChecked.',
+  description: 'The answers of the blacklists. `listedCount` + `cleanCount` = `totalChecked`.',
   fields: (t) => ({
     target: t.exposeString('target', { description: 'The checked address or domain.' }),
     targetKind: t.expose('targetType', { type: TargetKind, description: 'The kind of target.' }),
@@ -101,10 +100,12 @@ const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
     totalChecked: t.exposeInt('totalChecked', { description: 'The number of lists queried.' }),
     listedCount: t.exposeInt('listedCount', { description: 'The number of lists that list the target.' }),
     policyCount: t.exposeInt('policyCount', {
-      description: 'How many of listedCount are policy entries, which do not report abuse.',
+      description: 'The number of policy entries in `listedCount`. They do not report abuse.',
     }),
     cleanCount: t.exposeInt('cleanCount', { description: 'The number of lists that do not list the target.' }),
-    failedCount: t.exposeInt('failedCount', { description: 'How many of cleanCount gave no usable answer.' }),
+    failedCount: t.exposeInt('failedCount', {
+      description: 'The number of lists in `cleanCount` without a usable answer.',
+    }),
     verdict: t.exposeString('verdict', { description: 'A summary of the report.' }),
     results: t.expose('results', {
       type: [BlacklistResultRef],
@@ -122,7 +123,7 @@ const IpReportRef = builder.objectRef<IpReport>('IpReport').implement({
 
 const DomainReportRef = builder.objectRef<DomainReport>('DomainReport').implement({
   description:
-    'The report on a domain: `results` holds the domain lists’ answers; the counts include every checked address.',
+    'The report on a domain. `results` has the answers of the domain lists; the counts include every checked address.',
   interfaces: [CheckReport],
   fields: (t) => ({
     resolvedIps: t.exposeStringList('resolvedIps', { description: 'Every resolved address, including private ones.' }),
@@ -142,7 +143,7 @@ const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
   description: 'The current health of a list. A check does not use an unhealthy list.',
   fields: (t) => ({
     status: t.expose('status', { type: HealthStatus, description: 'The status.' }),
-    detail: t.exposeString('detail', { nullable: true, description: 'The problem, or null if none exists.' }),
+    detail: t.exposeString('detail', { nullable: true, description: 'The problem. Null: none.' }),
     checkedAt: t.expose('checkedAt', {
       type: 'DateTime',
       nullable: true,
@@ -150,7 +151,7 @@ const HealthRef = builder.objectRef<Health>('BlacklistHealth').implement({
     }),
     latencyMs: t.exposeInt('latencyMs', {
       nullable: true,
-      description: 'The time the list took to answer, in milliseconds.',
+      description: 'How long the list took to answer, in milliseconds.',
     }),
   }),
 })
@@ -159,7 +160,7 @@ const BlacklistRef = builder.objectRef<Blacklist>('Blacklist').implement({
   description: 'A DNS blacklist.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'The stable id, such as spamhaus-zen, for a monitor’s `acknowledged`.',
+      description: 'The stable id, such as spamhaus-zen. Use it in a monitor’s `acknowledged`.',
     }),
     name: t.exposeString('name', { description: 'The display name.' }),
     kind: t.expose('kind', { type: TargetKind, description: 'The kind of target that it lists.' }),
@@ -186,7 +187,7 @@ builder.queryField('blacklists', (t) =>
   }),
 )
 
-/** High, because a check queries about eight lists. It also counts against the plan. */
+/** The cost of a check. High, because a check queries about eight lists. A check also counts against the plan. */
 const CHECK = costs({ itself: 500 })
 
 builder.queryField('checkIp', (t) =>
@@ -235,7 +236,7 @@ const progressTypes = { answer: ListAnswered, resolved: AddressesResolved } as c
 const CheckProgressRef = builder.unionType('CheckProgress', {
   description: 'A step of a check; the report comes last.',
   types: [ListAnswered, AddressesResolved, IpReportRef, DomainReportRef, Invalid, LimitExceeded],
-  // An error carries its type (graphql/subscription/subscribe.ts).
+  // Errors have their own type (graphql/subscription/subscribe.ts).
   resolveType: (value) => {
     if ('kind' in value) return progressTypes[value.kind]
     return 'targetType' in value ? reportTypes[value.targetType] : undefined
@@ -316,7 +317,7 @@ builder.mutationField('bulkCheck', (t) =>
   }),
 )
 
-/** Returns the upper-case values of an enum whose domain names are lower-case. */
+/** Returns the upper-case values of an enum whose names are lower-case in this room. */
 function upperCaseValues<const Value extends string>(descriptions: Readonly<Record<Value, string>>) {
   const values = Object.entries<string>(descriptions)
   return Object.fromEntries(values.map(([value, description]) => [value.toUpperCase(), { value, description }]))

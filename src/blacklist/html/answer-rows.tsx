@@ -6,7 +6,7 @@ import { printable } from './printable.ts'
 interface RowsProps {
   /** The address or name to look up. */
   readonly target: string
-  /** Whether every row shows the purpose of its list; otherwise only rows that need it do. */
+  /** Whether all rows show the purpose of their list; false: rows without a listing or a problem do not. */
   readonly explained: boolean
 }
 
@@ -46,7 +46,7 @@ function listClass({ explained }: Pick<RowsProps, 'explained'>): string {
   return explained ? 'lists explained' : 'lists'
 }
 
-/** Renders one list's answer: its reason, the meaning, and where to contest it. */
+/** Renders one list's answer, with its reason, its meaning, and a link for contesting it. */
 export function AnswerRow({ target, explained, result }: RowsProps & { readonly result: BlacklistResult }) {
   const state = rowStateOf(result)
   return (
@@ -78,7 +78,7 @@ export function AnswerRow({ target, explained, result }: RowsProps & { readonly 
   )
 }
 
-/** Links to the list's own page about the target when there is something to do there. */
+/** Renders a link to the list's page about the target, for a listing or a missing answer. */
 function ListLink({ state, result }: { readonly state: RowState; readonly result: BlacklistResult }) {
   if (state === 'failed') {
     return (

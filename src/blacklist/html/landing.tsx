@@ -3,7 +3,7 @@ import type { HealthStatus } from '../list-health.ts'
 import { OperatorHint } from './operator-hint.tsx'
 import { checkPath } from './report.tsx'
 
-/** The data about a list that the landing page shows. */
+/** A list as the landing page shows it. */
 export interface ListInfo {
   readonly name: string
   /** The purpose of the list, in one sentence. */
@@ -19,17 +19,17 @@ export interface ListInfos {
 
 export interface LandingProps {
   readonly baseUrl: string
-  /** The visitor's address; null when it cannot be checked, such as a private one. */
+  /** The visitor's address; null: it cannot be checked, because it is private, for example. */
   readonly ownAddress: string | null
   readonly lists: ListInfos
   /** The DNS resolvers in use, for an operator; null for visitors. */
   readonly resolvers: readonly string[] | null
   readonly checksPerDay: { readonly free: number; readonly pro: number }
-  readonly mayAnybodySignUp: boolean
+  readonly isSignUpOpen: boolean
 }
 
 /** Renders the page at `/`. */
-export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay, mayAnybodySignUp }: LandingProps) {
+export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay, isSignUpOpen }: LandingProps) {
   const silence = isNoListUsable(lists)
   const shown = silence && resolvers === null ? withoutHealth(lists) : lists
   return (
@@ -40,7 +40,7 @@ export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay, m
           Allclear probes your services, shows every change within a second, and notifies the people who rely on you.
         </p>
         <div class="doors">
-          <StatusPages mayAnybodySignUp={mayAnybodySignUp} />
+          <StatusPages isSignUpOpen={isSignUpOpen} />
           <section class="door">
             <h2>Check a blacklist</h2>
             <p>
@@ -82,7 +82,7 @@ export function Landing({ baseUrl, ownAddress, lists, resolvers, checksPerDay, m
   )
 }
 
-function StatusPages({ mayAnybodySignUp }: Pick<LandingProps, 'mayAnybodySignUp'>) {
+function StatusPages({ isSignUpOpen }: Pick<LandingProps, 'isSignUpOpen'>) {
   return (
     <section class="door">
       <h2>Publish a status page</h2>
@@ -94,7 +94,7 @@ function StatusPages({ mayAnybodySignUp }: Pick<LandingProps, 'mayAnybodySignUp'
         <a class="button" href="/console">
           Sign in
         </a>
-        {mayAnybodySignUp ? <a href="/sign-up">Create an account</a> : null}
+        {isSignUpOpen ? <a href="/sign-up">Create an account</a> : null}
         <a href="/docs/getting-started">How it works</a>
       </p>
       <p class="own">
@@ -109,7 +109,7 @@ function isNoListUsable({ ip, domain }: ListInfos): boolean {
   return [...ip, ...domain].every(({ health }) => health !== 'ok' && health !== 'unknown')
 }
 
-/** Hides the health of all lists from visitors, who cannot fix it. */
+/** Hides the health of all lists. Visitors could not fix it. */
 function withoutHealth({ ip, domain }: ListInfos): ListInfos {
   const unknown = (list: ListInfo): ListInfo => ({ ...list, health: 'unknown' })
   return { ip: ip.map(unknown), domain: domain.map(unknown) }

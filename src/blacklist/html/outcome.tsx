@@ -11,7 +11,7 @@ export function rowStateOf(result: BlacklistResult): Exclude<RowState, 'pending'
   return result.error === null ? 'clean' : 'failed'
 }
 
-/** Labels of the outcomes. */
+/** The labels of outcomes. */
 export const outcomeLabels = {
   listed: 'Listed',
   policy: 'Policy entry',
@@ -49,7 +49,7 @@ export function StateMark({ state }: { readonly state: RowState }) {
   )
 }
 
-/** Icon paths: each state has its own shape, so that none depends on colour alone. */
+/** The paths of icons. Each state has its own shape, so that no state depends on its colour alone. */
 const shapes = {
   // A filled octagon with an exclamation mark.
   listed: 'M5 0h6l5 5v6l-5 5H5l-5-5V5zM7 3.5v5.5h2V3.5zM7 10.5v2h2v-2z',

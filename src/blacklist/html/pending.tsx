@@ -5,8 +5,8 @@ import type { ListInfo } from './landing.tsx'
 import { Fact, Heading, UncheckedAddresses, Verdict } from './report.tsx'
 
 /**
- * Renders the start of a pending report, in the layout of the finished report. The server streams it into one
- * `#pending` element, which the caller closes; the style sheet hides the element once the report is complete.
+ * Renders the start of a pending report, in the layout of the finished report. The caller opens and closes the
+ * `#pending` element around it; the style sheet hides the element once the report is complete.
  */
 export function PendingReport({ target, lists }: { readonly target: Target; readonly lists: readonly ListInfo[] }) {
   const name = targetText(target)

@@ -18,7 +18,7 @@ export function checkPath(target: string): string {
 
 /**
  * Renders the finished report.
- * @param props.resolvers the DNS resolvers in use, for an operator; null for visitors
+ * @param props.resolvers the DNS resolvers in use, for an operator; null for visitors.
  */
 export function ReportSection({
   report,
@@ -44,7 +44,7 @@ export function ReportSection({
           View as JSON
         </a>
         <a href={`/console?watch=${encodeURIComponent(report.target)}`} rel="nofollow">
-          Watch {report.targetType === 'ip' ? 'this address' : 'this domain'}
+          Monitor {report.targetType === 'ip' ? 'this address' : 'this domain'}
         </a>
       </p>
       {report.targetType === 'ip' ? <AddressLists report={report} /> : <DomainLists report={report} />}
@@ -78,7 +78,7 @@ function CheckAgain({ target }: { readonly target: string }) {
   )
 }
 
-/** Longer targets get a smaller font, so that they fit on two lines of a phone. */
+/** The number of characters above which a target gets a smaller font, so that it fits on two lines of a phone. */
 const LONG_TARGET_LENGTH = 30
 
 /** Renders the target as the page heading, with line breaks allowed after dots and colons. */
@@ -116,7 +116,7 @@ export function Verdict({
   )
 }
 
-/** Renders the name and value of a fact. */
+/** Renders a fact: a name and a value. */
 export function Fact({ name, children }: { readonly name: string; readonly children?: Child }) {
   return (
     <div>
@@ -212,7 +212,7 @@ function AddressSection({ report }: { readonly report: IpReport }) {
   )
 }
 
-/** Renders the unchecked addresses of a domain with the reason; renders nothing when there are none. */
+/** Renders the unchecked addresses of a domain and why they were not checked. Renders nothing if there are none. */
 export function UncheckedAddresses({
   addresses,
   checked,

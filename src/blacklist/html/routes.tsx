@@ -19,27 +19,27 @@ import { Landing } from './landing.tsx'
 import { AnswerTemplate, PendingAddresses, PendingReport, targetText } from './pending.tsx'
 import { checkPath, FailedCheck, ReportSection } from './report.tsx'
 
-/** The script that fills in a report while it arrives; bundled as `check.js`. */
+/** The script that fills in a report while it arrives. Bundled as `check.js`. */
 export const checkScript = new URL('src/blacklist/browser/check.ts', root)
 
-/** A started check, as the page needs it. */
+/** The parts of a started check that the page needs. */
 type DisplayedCheck = Pick<StartedCheck, 'target' | 'progress'>
 
-/** Dependencies of the check pages. */
+/** The dependencies of the check pages. */
 export interface CheckPages {
   readonly site: Site
   readonly log: Logger
   readonly checksPerDay: LandingProps['checksPerDay']
-  readonly mayAnybodySignUp: boolean
+  readonly isSignUpOpen: boolean
   /** Returns the lists with their current health. */
   lists(): ListInfos
   /** Returns the DNS resolvers in use, for an operator; null for visitors. */
   resolvers(c: Context): readonly string[] | null
-  /** Returns the caller's address, or null when it cannot be checked. */
+  /** Returns the caller's address; null: it cannot be checked. */
   ownAddress(c: Context): string | null
   /**
-   * Parses the input, counts the check against the caller's plan and starts it.
-   * @throws Invalid or LimitExceeded, which become pages; the application handles any other error.
+   * Parses the input, counts the check against the caller's plan, and starts it.
+   * @throws Invalid or LimitExceeded, which become error pages. The application handles any other error.
    */
   start(c: Context, input: string): Promise<DisplayedCheck>
 }
@@ -58,9 +58,9 @@ export function checkPages(pages: CheckPages): Hono {
       indexed: true,
     }
     const { baseUrl } = site
-    const { checksPerDay, mayAnybodySignUp } = pages
+    const { checksPerDay, isSignUpOpen } = pages
     const asked = { ownAddress: pages.ownAddress(c), lists: pages.lists(), resolvers: pages.resolvers(c) }
-    const props = { baseUrl, checksPerDay, mayAnybodySignUp, ...asked }
+    const props = { baseUrl, checksPerDay, isSignUpOpen, ...asked }
     return respondWithPage(c, site, page, <Landing {...props} />)
   })
 
@@ -71,7 +71,7 @@ export function checkPages(pages: CheckPages): Hono {
   })
 
   app.get('/check/:target{.+}', async (c) => {
-    // HEAD does not start a check.
+    // A HEAD request does not start a check.
     if (c.req.method === 'HEAD') return c.body(null, 200, pageHeaders)
     const input = c.req.param('target')
     try {
@@ -88,7 +88,7 @@ export function checkPages(pages: CheckPages): Hono {
   return app
 }
 
-/** Headers that keep proxies from buffering or compressing a stream, which would delay it. */
+/** Headers that stop proxies from buffering or compressing a stream, which would delay it. */
 const streamHeaders = {
   ...pageHeaders,
   vary: 'accept-encoding',
@@ -137,7 +137,7 @@ function checkPage(
           return ending(<ReportSection report={step.value.report} resolvers={resolvers} />)
         return { html: `${renderProgress(step.value, check.target, lists)}\n`, isLast: false }
       } catch (error) {
-        if (!ended) pages.log.error(error, 'blacklist: a check failed while its page was sent')
+        if (!ended) pages.log.error(error, 'blacklist: a check failed while its page was being sent')
         return ending(<FailedCheck target={name} />)
       }
     },

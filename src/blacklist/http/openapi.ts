@@ -19,8 +19,8 @@ const errorResponse = (description: string): ZodOpenApiResponseObject => ({
 
 const commonErrors = {
   401: errorResponse('INVALID_API_KEY; for bulk checks also API_KEY_REQUIRED.'),
-  405: errorResponse('METHOD_NOT_ALLOWED; the Allow header names the allowed methods.'),
-  429: errorResponse('DAILY_LIMIT_EXCEEDED; Retry-After gives the seconds to the next UTC midnight.'),
+  405: errorResponse('METHOD_NOT_ALLOWED. The Allow header names the allowed methods.'),
+  429: errorResponse('DAILY_LIMIT_EXCEEDED. Retry-After gives the seconds until the next UTC midnight.'),
   500: errorResponse('INTERNAL.'),
 }
 
@@ -45,7 +45,7 @@ function checkOperation(
   }
 }
 
-/** OpenAPI paths of the blacklist routes, built from the schemas that validate and type them. */
+/** The OpenAPI paths of the blacklist routes, built from the schemas that validate and type the requests. */
 export const blacklistPaths: ZodOpenApiPathsObject = {
   [`${BLACKLIST_PATH}/ip`]: { get: checkOperation('Ip', 'an IP address on 6 blacklists', ipReportJson) },
   [`${BLACKLIST_PATH}/domain`]: {

@@ -5,9 +5,9 @@ import type { BlacklistResult, Counts, DomainReport, IpReport, Report } from '..
 import { listErrors } from '../check-report.ts'
 
 /**
- * The schemas of the blacklist REST API: they validate requests, type responses and generate `/openapi.json`. The
- * names come from the specification (§2); `policy`, `codes`, `error`, `note`, `policy_count` and `failed_count` are
- * additions.
+ * The schemas of the blacklist REST API. They validate requests, type responses and generate `/openapi.json`. The names
+ * come from the specification (§2), except the additions `policy`, `codes`, `error`, `note`, `policy_count` and
+ * `failed_count`.
  */
 const resultJson = z
   .object({
@@ -22,7 +22,8 @@ const resultJson = z
     delist_url: z.url().meta({ description: 'The page for contesting a listing.' }),
     codes: z.array(z.string()).meta({ description: 'The raw A answers.', example: ['127.0.0.2'] }),
     error: z.enum(listErrors).optional().meta({
-      description: 'Present if the list gave no usable answer; it has then neither listed nor cleared the target.',
+      description:
+        'Why the list gave no usable answer; absent if it gave one. Such a list neither lists nor clears the target.',
     }),
     note: z.string().optional().meta({ description: 'An explanation of the answer.' }),
   })
@@ -33,12 +34,12 @@ const counts = {
   total_checked: z.int().meta({ description: 'Number of blacklists queried.' }),
   listed_count: z.int().meta({ description: 'Number of blacklists that list the target.' }),
   policy_count: z.int().optional().meta({
-    description: 'How many of listed_count are policy entries, which do not report abuse; absent if none.',
+    description: 'The number of policy entries in listed_count, which do not report abuse. Absent if there are none.',
   }),
   clean_count: z.int().meta({
     description: 'Number of blacklists that do not list the target; listed_count + clean_count = total_checked.',
   }),
-  failed_count: z.int().meta({ description: 'How many of clean_count gave no usable answer.' }),
+  failed_count: z.int().meta({ description: 'The number of blacklists in clean_count without a usable answer.' }),
   verdict: z.string().meta({ description: 'A summary of the report.' }),
 }
 
@@ -55,7 +56,7 @@ export const ipReportJson = z
         asn: z.string().nullable().meta({ example: 'AS64500' }),
         loading: z.literal(true).optional().meta({
           description:
-            'Present only while data that may fill in null parts is loading, such as in the first seconds after a first start. Retry.',
+            'Present only while data for null parts is loading, for example in the first seconds after a first start. Retry later.',
         }),
       })
       .meta({ id: 'Geo', description: 'Approximate. IP Geolocation by DB-IP (https://db-ip.com), CC BY 4.0.' }),
@@ -82,7 +83,7 @@ const targetErrorJson = z
 
 export const bulkJson = z.array(z.union([ipReportJson, domainReportJson, targetErrorJson]))
 
-/** Validates only the types: each target is parsed alone, so that an invalid one does not fail the others. */
+/** Validates the types only. Targets are parsed separately, so that an invalid one does not affect the others. */
 export const bulkRequest = z
   .object({
     targets: z.array(z.string()).meta({
@@ -110,7 +111,7 @@ function reportToJson(report: Report): IpReportJson | DomainReportJson {
   return report.targetType === 'ip' ? ipReportToJson(report) : domainReportToJson(report)
 }
 
-/** Caches the serialized form of reports that are sent more than once. */
+/** A cache of serialized reports, for reports that are sent more than once. */
 const serializedReports = new WeakMap<Report, Buffer>()
 
 /** Serializes a report to JSON in UTF-8. */

@@ -11,15 +11,15 @@ import type { CheckContext, CheckResult } from '../check.ts'
 import { bulkCheck, checkDomain, checkIp } from '../check.ts'
 import { bulkItemToJson, bulkRequest, reportBytes } from './rest-schema.ts'
 
-/** Path prefix of the routes (specification §4.1). */
+/** The path prefix of the routes (specification §4.1). */
 export const BLACKLIST_PATH = '/api/blacklist-monitor'
 
-/** Maximum size of a bulk request's body (contract §2). */
+/** The maximum size of a bulk request's body, in bytes (contract §2). */
 const MAX_BODY_BYTES = 64 * 1024
 
-/** Identifies callers: by credential, or by client address alone. */
+/** Identifies callers by credential, or only by client address. */
 export interface RestCallers {
-  /** @throws Unauthenticated when the credential (or, when it is null, the one in the headers) is invalid. */
+  /** @throws Unauthenticated when the credential is invalid; null: the one in the headers. */
   contextOf(
     request: IncomingMessage,
     credential: string | null,
@@ -36,7 +36,7 @@ interface Route {
 
 /** A parsed request. */
 interface CheckRequest {
-  /** The API key outside the headers, or null. */
+  /** The API key that is not in the headers; null: there is none. */
   readonly credential: string | null
   check(ctx: CheckContext): Promise<CheckResponse>
 }
@@ -53,11 +53,11 @@ const routes: ReadonlyMap<string, Route> = new Map([
   [`${BLACKLIST_PATH}/bulk`, { methods: ['POST'], read: readBulk }],
 ])
 
-/** Serves the three routes of the specification under `BLACKLIST_PATH`; answers 404 for any other path. */
+/** Serves the three routes of the specification under `BLACKLIST_PATH`. Answers 404 for any other path. */
 export function blacklistRest(
   callers: RestCallers,
 ): (request: IncomingMessage, response: ServerResponse, target: Pick<URL, 'pathname' | 'search'>) => void {
-  /** Answers a request with its result or an error; every response includes the caller's rate-limit headers. */
+  /** Answers a request with its result or an error, and the caller's rate-limit headers. */
   async function answer(
     route: Route | undefined,
     query: URLSearchParams,
@@ -120,7 +120,11 @@ function singleCheck(check: (ctx: CheckContext, target: string | null) => Promis
   }
 }
 
-/** @throws HTTPException 413, 415. @throws Invalid when the body is not a JSON object with targets. */
+/**
+ * Reads a bulk request.
+ * @throws HTTPException 413, 415.
+ * @throws Invalid when the body is not a JSON object with targets.
+ */
 async function readBulk(request: IncomingMessage): Promise<CheckRequest> {
   if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
     throw new HTTPException(415, { message: 'Set Content-Type to application/json.' })
@@ -162,7 +166,7 @@ function allowMethods(request: IncomingMessage, response: ServerResponse, method
   throw new HTTPException(405, { message: `This path accepts ${methods[0]} only.` })
 }
 
-/** Sends a response; `headers` alternates names and values. */
+/** Sends a response. `headers` alternates names and values. */
 function sendJson(response: ServerResponse, status: number, headers: readonly string[], body: Buffer): void {
   response.writeHead(status, [...headers, 'Content-Length', String(body.length)])
   response.end(body)
@@ -191,15 +195,15 @@ const preflightHeaders = ({ methods }: Route) => ({
 })
 
 /**
- * Returns the caller's remaining allowance after a failed request. A `LimitExceeded` error already holds it. Returns
- * null when the allowance cannot be read, because the cause of the first failure persists.
+ * Returns the caller's remaining allowance after a failed request; null: it cannot be read, for the same reason for
+ * which the request failed. A `LimitExceeded` error already contains it.
  */
 async function readAllowanceAfter(
   error: unknown,
   ctx: CheckContext,
 ): Promise<Pick<Allowance, 'limit' | 'remaining' | 'resetsAt'> | null> {
   if (error instanceof LimitExceeded) return { limit: error.limit, remaining: 0, resetsAt: error.resetsAt }
-  // Another query would time out too.
+  // A query for the allowance would fail too.
   if (unavailability(error)) return null
   return allowanceOf(ctx).catch((cause: unknown) => {
     ctx.log.warn({ err: cause }, 'http: could not read the remaining allowance')

@@ -1,5 +1,5 @@
-import type { Trouble } from '../../monitoring/monitor/monitor-queries.ts'
-import { listTroubles, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
+import type { UnhealthyMonitor } from '../../monitoring/monitor/monitor-queries.ts'
+import { listUnhealthyMonitors, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
 import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
 import { readAwaitedReviews } from '../../status/incident/postmortem-review.ts'
 import type { PageState, ServiceState } from '../../status/page/page-state.ts'
@@ -28,7 +28,7 @@ export function nowScreens({ get }: Screens): void {
     const { ctx, organization } = screen
     const [state, troubles, hidden, reviews] = await Promise.all([
       readCurrentState(screen),
-      listTroubles(ctx, organization.id, MAX_MONITORS),
+      listUnhealthyMonitors(ctx, organization.id, MAX_MONITORS),
       readHiddenIncidents(screen),
       readAwaitedReviews(ctx.db, organization.id, MAX_REVIEWS),
     ])
@@ -59,7 +59,7 @@ function Now({
 }: {
   readonly screen: Screen
   readonly state: PageState
-  readonly troubles: readonly Trouble[]
+  readonly troubles: readonly UnhealthyMonitor[]
   /** The authors of updates, by the update's id. */
   readonly authors: ReadonlyMap<string, Author>
   /** The services whose monitors have not run yet. */
@@ -212,7 +212,7 @@ function Affected({ screen, services }: { readonly screen: Screen; readonly serv
   )
 }
 
-function Troubles({ screen, troubles }: { readonly screen: Screen; readonly troubles: readonly Trouble[] }) {
+function Troubles({ screen, troubles }: { readonly screen: Screen; readonly troubles: readonly UnhealthyMonitor[] }) {
   if (troubles.length === 0) return null
   return (
     <section>

@@ -4,15 +4,15 @@ import { DatabaseUnavailable } from '../../core/errors.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import { type DatabaseProblem, problemOf } from './unavailable.ts'
 
-/** Tracks the health of the database by the results of statements and by health checks. */
+/** Tracks the health of the database from the results of statements and health checks. */
 export interface DatabaseHealth {
-  /** Records an answered statement. */
+  /** Records that the database answered a statement. */
   succeeded(): void
-  /** Records a failed statement or connection. Errors that are not database problems count as answers. */
+  /** Records a failed statement or connection. An error that is not a database problem counts as an answer. */
   failed(error: unknown): void
-  /** Returns the error for statements while the database is unreachable; null: try. */
+  /** Returns the error to throw instead of sending a statement while the database is unreachable; null: send it. */
   refusal(): DatabaseUnavailable | null
-  /** Returns the problem; null: none. Checks at most once a second, and answers within about a second. */
+  /** Returns the current problem; null: none. Checks at most once a second, and answers within about a second. */
   check(): Promise<DatabaseProblem | null>
   close(): void
 }
@@ -26,13 +26,13 @@ const REMINDER = MINUTE
 /** The silence, in milliseconds, after which running statements trigger a health check. */
 const SILENCE_LIMIT = 2 * SECOND
 
-/** Records outages in the log: when one begins, once a minute, and when it ends, with the number of failed statements. */
+/** Logs an outage when it starts, once a minute, and when it ends, with the number of failed statements. */
 interface OutageLog {
-  /** The problem; null: there is no outage. */
+  /** The current problem; null: there is no outage. */
   readonly trouble: DatabaseProblem | null
-  /** Counts a failed statement. Those before an outage is confirmed belong to it. */
+  /** Counts a failed statement. Failures before an outage is confirmed count towards it. */
   countFailure(): void
-  /** Begins an outage, or says what the current one has become. */
+  /** Begins an outage, or changes the problem of the current one. */
   begin(trouble: DatabaseProblem, error: unknown): void
   remind(): void
   end(): void
@@ -40,8 +40,8 @@ interface OutageLog {
 
 const problemTexts = {
   unreachable: 'unreachable',
-  'read-only': 'read-only, nothing can be written',
-  full: 'out of disk space, nothing can be written',
+  'read-only': 'read-only, so writes fail',
+  full: 'out of disk space, so writes fail',
 } as const satisfies Record<DatabaseProblem, string>
 
 function createOutageLog(log: Logger, clock: () => number): OutageLog {
@@ -61,13 +61,13 @@ function createOutageLog(log: Logger, clock: () => number): OutageLog {
         return
       }
       outage = { trouble, since: clock(), lastLogged: clock() }
-      log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; trying again every second`)
+      log.error({ reason: reasonOf(error) }, `database: ${problemTexts[trouble]}; retrying every second`)
     },
     remind() {
       if (outage === null || clock() - outage.lastLogged < REMINDER) return
       outage.lastLogged = clock()
       const minutes = Math.round((clock() - outage.since) / MINUTE)
-      log.error({ failures }, `database: ${problemTexts[outage.trouble]}, for ${minutes} min`)
+      log.error({ failures }, `database: still ${problemTexts[outage.trouble]} after ${minutes} min`)
     },
     end() {
       if (outage !== null) {
@@ -81,10 +81,11 @@ function createOutageLog(log: Logger, clock: () => number): OutageLog {
 }
 
 /**
- * Tracks the health of a database, and logs its outages.
+ * Tracks the health of a database and logs its outages.
  * @param options.ask runs a health check; throws when the database does not answer.
  * @param options.refuses whether statements fail at once while the database is unreachable, instead of waiting.
- * @param options.waiting the number of running statements. @param options.clock monotonic milliseconds.
+ * @param options.waiting returns the number of running statements.
+ * @param options.clock returns monotonic milliseconds.
  */
 export function watchDatabase(options: {
   readonly ask: () => Promise<DatabaseProblem | null>
@@ -98,11 +99,11 @@ export function watchDatabase(options: {
   let asking: Promise<DatabaseProblem | null> | null = null
   let asked = { at: Number.NEGATIVE_INFINITY, trouble: null as DatabaseProblem | null }
   let answeredAt = clock()
-  /** Unanswered health checks in a row. */
+  /** The number of consecutive unanswered health checks. */
   let silences = 0
   let closed = false
 
-  /** Runs a health check, shared by concurrent callers. */
+  /** Runs one health check at a time; concurrent callers share it. */
   function askNow(): Promise<DatabaseProblem | null> {
     asking ??= answer().finally(() => {
       asking = null
@@ -119,7 +120,7 @@ export function watchDatabase(options: {
     } catch (error) {
       trouble = problemOf(error) ?? 'unreachable'
       silences += 1
-      // Other statements were answered: the database is busy or has no free connection.
+      // Other statements were answered meanwhile: the database is busy or has no free connection.
       if (trouble === 'unreachable' && answeredAt > begun) trouble = null
       else if (trouble === 'unreachable' && silences === 1 && outage.trouble === null) setImmediate(recheck)
       else enter(trouble, error)

@@ -2,9 +2,9 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../../core/time.ts'
 
-/** Detects statements that wait for a table lock, which is independent of the load. */
+/** Detects statements that wait for a table lock, even on a busy server. */
 export interface LockDetector {
-  /** Queries the server at most once a second; false also when it does not answer. */
+  /** Queries the server at most once a second. When the server does not answer, returns the previous result. */
   isLocked(): Promise<boolean>
 }
 
@@ -12,8 +12,8 @@ export interface LockDetector {
 const PERIOD = SECOND
 
 /**
- * Selects tables for which our statements wait for half a second or longer. Our statements lock rows only: table locks come
- * from an operator (`LOCK`, `VACUUM FULL`, `ALTER`) or a migration.
+ * Selects the tables whose locks our statements have been waiting for, for half a second or longer. Our statements only
+ * lock rows. Table locks come from an operator (`LOCK`, `VACUUM FULL`, `ALTER`) or a migration.
  */
 const LOCKED = `
   SELECT DISTINCT lock.relation::regclass::text AS name
@@ -21,7 +21,7 @@ const LOCKED = `
   WHERE NOT lock.granted AND lock.locktype = 'relation' AND activity.datname = current_database()
     AND activity.usename = current_user AND activity.query_start < clock_timestamp() - interval '0.5 seconds'`
 
-/** Creates a detector of locked tables. Logs once when tables are locked, and when they are no longer. */
+/** Creates a detector of locked tables. Logs when the set of locked tables changes. */
 export function createLockDetector(pool: Pick<pg.Pool, 'query'>, log: Logger): LockDetector {
   let asked = { at: Number.NEGATIVE_INFINITY, tables: '' }
   let asking: Promise<boolean> | null = null
@@ -31,8 +31,8 @@ export function createLockDetector(pool: Pick<pg.Pool, 'query'>, log: Logger): L
       const { rows } = await pool.query<{ name: string }>(LOCKED)
       const tables = rows.map(({ name }) => name).join(', ')
       if (tables !== asked.tables) {
-        if (tables === '') log.warn('database: no statement waits for a locked table')
-        else log.error(`database: statements wait for a locked table: ${tables}`)
+        if (tables === '') log.warn('database: no statement is waiting for a locked table anymore')
+        else log.error(`database: statements are waiting for a locked table: ${tables}`)
       }
       asked = { at: performance.now(), tables }
     } catch {

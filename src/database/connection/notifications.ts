@@ -5,22 +5,22 @@ import { SECOND } from '../../core/time.ts'
 import { asUnavailable } from './unavailable.ts'
 
 /**
- * Called with the payload of each notification, and with null when some may be missed: when the connection is lost, and when it
- * is restored. Must not throw.
+ * Receives the payload of each notification. Receives null when notifications may have been missed: when the connection
+ * is lost and when it is restored. Must not throw.
  */
 export type Listener = (payload: string | null) => void
 
 /** Distributes PostgreSQL notifications (NOTIFY) to listeners of this process. */
 export interface Notifications {
   /**
-   * Listens to a channel from when it resolves until the returned function is called.
+   * Starts listening to a channel. Resolves to a function that stops it.
    * @throws when `LISTEN` fails.
    */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
-/** Creates the notifications of the embedded database, which listens in its only session. */
+/** Creates notifications for the embedded database, which listens in its only session. */
 export function embeddedNotifications(pool: pg.Pool): Notifications {
   const channels = new Map<string, Set<Listener>>()
   pool.on('connect', (client) => client.on('notification', (message) => deliver(channels, message)))
@@ -36,7 +36,7 @@ const PING_TIMEOUT = 2 * SECOND
 /** The longest pause before the next connection attempt. */
 const MAX_PAUSE = 2 * SECOND
 
-/** Creates the notifications of a server, over a separate connection that opens at the first `listen` and reconnects. */
+/** Creates notifications for a server, on a separate connection that opens at the first `listen` and reconnects. */
 export function serverNotifications(config: pg.ClientConfig, log: Logger): Notifications {
   const channels = new Map<string, Set<Listener>>()
   const closing = new AbortController()
@@ -64,7 +64,7 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     return client
   }
 
-  /** Closes a connection that does not answer: it can look open as long as nothing is sent. */
+  /** Closes the connection if it does not answer: a dead connection can look open until something is sent. */
   async function ping(client: pg.Client): Promise<void> {
     try {
       await client.query('SELECT 1')
@@ -84,7 +84,7 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
     try {
       await connection
     } catch (error) {
-      log.warn({ err: asUnavailable(error) }, 'database: no connection for notifications; trying again')
+      log.warn({ err: asUnavailable(error) }, 'database: could not open the connection for notifications; retrying')
       await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
       return reconnect(Math.min(2 * pause, MAX_PAUSE))
     }
@@ -109,7 +109,7 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
       closing.abort()
       const client = await connection?.catch(() => null)
       if (!client) return
-      // A silent connection never confirms its end.
+      // A silent connection never confirms that it has closed.
       const cut = setTimeout(() => client.connection.stream.destroy(), PING_TIMEOUT)
       await client.end()
       clearTimeout(cut)
@@ -141,7 +141,7 @@ async function listen(
   }
 }
 
-/** Returns a LISTEN statement, which can be repeated. */
+/** Returns a LISTEN statement. Repeating it has no further effect. */
 function listenTo(channel: string): string {
   return `LISTEN ${pg.escapeIdentifier(channel)}`
 }

@@ -9,8 +9,8 @@ type Connected = Parameters<Parameters<pg.Pool['connect']>[0]>
 type Query = (...args: unknown[]) => unknown
 
 /**
- * Creates a pool. A connection that fails while it is in use, between two statements, does not end the process: the next
- * statement on it rejects.
+ * Creates a pool. If a connection fails while it is in use, between two statements, the process goes on and the next
+ * statement on that connection rejects.
  */
 export function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config)
@@ -27,9 +27,9 @@ export function poolAfter(opened: () => Promise<pg.Pool>): pg.Pool {
 }
 
 /**
- * Makes a pool report the results of statements and connections, throw database problems as `DatabaseUnavailable`, refuse
- * connections while the database is unreachable, and drop its idle connections when one in use becomes silent, since the
- * others are most likely dead too.
+ * Makes a pool report the results of statements and connections to `health`, throw database problems as
+ * `DatabaseUnavailable`, and refuse connections while the database is unreachable. When a connection in use becomes
+ * silent, the pool also drops its idle connections, which are most likely dead too.
  */
 export function withHealth<P extends pg.Pool>(pool: P, health: DatabaseHealth): P {
   const connect: pg.Pool['connect'] = pool.connect.bind(pool)
@@ -57,7 +57,7 @@ export function withHealth<P extends pg.Pool>(pool: P, health: DatabaseHealth): 
   }
 
   pool.on('release', (error: Error | undefined) => {
-    // The caller gets the error that a connection is released with.
+    // `error` is the one that the caller passed to `release`.
     if (!error) health.succeeded()
     else health.failed(error)
     if (isUnanswered(error)) for (let left = pool.idleCount; left > 0; left -= 1) connect().then(drop, ignore)

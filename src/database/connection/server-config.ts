@@ -6,16 +6,16 @@ import { createPool } from './pool.ts'
 import { SILENCE, STATEMENT_DEADLINE } from './statement-deadline.ts'
 import { asUnavailable } from './unavailable.ts'
 
-/** The timeout of connecting and of waiting for a free connection. */
+/** The timeout for connecting, and for waiting for a free connection. */
 const CONNECTING = 10 * SECOND
-/** How long an idle connection is kept, so that a dead one is not reused. */
+/** How long an idle connection is kept. Short, so that a dead connection is not reused. */
 const IDLE = 10 * SECOND
 /** The delay of TCP keep-alive on an idle connection, in milliseconds. */
 const KEEP_ALIVE = 5 * SECOND
 
 /**
- * Server settings that end a transaction whose client is silent, which would keep its locks, and a connection whose client
- * acknowledges nothing.
+ * Server settings that end a transaction whose client is silent, because it would keep its locks, and a connection
+ * whose client acknowledges nothing.
  */
 const ended = {
   idle_in_transaction_session_timeout: 15 * SECOND,
@@ -26,8 +26,9 @@ const ended = {
 }
 
 /**
- * Returns the configuration for the server of DATABASE_URL: in UTC, because the Prisma adapter reads times without an offset as
- * UTC. The server cancels a statement at its deadline; a little later its connection is given up.
+ * Returns the configuration for the server of DATABASE_URL. Its time zone is UTC, because the Prisma adapter reads
+ * times without an offset as UTC. The server cancels a statement at its deadline. If no answer follows, the client
+ * closes the connection a little later.
  */
 export function serverConfig(databaseUrl: string, deadline = STATEMENT_DEADLINE): pg.ClientConfig {
   return {
@@ -37,7 +38,7 @@ export function serverConfig(databaseUrl: string, deadline = STATEMENT_DEADLINE)
   }
 }
 
-/** Returns the configuration for migrations, without a statement deadline: they can be slow and wait for another process. */
+/** Returns the configuration for migrations. They have no deadline: they can be slow, or wait for another process. */
 export function migrationConfig(databaseUrl: string): pg.ClientConfig {
   return {
     connectionString: databaseUrl,
@@ -49,7 +50,10 @@ export function migrationConfig(databaseUrl: string): pg.ClientConfig {
   }
 }
 
-/** Returns the configuration for health checks: deadlines of a second, short sessions with current settings, and little memory. */
+/**
+ * Returns the configuration for health checks: timeouts of one second, sessions short enough to have the server's
+ * current settings, and little memory.
+ */
 export function healthConfig(databaseUrl: string): pg.PoolConfig {
   return {
     ...migrationConfig(databaseUrl),
@@ -69,7 +73,7 @@ function optionsOf(settings: Readonly<Record<string, number>>): string {
 
 /**
  * Opens a pool of at most `max` connections.
- * @throws StartError when the server is unusable; it names the host and the database, never the password.
+ * @throws StartError when the server is unusable. Its message names the host and the database, never the password.
  */
 export async function openServer(config: pg.ClientConfig, max: number, log: Logger): Promise<pg.Pool> {
   const pool = createPool({ ...config, max, idleTimeoutMillis: IDLE, pipeline: true })
@@ -80,7 +84,7 @@ export async function openServer(config: pg.ClientConfig, max: number, log: Logg
     return pool
   } catch (error) {
     await pool.end()
-    throw new StartError(`No connection to the database ${nameOf(config)}: ${reasonOf(error)}`, {
+    throw new StartError(`Could not connect to the database ${nameOf(config)}: ${reasonOf(error)}`, {
       cause: error,
     })
   }
@@ -91,7 +95,7 @@ function nameOf(config: pg.ClientConfig): string {
   return `${database} at ${host}:${port}`
 }
 
-/** Returns the reason of a failure. A host with several addresses fails with an error for each and an empty message. */
+/** Returns the reason for a failure. For a host with several addresses, Node.js throws one error per address. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   return error instanceof Error ? error.message : String(error)

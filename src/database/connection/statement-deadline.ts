@@ -5,17 +5,17 @@ import { MINUTE, SECOND } from '../../core/time.ts'
 
 /** The statement timeout on the server, in milliseconds. The connection stays usable after it. */
 export const STATEMENT_DEADLINE = 10 * SECOND
-/** How long after the deadline an unanswered connection is given up. */
+/** How long after the deadline the client closes a connection that has not answered. */
 export const SILENCE = 2 * SECOND
-/** The deadline of statements that can touch much of a large table. */
+/** The deadline for statements that can touch much of a large table. */
 export const LONG_DEADLINE = 10 * MINUTE
 
 /** The statement that raises the deadline for the rest of a transaction. */
 const SET_DEADLINE = `SELECT set_config('statement_timeout', `
 
 /**
- * Runs work with the statement deadline `LONG_DEADLINE`, such as deleting a large batch, in its own transaction or in the open
- * one.
+ * Runs work with the statement deadline `LONG_DEADLINE`, in a new transaction, for work such as deleting a large batch.
+ * In an open transaction, runs it there and leaves the deadline unchanged.
  */
 export async function withLongDeadline<C extends Pick<Context, 'db'>, T>(
   ctx: C,

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import type { Span, SpanOptions, Tracer } from '../../core/telemetry/tracing.ts'
 
-/** The maximum number of statements whose span is cached. */
+/** The maximum number of statements whose span options are cached. */
 const MAX_KNOWN = 1000
 
 /** The arguments of `pg`'s query, in one of its forms. */
@@ -10,9 +10,9 @@ type Query = (this: unknown, ...args: unknown[]) => unknown
 type Callback = (this: unknown, error: unknown, ...rest: unknown[]) => unknown
 
 /**
- * Creates a span for every statement of this process: its first word and its table, never values. Call it before the
- * database opens.
- * @returns a function that ends this.
+ * Traces every statement of this process. A span names the first word and the table of a statement, never its values.
+ * Call this before the database opens.
+ * @returns a function that stops tracing.
  */
 export function traceStatements(tracer: Pick<Tracer, 'start'>): () => void {
   const client = pg.Client.prototype as unknown as { query: Query }
@@ -21,7 +21,7 @@ export function traceStatements(tracer: Pick<Tracer, 'start'>): () => void {
   const { connect } = pool
   client.query = tracedQuery(query, tracer)
   pool.connect = function connectInContext(callback) {
-    // A waiting caller is resumed by the caller that returns the connection, and would continue in its span.
+    // The caller that returns a connection resumes a waiting one, which would continue in the span of the former.
     return typeof callback === 'function'
       ? connect.call(this, AsyncLocalStorage.bind(callback as Callback))
       : connect.call(this)
@@ -79,10 +79,10 @@ function endSpan(span: Span, error: unknown): void {
   span.end()
 }
 
-/** The first table that a statement names; all texts are our own or Prisma's, which quote names. */
+/** Matches the first table that a statement names. All statements are ours or Prisma's, and quote names. */
 const TABLE = /\b(?:FROM|INTO|UPDATE|JOIN|TABLE)\s+(?:ONLY\s+)?(?:"?public"?\.)?"?(\w+)"?/i
 
-/** Returns the span of a statement, according to OpenTelemetry's conventions for databases. */
+/** Returns the span options of a statement, following OpenTelemetry's semantic conventions for databases. */
 function statementSpan(text: string): SpanOptions {
   const operation = /^\s*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? 'STATEMENT'
   const table = TABLE.exec(text)?.[1]

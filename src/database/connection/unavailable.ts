@@ -1,9 +1,9 @@
 import { DatabaseUnavailable } from '../../core/errors.ts'
 
-/** Why the database is unavailable: it does not answer, or refuses to write. */
+/** Why the database is unavailable: it does not answer, or it refuses writes. */
 export type DatabaseProblem = 'unreachable' | 'read-only' | 'full'
 
-/** Messages of pg errors without a code for failed, lost and silent connections. */
+/** The messages of pg errors that have no code, for failed, lost and silent connections. */
 const lostConnection =
   /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end|The embedded database has stopped|read ECONNRESET|write EPIPE)/
 
@@ -23,19 +23,19 @@ const networkCodes = new Set([
 ])
 
 /**
- * Prisma's: login refused (P1000, P1010), unreachable (P1001, P1002), no such database (P1003), timed out (P1008), connection
- * closed (P1017), no connection free (P2024), a transaction that did not begin or end in time (P2028), too many connections
- * (P2037); and ours, which it passes on.
+ * Prisma's error codes: login refused (P1000, P1010), unreachable (P1001, P1002), no such database (P1003), timed out
+ * (P1008), connection closed (P1017), no free connection (P2024), transaction not begun or ended in time (P2028), too
+ * many connections (P2037). Also our own code, which Prisma passes on.
  */
 const prismaCodes = /^(P1000|P1001|P1002|P1003|P1008|P1010|P1017|P2024|P2028|P2037|UNAVAILABLE)$/
 
-/** The names of Prisma's driver adapter for them. */
+/** The names that Prisma's driver adapter has for these errors. */
 const adapterKinds =
   /^(DatabaseNotReachable|SocketTimeout|ConnectionClosed|TooManyConnections|AuthenticationFailed|DatabaseAccessDenied|DatabaseDoesNotExist)$/
 
 /**
- * Returns the problem that an error of pg, Prisma, its adapter or the embedded database reports; null: the database has answered
- * and rejects the statement.
+ * Returns the problem that an error of pg, Prisma, its adapter or the embedded database reports; null: the database has
+ * answered and rejects the statement.
  */
 export function problemOf(error: unknown): DatabaseProblem | null {
   if (error instanceof DatabaseUnavailable) return problemOf(error.cause) ?? 'unreachable'
@@ -62,8 +62,8 @@ function problemOfState(code: unknown): DatabaseProblem | null {
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return null
   if (code === '25006') return 'read-only'
   if (code === '53100') return 'full'
-  // Connection failures, refused logins, a database that is gone, insufficient resources, operator intervention (timeouts,
-  // shutdowns) and system errors.
+  // Connection failures, refused logins, a database that is gone, insufficient resources, operator intervention
+  // (timeouts, shutdowns) and system errors.
   return /^(08|28|3D|53|57|58)/.test(code) ? 'unreachable' : null
 }
 
@@ -85,8 +85,9 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * Returns the `DatabaseUnavailable` behind an unexpected error; null: it is not a database problem. Statement errors are
- * converted where they occur; only Prisma's own remain. Errors of other connections do not count.
+ * Returns the `DatabaseUnavailable` behind an unexpected error; null: it is not a database problem. Errors of
+ * statements are converted where they occur, so only Prisma's own errors remain. Errors of other network connections do
+ * not count.
  */
 export function unavailability(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error

@@ -13,17 +13,17 @@ export interface DirectoryLock {
 }
 
 /**
- * Locks a directory, which must exist. Every contender listens on its own socket there, and then looks for other sockets. Names
- * are never reused, so a socket without an answer belongs to a dead process and can be removed. Of contenders that see each
- * other the first by name stays, unless another already has the lock.
- * @throws StartError when another process has or acquires the lock; it names the directory and the process.
+ * Locks a directory, which must exist. Every contender listens on its own socket in it and then looks for other
+ * sockets. Names are never reused, so a socket that does not answer belongs to a dead process and can be removed. Of
+ * contenders that see each other, the one with the first name stays, unless another already has the lock.
+ * @throws StartError when another process has or acquires the lock. Its message names the directory and the process.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const name = `lock-${randomText(8)}`
   const claim = await createClaim(directory, name)
   try {
     const rivals = await connectToRivals(directory, name)
-    // A rival that comes first by name waits for this one's answer, so this one must not wait for its.
+    // A rival with an earlier name waits for the answer of this process, which must not wait for the rival's.
     const first = rivals.every((rival) => name < rival.name)
     if (!first) await claim.withdraw()
     const owner = (await Promise.all(rivals.map((rival) => rival.answer))).find((found) => found !== null)
@@ -38,7 +38,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 
 function inUse(directory: string, owner: string): StartError {
   return new StartError(
-    `${resolve(directory)} is in use by ${owner}. Only one process at a time may use a DATA_DIR: stop the other one, or give this one its own.`,
+    `${resolve(directory)} is in use by ${owner}. Only one process at a time can use a DATA_DIR. Stop the other process, or set another DATA_DIR for this one.`,
   )
 }
 
@@ -57,7 +57,7 @@ async function createClaim(directory: string, name: string): Promise<Claim> {
     if (won) socket.end(String(process.pid))
     else asking.add(socket)
   })
-  // Renamed only once it listens: before that, others would treat it as a dead process's.
+  // Renamed only once it listens. Before that, others would take it for the socket of a dead process.
   const unready = join(directory, `un${name}`)
   await atShortPath(unready, (path) => once(server.listen(path), 'listening'))
   await rename(unready, join(directory, name))
@@ -77,7 +77,7 @@ async function createClaim(directory: string, name: string): Promise<Claim> {
 
 interface Rival {
   readonly name: string
-  /** The holder of the lock according to the rival; null when the rival has withdrawn. */
+  /** The owner of the lock according to the rival; null: the rival has withdrawn. */
   readonly answer: Promise<string | null>
 }
 
@@ -95,7 +95,7 @@ async function connectToRivals(directory: string, own: string): Promise<Rival[]>
   return rivals.filter((rival) => rival !== null)
 }
 
-/** Resolves when connected; to null if no process listens. */
+/** Connects to a contender's socket. Resolves once connected; to null if no process listens. */
 function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   const socket = createConnection(path)
   let pid = ''
@@ -111,7 +111,7 @@ function ask(path: string): Promise<Pick<Rival, 'answer'> | null> {
   })
   return new Promise((resolve, reject) => {
     socket.on('connect', () => resolve({ answer }))
-    // After the connection, an error means that the rival ended, which `answer` reports.
+    // Once connected, an error means that the rival has ended, which `answer` reports.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(null)
       else reject(error)

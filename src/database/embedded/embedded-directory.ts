@@ -5,7 +5,7 @@ import { errorCode } from '../../core/error-code.ts'
 import { StartError } from '../../core/errors.ts'
 import { ownValue } from '../../core/own-value.ts'
 
-/** The PostgreSQL file version that the embedded database reads and writes. */
+/** The PostgreSQL version whose files the embedded database reads and writes. */
 export const FILES_VERSION = '18'
 
 /** Files of every PostgreSQL database (manual, "Database File Layout"). */
@@ -14,10 +14,10 @@ const PARTS = ['base', 'global', 'pg_wal', 'pg_xact', 'global/pg_control'] as co
 const CONTROL_SIZE = 8192
 
 const RESTORE =
-  'Nothing in it was changed. Restore it from a backup, or move it away: then the next start makes a new, empty database.'
+  'Nothing in it was changed. Restore it from a backup, or move it away; the next start then creates an empty database.'
 
 /**
- * Returns whether the directory contains a database; false when it is empty or absent. Refuses anything in between, because
+ * Returns whether the directory contains a database; false: it is empty or absent. Rejects anything in between, because
  * a new database must never replace an existing database that lost a file.
  * @throws StartError with the problem and the remedy.
  */
@@ -59,17 +59,17 @@ async function requireParts(directory: string): Promise<void> {
     const found = await stat(join(directory, part)).catch(() => null)
     if (found === null) throw new StartError(`${directory} is damaged: ${part} is missing. ${RESTORE}`)
     if (part === 'global/pg_control' && found.size !== CONTROL_SIZE) {
-      const size = `${part} has ${found.size} bytes in place of ${CONTROL_SIZE}`
+      const size = `${part} has ${found.size} bytes instead of ${CONTROL_SIZE}`
       throw new StartError(`${directory} is damaged: ${size}. ${RESTORE}`)
     }
   }
 }
 
-/** The minimum size that the first checkpoint writes, in bytes. */
+/** As many bytes as the first checkpoint writes at least. */
 const PROBE = Buffer.alloc(64 * 1024, 1)
 
 /**
- * Checks that a directory is writable, with a temporary file.
+ * Checks that a directory is writable by writing a temporary file.
  * @throws StartError when it is not.
  */
 export async function requireWritable(directory: string): Promise<void> {
@@ -98,16 +98,16 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'its file system is full. Free some space (an empty database takes 50 MB), or set another DATA_DIR.',
   EDQUOT: 'its user’s quota of disk space is used up. Free some space, or set another DATA_DIR.',
   ENOTDIR: 'a part of its path is a file. Set another DATA_DIR.',
-  EIO: 'its disk fails (input/output error). Check the disk, and restore the directory from a backup.',
+  EIO: 'its disk is failing (input/output error). Check the disk, and restore the directory from a backup.',
 }
 
-/** The minimum free space for a start, in bytes: PostgreSQL writes a segment of its log. */
+/** The minimum free space for a start, in bytes: PostgreSQL writes a segment of its write-ahead log. */
 const MIN_FREE_BYTES = 16 * 1024 * 1024
 
 /**
- * Converts an error at opening to a StartError with the reason and the remedy. When PostgreSQL exits during its start, the
- * WebAssembly build reports nothing else.
- * @param options.isNew whether the database was being created; then no data can be damaged.
+ * Converts an error during opening to a StartError with the reason and the remedy. When PostgreSQL exits during its
+ * start, the WebAssembly build only reports that it exited.
+ * @param options.isNew whether the database was being created, so that no data can be damaged.
  */
 export async function asOpenError(
   error: unknown,
@@ -123,8 +123,8 @@ export async function asOpenError(
   const message = error instanceof Error ? error.message : String(error)
   const hasEnded = /Aborted\(|unreachable|memory access|ended with|exit\(|failed to initialize/.test(message)
   if (isNew) {
-    const why = hasEnded ? 'PostgreSQL does not start' : message.replace(/\.$/, '')
-    return new StartError(`No database can be created in ${directory}: ${why}.`, { cause: error })
+    const why = hasEnded ? 'PostgreSQL did not start' : message.replace(/\.$/, '')
+    return new StartError(`Could not create a database in ${directory}: ${why}.`, { cause: error })
   }
   const why = hasEnded ? 'PostgreSQL cannot start from its files' : message.replace(/\.$/, '')
   return new StartError(`${directory} is damaged: ${why}. ${RESTORE}`, { cause: error })

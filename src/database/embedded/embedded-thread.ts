@@ -4,7 +4,7 @@ import { startWorker } from '../../core/thread/worker-thread.ts'
 /** Starts a thread for an embedded database: it loads PostgreSQL while this thread does other work. */
 export function startThread(): Worker {
   return startWorker('database/embedded/embedded-worker', {
-    // With the default of 4 MB a deeply nested statement ends the thread before PostgreSQL's own limit makes it an error.
+    // With the default of 4 MB, a deeply nested statement ends the thread before PostgreSQL's own limit rejects it.
     resourceLimits: { stackSizeMb: 64 },
   })
 }

@@ -1,7 +1,10 @@
 /**
- * The thread of the embedded PostgreSQL. In: the directory of the database, then bytes of the PostgreSQL wire protocol, or
- * null to close the database. Out: null once the database is open, then for each message its answer in bytes, in order; or a
- * string, why the database can no longer be trusted, after which the thread ends.
+ * Runs the embedded PostgreSQL in a thread.
+ *
+ * Messages in: the directory of the database, then bytes of the PostgreSQL wire protocol, or null to close it.
+ *
+ * Messages out: null once the database is open, then the answer to each message in bytes, in order. A string is the
+ * reason why the database can no longer be trusted; the thread ends after it.
  */
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -14,7 +17,7 @@ const main = parentPort
 if (main === null) throw new Error('embedded-worker.ts runs as a worker thread only')
 
 const directory = once(main, 'message').then(([path]: string[]) => path)
-// Takes a while, and does not need the directory. The module has a copy of the file, which is not kept.
+// Compiling takes a while and does not need the directory. The file is not kept, because the module has a copy of it.
 const pgliteWasmModule = await readFile(fileURLToPath(import.meta.resolve('@electric-sql/pglite/pglite.wasm'))).then(
   (code) => WebAssembly.compile(code),
 )
@@ -22,13 +25,13 @@ const pgliteWasmModule = await readFile(fileURLToPath(import.meta.resolve('@elec
 const database = await PGlite.create({
   dataDir: await directory,
   pgliteWasmModule,
-  // The default of 128 MB of shared buffers costs as much memory, and the files are in the system's cache anyway: reading 20 MB
-  // again takes as long with 8 as with 32 MB.
+  // The default shared buffers would take 128 MB of memory, and the system caches the files anyway: reading 20 MB again
+  // takes as long with 8 MB as with 32 MB.
   startParams: [...PGlite.defaultStartParams, '-c', 'TimeZone=UTC', '-c', 'shared_buffers=8MB'],
 })
 
-// PGlite continues after any error thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) is an ordinary failed
-// statement. Any other is a backend that has exited, or a trap that leaves its memory in an unknown state.
+// PGlite continues after any error thrown here, but only this exit status (its POSTGRES_MAIN_LONGJMP) means that a
+// statement has failed. Any other means that the backend has exited, or that a trap has corrupted its memory.
 const failedStatement = 100
 const backend = database.Module
 const runMessage = backend._PostgresMainLoopOnce
@@ -45,7 +48,7 @@ backend._PostgresMainLoopOnce = () => {
   }
 }
 
-/** Unlike `execProtocolRaw`, this does not keep a parsed copy of every answer forever. */
+/** Returns the answer to a message. Unlike `execProtocolRaw`, does not keep a parsed copy of every answer forever. */
 async function answer(message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   await database.execProtocolRawStream(message, { onRawData: (bytes) => chunks.push(bytes.slice()) })

@@ -7,22 +7,23 @@ import { MINUTE } from '../../core/time.ts'
 import { createPool } from '../connection/pool.ts'
 import { LONG_DEADLINE } from '../connection/statement-deadline.ts'
 import { readTemplate, unpack } from '../migration/migrated-template.ts'
-import { takeThread } from './begun-opening.ts'
+import { takeThread } from './early-opening.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { openInThread } from './embedded-thread.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, used by `pg` over a stream instead of a socket. */
 export interface Embedded {
   readonly pool: pg.Pool
-  /** Resolves with the reason when the database is lost while in use; never otherwise. */
+  /** Resolves with the reason if the database is lost while in use. Otherwise never resolves. */
   readonly failure: Promise<Error>
   /** Waits for running statements, then closes the database and ends its thread. */
   close(): Promise<void>
 }
 
 /**
- * Creates a database in `directory`, which must not exist: from the template, or an empty one by PGlite, in its own thread,
- * whose end frees the memory (twice that of a running database). A crash leaves nothing there.
+ * Creates a database in `directory`, which must not exist. Unpacks the template; without one, PGlite creates an empty
+ * database in its own thread, whose end frees the memory (twice that of a running database). A crash leaves nothing in
+ * `directory`.
  */
 async function createEmbedded(directory: string, template: () => Promise<Buffer | null>): Promise<void> {
   const unfinished = `${directory}.unfinished`
@@ -107,7 +108,7 @@ function openBackend(directory: string): Promise<Backend> {
 
 async function createBackend(worker: Worker, opened: Promise<void>): Promise<Backend> {
   await opened
-  // No event follows: it ended before this listened.
+  // The thread ended before the listeners below were added, so no event follows.
   if (worker.threadId === ENDED) throw new Error('its thread ended')
 
   const waiting: PendingAnswer[] = []
@@ -122,13 +123,13 @@ async function createBackend(worker: Worker, opened: Promise<void>): Promise<Bac
     }
     const answered = waiting.shift()
     expectAnswer()
-    // A port also delivers messages that arrive meanwhile before the event loop continues, so quick statements would block
-    // it for long.
+    // A port delivers messages that arrive meanwhile before the event loop continues, so a series of quick statements
+    // would block the event loop for a long time.
     if (isTimeSliceOver()) setImmediate(() => answered?.resolve(message))
     else answered?.resolve(message)
   })
 
-  /** Ends the thread when a statement hangs, because statements of this database cannot be cancelled. */
+  /** Limits the time of the current statement. Ends the thread if it hangs, because it cannot be cancelled. */
   function expectAnswer(): void {
     clearTimeout(answerTimeout)
     if (waiting.length === 0) return
@@ -168,7 +169,7 @@ async function createBackend(worker: Worker, opened: Promise<void>): Promise<Bac
   }
 }
 
-/** Creates the stream that a `pg` client uses as its socket. It starts with a reset session. */
+/** Creates the stream that a `pg` client uses as its socket. Resets the session first. */
 function connectionTo(backend: Backend): Duplex {
   const forward = (messages: readonly Uint8Array[], done: (error?: Error) => void) => {
     const bytes = Buffer.concat(messages.filter((message) => !isTerminate(message)))
@@ -179,7 +180,7 @@ function connectionTo(backend: Backend): Duplex {
         (error: Error) => stream.destroy(error),
       )
     }
-    // The thread processes messages in order, so that statements of a transaction do not have to wait for each other.
+    // The thread processes messages in order, so the statements of a transaction need not wait for each other.
     done()
   }
   const stream = new Duplex({
@@ -215,8 +216,8 @@ function query(sql: string): Buffer {
 }
 
 /**
- * Resets what the previous client may have left open: `pg` drops its client after a failed statement, but this session stays.
- * It is DISCARD ALL without UNLISTEN, since listeners belong to the process and not to a client.
+ * Resets everything that the previous client may have left open: `pg` drops its client after a failed statement, but
+ * the session remains. It is DISCARD ALL without UNLISTEN, because listeners belong to the process and not to a client.
  */
 const reset = Buffer.concat([
   Buffer.from('S\0\0\0\x04'),

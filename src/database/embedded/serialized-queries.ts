@@ -5,9 +5,9 @@ import { deadlineOf, setsDeadline } from '../connection/statement-deadline.ts'
 import { asUnavailable } from '../connection/unavailable.ts'
 
 /**
- * Wraps a pool so that connections of transactions get one statement at a time. pg queues statements itself, but has deprecated
- * that (version 9 will refuse it), and Prisma reads the relations of a row concurrently. Closes a connection with an unanswered
- * statement, which Prisma would return to the pool as usable.
+ * Wraps a pool so that the connections of transactions get one statement at a time. Prisma reads the relations of a row
+ * concurrently; pg would queue the statements, but has deprecated that (version 9 will reject it). Closes a connection
+ * with an unanswered statement, which Prisma would return to the pool as usable.
  */
 export function serializeQueries(pool: pg.Pool): pg.Pool {
   const connect = async () => oneAtATime(await pool.connect())
@@ -34,7 +34,7 @@ function oneAtATime(client: pg.PoolClient): pg.PoolClient {
     } catch (error) {
       if (isUnanswered(error)) {
         silent = error as Error
-        // With a statement in progress, this closes the connection at once.
+        // Closes the connection at once, because a statement is in progress.
         void client.end()
       }
       throw asUnavailable(error)

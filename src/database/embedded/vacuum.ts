@@ -3,24 +3,24 @@ import type { Logger } from 'pino'
 import { MINUTE } from '../../core/time.ts'
 
 /**
- * Vacuums the embedded database every five minutes. It has no background processes; without this its log and updated tables
- * would grow.
- * @returns a function that stops it after the current run.
+ * Vacuums the embedded database every five minutes. It has no background processes, so its write-ahead log and updated
+ * tables would otherwise grow.
+ * @returns a function that stops this after the current run.
  */
 export function startVacuum(pool: pg.Pool, log: Logger): () => Promise<void> {
-  let round = Promise.resolve()
+  let run = Promise.resolve()
   const timer = setInterval(() => {
-    round = round.then(() => vacuum(pool)).catch((error) => log.error({ err: error }, 'database: vacuum failed'))
+    run = run.then(() => vacuum(pool)).catch((error) => log.error({ err: error }, 'database: vacuum failed'))
   }, 5 * MINUTE).unref()
   return () => {
     clearInterval(timer)
-    return round
+    return run
   }
 }
 
 /**
- * Vacuums and analyzes the tables that autovacuum would, with its default thresholds (PostgreSQL manual, "Automatic Vacuuming"),
- * and then checkpoints, so that the log can be reused.
+ * Vacuums and analyzes the tables that autovacuum would process, with its default thresholds (PostgreSQL manual,
+ * "Automatic Vacuuming"). Then writes a checkpoint, so that the write-ahead log can be reused.
  */
 export async function vacuum(pool: pg.Pool): Promise<void> {
   const due = await pool.query<{ name: string }>(

@@ -7,12 +7,12 @@ import { MINUTE, SECOND } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
 /**
- * Knows when work is due: one statement covers everything, so that workers sleep while nothing is due. Notifications wake
- * them sooner; if one is lost, the agenda finds the work.
+ * Wakes workers when work is due. One statement asks for all kinds of work, so workers sleep while nothing is due.
+ * Notifications wake them sooner; if one is lost, the agenda finds the work.
  */
 export interface Agenda {
   /**
-   * Calls `wake` when work is due, until the returned function is called.
+   * Calls `wake` whenever work is due, until the returned function is called.
    * @param earliest selects the earliest due time, or null, as one value.
    */
   add(earliest: Prisma.Sql, wake: () => void): () => void
@@ -27,7 +27,7 @@ interface Item {
   timer?: NodeJS.Timeout
 }
 
-/** The maximum sleep of workers: the agenda contains everything that may become due. */
+/** The maximum sleep of workers with an agenda. It can be long, because the agenda wakes them. */
 export const IDLE_MS = MINUTE
 
 /** The interval of queries. */
@@ -71,7 +71,11 @@ export function createAgenda(parts: {
       }
     },
     start() {
-      loop = startPollLoop(ask, { retryMs: periodMs, log, failureMessage: 'database: could not ask for what is due' })
+      loop = startPollLoop(ask, {
+        retryMs: periodMs,
+        log,
+        failureMessage: 'database: could not find out when work is due',
+      })
     },
     async stop() {
       await loop?.stop()
@@ -87,7 +91,7 @@ export function earliestOf(table: string, where: Prisma.Sql = Prisma.sql`TRUE`, 
   return Prisma.sql`SELECT min(${due}) FROM ${Prisma.raw(`"${table}"`)} WHERE ${due} IS NOT NULL AND ${where}`
 }
 
-/** Selects that work is due now if rows exist. */
+/** Selects a past due time if the rows exist, so that work is due now; null otherwise. */
 export function dueIfAny(rows: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`SELECT 'epoch'::timestamptz WHERE EXISTS (${rows})`
 }

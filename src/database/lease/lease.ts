@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** Options of a claim on rows of a table with an id and a due time. */
+/** The options of a claim on rows of a table that has ids and due times. */
 export interface LeaseOptions {
   /** The table and its due time column. Both are interpolated into SQL, so never pass user input. */
   readonly table: string
@@ -16,7 +16,7 @@ export interface LeaseOptions {
 
 /** Rows that a worker has claimed. */
 export interface Lease {
-  /** Their ids and previous due times, oldest first. */
+  /** Their ids and previous due times, earliest first. */
   readonly taken: readonly { readonly id: string; readonly dueAt: Date }[]
   /** Their new due time. While a row has exactly this value, no other worker has claimed or changed it. */
   readonly until: Date
@@ -40,8 +40,8 @@ export async function releaseClaims(
 }
 
 /**
- * Claims due rows for this worker: moves their due time ahead by the lease, so that no other worker claims them meanwhile. The
- * worker sets the next due time when it has finished.
+ * Claims due rows for this worker. Sets their due time to the end of the lease, so that no other worker claims them
+ * meanwhile. The worker sets the next due time when it has finished.
  */
 export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseOptions): Promise<Lease> {
   const now = ctx.now()

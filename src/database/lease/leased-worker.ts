@@ -8,7 +8,7 @@ import { IDLE_MS } from './agenda.ts'
 import type { LeaseOptions } from './lease.ts'
 import { claimDue, releaseClaims } from './lease.ts'
 
-/** A row to work on. While its due time is that of the claim, no other worker has claimed or changed it. */
+/** A row to work on. While its due time is the one set by the claim, no other worker has claimed or changed it. */
 interface LeasedRow {
   readonly id: string
   readonly dueAt: Date
@@ -21,7 +21,7 @@ export interface Claim<Row> {
   readonly dueAt: Date
 }
 
-/** Claims rows that are due, works on them, and releases those that it does not finish. */
+/** Claims due rows, works on them, and releases those that it does not finish. */
 export interface LeasedWorker {
   /** Claims due rows once and starts the work on them. Returns the milliseconds until the next poll. */
   poll(): Promise<number>
@@ -34,17 +34,19 @@ export interface LeasedWorker {
   check(): Promise<void>
   /** Resolves once all running work has ended. */
   idle(): Promise<void>
-  /** Stops claiming, releases rows that have not begun, waits for the others, and releases those that were not finished. */
+  /**
+   * Stops claiming, releases rows that have not started, waits for the others, and releases those that did not finish.
+   */
   close(): Promise<void>
 }
 
-/** A leased worker as seen by the code that gives it its work. */
+/** A leased worker, with the functions that the implementation of its work needs. */
 export interface LeasedWork<Row> extends LeasedWorker {
-  /** The number of rows that are being worked on. */
+  /** The number of rows that the worker is working on. */
   readonly running: number
   /** Whether `close` was called. */
   readonly isClosing: boolean
-  /** Works on a claimed row. `work` resolves to false if it stopped before the end; then `close` releases the row. */
+  /** Works on a claimed row. `work` resolves to false if it stopped early; `close` then releases the row. */
   run(row: Row, work: () => Promise<boolean>): void
   /** Makes claimed rows due again. */
   release(rows: readonly Row[]): Promise<void>
@@ -61,39 +63,39 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
   readonly prepare?: () => Promise<void>
   /** Reads rows by their ids, in any order. */
   readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
-  /** Receives claimed rows, the first due first: starts them with `run`, now or later. */
+  /** Receives claimed rows, earliest due first, and starts each with `run`, now or later. */
   readonly accept: (claims: readonly Claim<Row>[]) => void
-  /** Selects when the next row is due, or null, as one value (`earliestOf`). */
+  /** Selects the due time of the next row, or null, as one value (`earliestOf`). */
   readonly earliest: Prisma.Sql
-  /** Wakes the worker when a row is due, so that it sleeps while none is; absent: it polls every second. */
+  /** Wakes the worker when a row is due, so that it can sleep until then; absent: it polls every second. */
   readonly agenda?: Agenda | undefined
   /** Called when work on a row has ended. */
   readonly onEnd?: () => void
-  /** In milliseconds. */
+  /** Pauses in milliseconds. */
   readonly pauses: {
-    /** After a poll without room for more rows, one that filled its batch, and one that did not. */
+    /** The pause after a poll without room for more rows, after one that filled its batch, and after any other. */
     readonly noRoom: number
     readonly full: number
     readonly partial: number
     /** The minimum pause until the next row is due. */
     readonly soonest: number
-    /** The minimum pause after a wake-up, which merges several. */
+    /** The minimum pause after a wake-up. Merges further wake-ups. */
     readonly wake: number
   }
   /** The names of the room and of its rows for the log, such as `monitoring` and `watches`. */
   readonly name: { readonly room: string; readonly rows: string }
 }
 
-/** The maximum pause between polls while this worker has rows, and the timeout of one, in milliseconds. */
+/** The maximum pause between polls while the worker has rows, and the timeout of a poll, in milliseconds. */
 const MAX_PAUSE_MS = SECOND
 const MAX_POLL_MS = 30 * SECOND
 
-/** Creates a worker; it polls once started. */
+/** Creates a worker. It starts polling when `start` is called. */
 export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
   const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
   const { room, rows } = options.name
   const { db, log, now } = ctx
-  /** The claimed rows, begun or not. */
+  /** The claimed rows, started or not. */
   const claimed = new Map<string, Row>()
   const running = new Map<string, Promise<void>>()
   let loop: PollLoop | null = null
@@ -109,7 +111,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
     const claims = taken.flatMap(({ id, dueAt }) => {
       const row = read.get(id)
-      // A different due time: it was changed in the meantime. A row whose lease has expired may still be running here.
+      // A different due time means that the row has changed. A row whose lease has expired may still be running here.
       return row?.dueAt.getTime() === until.getTime() && !running.has(id) ? [{ row, dueAt }] : []
     })
     for (const { row } of claims) claimed.set(row.id, row)
@@ -119,7 +121,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
 
   async function msUntilNext(): Promise<number> {
     const [next] = await db.$queryRaw<{ at: Date | null }[]>`SELECT (${earliest}) AS at`
-    // Finishing its rows may make some due sooner.
+    // When the worker finishes its rows, some may be due again sooner.
     const longest = agenda && claimed.size === 0 ? IDLE_MS : MAX_PAUSE_MS
     if (!next?.at) return longest
     return Math.min(Math.max(next.at.getTime() - now().getTime(), pauses.soonest), longest)
@@ -130,7 +132,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     try {
       isFinished = await run()
     } catch (error) {
-      log.error({ err: error, id: row.id }, `${room}: work on one of the ${rows} failed`)
+      log.error({ err: error, id: row.id }, `${room}: could not finish work on one of the ${rows}`)
     } finally {
       running.delete(row.id)
       if (isFinished) forget(row)
@@ -138,7 +140,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     }
   }
 
-  /** Forgets a claim, but not a later one of the same row. */
+  /** Forgets a claim, but not a later claim of the same row. */
   function forget(row: Row): void {
     if (claimed.get(row.id) === row) claimed.delete(row.id)
   }
@@ -147,7 +149,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     for (const row of left) forget(row)
     const leases = left.map(({ id, dueAt }) => ({ id, until: dueAt }))
     await releaseClaims(ctx, { table, dueColumn }, leases).catch((error: unknown) =>
-      log.warn({ err: error }, `${room}: could not release ${rows}; they are due when their leases expire`),
+      log.warn({ err: error }, `${room}: could not release ${rows}; they become due again when their leases expire`),
     )
   }
 
@@ -161,7 +163,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
         timeoutMs: MAX_POLL_MS,
         minPauseMs: pauses.wake,
         log,
-        failureMessage: `${room}: could not claim due ${rows}; trying again`,
+        failureMessage: `${room}: could not claim due ${rows}; retrying`,
       })
       if (agenda) leaveAgenda = agenda.add(earliest, wake)
     },

@@ -9,7 +9,7 @@ import { root } from '../../core/process/paths.ts'
 /** The directory of the migrations: one folder each, ordered by name. */
 export const migrationsDirectory = fileURLToPath(new URL('prisma/migrations', root))
 
-/** One migration, as in its folder. */
+/** One migration, as read from its folder. */
 export interface Migration {
   readonly name: string
   readonly sql: string
@@ -25,17 +25,17 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * Applies the pending migrations of a folder, and records them as `prisma migrate deploy` does.
- * The pool must have one connection: it holds Prisma's own advisory lock, so that this and any other start or deploy wait
- * for each other. The lock ends with the connection.
+ * Applies the pending migrations of a folder, and records them as `prisma migrate deploy` does. The pool must have one
+ * connection: it holds Prisma's own advisory lock, so that this and any other start or deploy wait for each other. The
+ * lock ends with the connection.
  * @returns how many migrations it applied.
- * @throws StartError when the database and the folder do not fit together, or a migration fails.
+ * @throws StartError when the database and the folder do not match, or a migration fails.
  */
 export async function migrate(pool: pg.Pool, directory = migrationsDirectory): Promise<number> {
   return migrateTo(pool, await readMigrations(directory))
 }
 
-/** The same with migrations that were read before. */
+/** Does the same as `migrate`, with migrations that were already read. */
 export async function migrateTo(pool: pg.Pool, migrations: readonly Migration[]): Promise<number> {
   await pool.query('SELECT pg_advisory_lock($1)', [migrationLock])
   const pending = unapplied(migrations, await readRecords(pool))
@@ -43,10 +43,10 @@ export async function migrateTo(pool: pg.Pool, migrations: readonly Migration[])
   return pending.length
 }
 
-/** The key of the advisory lock under which Prisma migrates (schema-engine, `acquire_lock` of its PostgreSQL flavour). */
+/** The key of the advisory lock of Prisma's migrations (schema-engine, `acquire_lock` of its PostgreSQL flavour). */
 const migrationLock = 72_707_369
 
-/** A migration's record in Prisma's table. One marked as rolled back counts as never run. */
+/** A migration's record in Prisma's table. A migration whose record is marked as rolled back counts as never run. */
 interface MigrationRecord {
   readonly name: string
   readonly checksum: string
@@ -67,7 +67,7 @@ async function readRecords(pool: pg.Pool): Promise<MigrationRecord[]> {
   return records.rows
 }
 
-/** Does not mix with the tables of another program. */
+/** @throws StartError when the schema already has tables, which belong to another program. */
 async function requireEmpty(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -96,17 +96,17 @@ export function checksumOf(sql: string): string {
 }
 
 const failed = (name: string, logs: string | null) =>
-  `The migration ${name} has failed on this database: ${logs ? withoutTrace(logs) : 'it was interrupted'}. It was undone as a whole. Mend its cause, then run UPDATE "_prisma_migrations" SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL; and start again.`
+  `The migration ${name} has failed on this database: ${logs ? withoutTrace(logs) : 'it was interrupted'}. All of it was rolled back. Fix the cause, then run UPDATE "_prisma_migrations" SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL; and restart.`
 const occupied = (table: string) =>
-  `The database already has tables of something else, such as "${table}". Give Allclear a database of its own.`
+  `The database already has tables of another program, such as "${table}". Create a separate database for Allclear.`
 const unknown = (name: string) =>
-  `The database has the migration ${name}, which this version does not know: a newer version has used it. Start that version, or restore a backup from before it.`
+  `The database has the migration ${name}, which this version does not know: a newer version has used the database. Start that version, or restore a backup from before it.`
 const edited = (name: string) =>
-  `The migration ${name} differs from the migration that was applied to this database: its file has changed since. Restore the file prisma/migrations/${name}/migration.sql.`
+  `The migration ${name} differs from the one that was applied to this database: its file has changed since then. Restore the file prisma/migrations/${name}/migration.sql.`
 
 /**
  * Runs each migration and records it in one transaction, so that an interrupted start leaves none half applied.
- * @throws StartError when one fails, which is then recorded as failed.
+ * @throws StartError when a migration fails. The failure is recorded.
  */
 async function apply(pool: pg.Pool, pending: readonly Migration[]): Promise<void> {
   const connection = await pool.connect()
@@ -127,7 +127,7 @@ async function applyOne(connection: pg.ClientBase, { name, sql }: Migration): Pr
   const checksum = checksumOf(sql)
   try {
     await connection.query('BEGIN')
-    // Without parameters, the server accepts a script of many statements.
+    // The server accepts several statements in one query if it has no parameters.
     await connection.query(sql)
     await connection.query(
       `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
@@ -149,7 +149,7 @@ async function applyOne(connection: pg.ClientBase, { name, sql }: Migration): Pr
   }
 }
 
-/** The table as Prisma creates it (schema-engine, `create_migrations_table` of its PostgreSQL flavour). */
+/** Creates the table as Prisma does (schema-engine, `create_migrations_table` of its PostgreSQL flavour). */
 const recordTable = `
   CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -162,15 +162,15 @@ const recordTable = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`
 
-/** The records of the engine of earlier versions, without the locations in its own code that it appended. */
+/** Returns a recorded error without the stack trace that the engine of earlier versions appended. */
 function withoutTrace(message: string): string {
   return (message.split(/\n\s*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
 }
 
-/** The table that marks a database that a restore or a move is filling. */
+/** The table that marks a database while a restore or a move is filling it. */
 export const MOVE_MARK = '_allclear_move'
 
-/** @throws StartError if a restore or a move into the database hasn't finished: it has only a part of the data. */
+/** @throws StartError if a restore or a move into the database has not finished: it has only part of the data. */
 export async function requireMoved(pool: Pick<pg.Pool, 'query'>): Promise<void> {
   const { rows } = await pool.query<{ isMarked: boolean }>('SELECT to_regclass($1) IS NOT NULL AS "isMarked"', [
     `"${MOVE_MARK}"`,

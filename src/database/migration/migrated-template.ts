@@ -10,8 +10,8 @@ import { root } from '../../core/process/paths.ts'
 import { checksumOf, migrationsDirectory, readMigrations } from './migrate.ts'
 
 /**
- * The template of the embedded database ships with the program: the files of an empty, migrated database. Unpacking them takes
- * a tenth of the time that PGlite takes to create a database. `npm run template` writes it.
+ * The template of the embedded database ships with the program: the files of an empty, migrated database. Unpacking
+ * them takes a tenth of the time that PGlite takes to create a database. `npm run template` writes it.
  */
 export const templateDirectory = fileURLToPath(new URL('prisma/template', root))
 
@@ -34,8 +34,9 @@ export async function pgliteVersion(): Promise<string> {
 }
 
 /**
- * Returns the tar archive of a template; null: there is none, or it was created with another PGlite or with migrations that
- * are not the first of those in `migrations`. It may lack later migrations, which are applied as on any older database.
+ * Returns the tar archive of a template; null: there is none, or it was created with another version of PGlite or with
+ * migrations that are not the first ones in `migrations`. It may lack later migrations, which are applied as on any
+ * older database.
  */
 export async function readTemplate(
   directory = templateDirectory,
@@ -76,7 +77,10 @@ interface TarEntry {
   readonly content: Buffer | null
 }
 
-/** The unit of a tar archive in bytes: a header takes one, a file is padded to the next (POSIX, pax, "ustar Interchange Format"). */
+/**
+ * The block size of a tar archive in bytes. A header takes one block; files are padded to the next (POSIX, pax, "ustar
+ * Interchange Format").
+ */
 const BLOCK = 512
 
 /** Yields the entries of a ustar archive with names of at most 100 characters. */

@@ -13,8 +13,8 @@ import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
 
 /**
- * Starts Prisma's schema engine on a pool, which it leaves open. It compares schemas, and applies and records migrations
- * like Prisma's own commands. It is for writing migrations and for tests; the service does not need it.
+ * Starts Prisma's schema engine on a pool, which it leaves open. It compares schemas, and applies and records
+ * migrations like Prisma's own commands. It is for writing migrations and for tests; the service does not need it.
  */
 export async function startSchemaEngine(pool: pg.Pool): Promise<bindings.SchemaEngine> {
   loaded ??= load()
@@ -26,7 +26,7 @@ export async function startSchemaEngine(pool: pg.Pool): Promise<bindings.SchemaE
   )
 }
 
-/** Once per process: the bindings keep views of the memory of the first instance. */
+/** Loaded once per process, because the bindings keep views of the memory of the first instance. */
 let loaded: Promise<void> | undefined
 
 async function load(): Promise<void> {
@@ -39,8 +39,8 @@ async function load(): Promise<void> {
 }
 
 /**
- * The SQL that changes the schema of a database to a Prisma schema, given as text; empty if they agree. New migrations are
- * derived from this, so `pool` should be a database that has only the migrations so far.
+ * Returns the SQL that changes the schema of a database to a Prisma schema, given as text; empty: they match. To derive
+ * a new migration, `pool` should be a database with only the existing migrations.
  */
 export async function difference(pool: pg.Pool, schema: string): Promise<string> {
   const engine = await startSchemaEngine(pool)
@@ -60,9 +60,10 @@ export async function difference(pool: pg.Pool, schema: string): Promise<string>
 }
 
 /**
- * Prisma's adapter with two fixes for the engine. A script is sent to the server whole, which runs it in one transaction;
- * the adapter would split it at every semicolon, also inside strings and function bodies, and leave it half applied on
- * failure. And columns of the type "char", which are frequent in the catalogs, are read; the adapter refuses them.
+ * Creates Prisma's adapter with two fixes for the engine. First, it sends a script to the server whole, which runs it
+ * in one transaction. Prisma's adapter would split it at every semicolon, even inside strings and function bodies, and
+ * leave it half applied on failure. Second, it reads columns of the type "char", which are common in the catalogs and
+ * which Prisma's adapter rejects.
  */
 function adaptersFor(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const characterColumns = new WeakMap<object, readonly boolean[]>()

@@ -1,6 +1,6 @@
 /**
- * `npm run template` writes the template of the embedded database with the installed PGlite and the present migrations. Run
- * it after an update of PGlite, and when a first start takes noticeably longer because of many new migrations.
+ * `npm run template` writes the template of the embedded database with the installed PGlite and the current migrations.
+ * Run it after an update of PGlite, and when many new migrations make a first start noticeably slower.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ try {
 async function createMigrated(directory: string): Promise<void> {
   const database = await openEmbedded(directory, async () => null)
   await migrate(database.pool)
-  // Without VACUUM, because after that the planner would assume that the tables are small until they are analyzed.
+  // No VACUUM: after one, the planner would assume that the tables are small until they are analyzed.
   await database.pool.query('CHECKPOINT')
   await database.close()
 }
@@ -39,7 +39,7 @@ async function archiveOf(directory: string): Promise<Buffer> {
   return stdout
 }
 
-/** A database contains its catalog three times; the window spans the first and the last. */
+/** Compresses an archive. A database has its catalog three times; the window is large enough to span all of them. */
 function compressed(archive: Buffer): Promise<Buffer> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 9,

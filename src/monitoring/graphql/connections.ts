@@ -46,7 +46,7 @@ interface Args extends PageArgs {
   readonly orderBy?: (typeof MonitorOrder)['$inferInput'] | null
 }
 
-/** The extra cost of ordering by name, which reads the names of all monitors. */
+/** Returns the extra cost of ordering by name, which reads the names of all monitors. */
 const byName = ({ orderBy }: ListArgs) => (orderBy?.field === 'NAME' ? NAME_SEARCH_COST : 0)
 
 builder.prismaObjectField('Organization', 'monitors', (t) =>
@@ -68,7 +68,7 @@ builder.prismaObjectField('Event', 'monitor', (t) =>
     type: 'Monitor',
     nullable: true,
     description:
-      'The current state of the monitor that the event is about. Null if the monitor is deleted or the event is about something else.',
+      'The current state of the monitor that the event is about. Null: the monitor is deleted, or the event has another subject.',
     resolve: (query, { subjectId, organizationId }, _args, ctx) =>
       typeOfId(subjectId) === 'Monitor'
         ? readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: subjectId, organizationId } }))
@@ -78,7 +78,7 @@ builder.prismaObjectField('Event', 'monitor', (t) =>
 
 /**
  * Returns a page of an organization's monitors that match the filter. Databases order names differently, so ordering by
- * name reads all names, whose number the tier limits.
+ * name reads all names. The tier limits their number.
  * @throws Invalid for invalid arguments.
  */
 async function monitorPage(

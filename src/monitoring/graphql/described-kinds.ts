@@ -26,7 +26,7 @@ function makeInput(kind: DescribedKind) {
 
 function inputDescription({ type, description, initial }: DescribedOption): string {
   if (type === 'secret')
-    return `${description} A secret. Null keeps the current one; if the host, port or TLS changes, it must be given again.`
+    return `${description} A secret. Null keeps the current one. If the host, port or TLS changes, send it again.`
   return initial === undefined || description.includes('Default: ')
     ? description
     : `${description} Default: ${initial}.`
@@ -64,10 +64,10 @@ const lowerFirst = (sentence: string) => sentence.charAt(0).toLowerCase() + sent
 
 const kinds = Object.keys(describedKinds) as DescribedKind[]
 
-/** The input types of kinds whose options are described. */
+/** The input types of the kinds with described options. */
 export const describedInputs = new Map(kinds.map((kind) => [kind, makeInput(kind)]))
 
-/** The types of kinds whose options are described. */
+/** The object types of the kinds with described options. */
 export const describedTypes = Object.fromEntries(kinds.map((kind) => [kind, makeOutput(kind)])) as Readonly<
   Record<DescribedKind, ReturnType<typeof makeOutput>>
 >

@@ -12,7 +12,7 @@ builder.enumType(MonitorKind, {
   name: 'MonitorKind',
   description: 'The kind of a monitor.',
   values: describedValues({
-    BLACKLIST: 'Watches an IP address or a domain on the blacklists.',
+    BLACKLIST: 'Checks whether blacklists list an IP address or a domain.',
     DNS: 'Resolves a name.',
     GROUP: 'Combines the states of other monitors.',
     HEARTBEAT: 'Waits for a job to report.',
@@ -36,7 +36,7 @@ builder.enumType(MonitorState, {
 builder.enumType(PausedBy, {
   name: 'PausedBy',
   description: 'Who paused a monitor: its owner, or the limit of its tier.',
-  values: describedValues({ OWNER: 'Someone with a key of the organization.', TIER: 'The limit of its tier.' }),
+  values: describedValues({ OWNER: 'Its organization.', TIER: 'The limit of its tier.' }),
 })
 builder.enumType(ProbeOutcome, {
   name: 'ProbeOutcome',
@@ -44,7 +44,7 @@ builder.enumType(ProbeOutcome, {
   values: describedValues({
     DEGRADED: 'The target works, but is slow or close to a limit.',
     DOWN: 'The target does not work.',
-    UNKNOWN: 'The probe was inconclusive, for example because the worker failed or a list refused.',
+    UNKNOWN: 'The probe was inconclusive, for example because the worker failed or a blacklist refused the query.',
     UP: 'The target works.',
   }),
 })

@@ -25,7 +25,7 @@ const GroupMember = builder.objectRef<MemberRow>('GroupMember').implement({
     unknownSince: t.expose('unknownSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when its state is unknown. Null: it is known.',
+      description: 'When its state became unknown. Null: it is known.',
     }),
   }),
 })
@@ -50,7 +50,7 @@ export const GroupOptions = builder.objectRef<MonitorRow>('GroupOptions').implem
     }),
     count: t.int({
       nullable: true,
-      description: 'How many must be up, for AT_LEAST; else null.',
+      description: 'How many must be up, for AT_LEAST. Null: another requirement.',
       resolve: (monitor) => groupOptionsOf(monitor).count ?? null,
     }),
   }),

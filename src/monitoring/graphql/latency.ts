@@ -30,14 +30,14 @@ const LatencyPointRef = builder.objectRef<LatencyPoint>('LatencyPoint').implemen
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the interval begins.' }),
     count: t.exposeInt('count', { description: 'The number of responses.' }),
-    p50: t.exposeFloat('p50', { nullable: true, description: 'The median, in milliseconds; null without responses.' }),
+    p50: t.exposeFloat('p50', { nullable: true, description: 'The median, in milliseconds. Null: no responses.' }),
     p95: t.exposeFloat('p95', {
       nullable: true,
-      description: 'The 95th percentile, in milliseconds; null without responses.',
+      description: 'The 95th percentile, in milliseconds. Null: no responses.',
     }),
     p99: t.exposeFloat('p99', {
       nullable: true,
-      description: 'The 99th percentile, in milliseconds; null without responses.',
+      description: 'The 99th percentile, in milliseconds. Null: no responses.',
     }),
   }),
 })

@@ -15,7 +15,9 @@ const NEXT_PROBE =
 const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
   description: 'A monitor as seen from one region.',
   fields: (t) => ({
-    region: t.exposeString('region', { description: 'The region; *: probed once, because it is the same everywhere.' }),
+    region: t.exposeString('region', {
+      description: 'The region. *: probed once, because the result is the same everywhere.',
+    }),
     state: t.expose('state', { type: MonitorState, description: 'The state as seen from this region.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
     lastProbedAt: t.expose('lastCheckedAt', {
@@ -116,7 +118,7 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when it is stale: it is not probed, its probes are inconclusive, fewer regions report than must agree, a monitor that it depends on is down, or too many members of a group are stale. Its state is the last known one. Null: its state is known, or it is paused.',
+        'When it became stale. A monitor is stale while it is not probed, its probes are inconclusive, fewer regions report than must agree, a monitor that it depends on is down, or too many members of a group are stale. `state` is then the last known one. Null: its state is known, or it is paused.',
     }),
     unknownReason: t.string({
       nullable: true,
@@ -145,7 +147,7 @@ export const Monitor = builder.prismaNode('Monitor', {
     blockedSince: t.expose('blockedSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when a monitor that it depends on is down. Null: all are up.',
+      description: 'When a monitor that it depends on went down. Null: all are up.',
     }),
     pausedBy: t.expose('pausedBy', {
       type: PausedBy,

@@ -21,7 +21,7 @@ import { Monitor } from './monitor.ts'
 import { kindInputs } from './option-inputs.ts'
 import { ProbeDetailRef } from './probe-result.ts'
 
-/** The options of each kind; a new monitor has exactly one of them. */
+/** Returns the input fields for the options of each kind. A new monitor has exactly one of them. */
 const kindFields = (t: InputFields, description: string) => ({
   http: t.field({ type: kindInputs.http, required: false, description }),
   tcp: t.field({ type: kindInputs.tcp, required: false, description }),

@@ -67,12 +67,12 @@ builder.mutationField('deleteObjective', (t) =>
 )
 
 const CorrectUptimeInput = builder.inputType('CorrectUptimeInput', {
-  description: 'The time to correct.',
+  description: 'The period to correct.',
   fields: (t) => ({
     serviceId: t.id({ description: 'The service.' }),
     startsAt: t.field({ type: 'DateTime', description: 'When it begins.' }),
     endsAt: t.field({ type: 'DateTime', description: 'When it ends, at most 366 days later.' }),
-    kind: t.field({ type: CorrectionKind, description: 'How the time counts.' }),
+    kind: t.field({ type: CorrectionKind, description: 'How the period counts.' }),
     reason: t.string({ description: `The reason, which reports show. At most ${MAX_REASON} characters.` }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -82,7 +82,7 @@ builder.mutationField('correctUptime', (t) =>
   t.field({
     type: UptimeCorrection,
     description:
-      'Sets how a time of a service counts in objectives and reports. Later corrections win. Requires a key with scope WRITE.',
+      'Sets how a period of a service counts in objectives and reports. Later corrections take precedence. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CorrectUptimeInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('correctUptime', correctUptime),

@@ -18,7 +18,8 @@ import { organizationOf } from './uptime.ts'
 
 builder.enumType(BurnSpeed, {
   name: 'BurnSpeed',
-  description: 'The burn rate of an error budget. Thresholds are given for a window of 30 days, and scaled to others.',
+  description:
+    'The burn rate of an error budget. The thresholds apply to a window of 30 days and are scaled for others.',
   values: describedValues({
     FAST: 'A burn rate of at least 14.4, over an hour and the last 5 minutes.',
     SLOW: 'A burn rate of at least 6, over 6 hours and the last 30 minutes.',
@@ -27,7 +28,7 @@ builder.enumType(BurnSpeed, {
 })
 builder.enumType(CorrectionKind, {
   name: 'CorrectionKind',
-  description: 'How a corrected time counts, regardless of measurements.',
+  description: 'How a corrected period counts, regardless of measurements.',
   values: describedValues({
     BAD: 'As an outage.',
     EXCLUDED: 'Not at all, as maintenance.',
@@ -83,14 +84,16 @@ const StandingRef = builder.objectRef<Standing>('ObjectiveStanding').implement({
     verdict: t.expose('verdict', { type: Verdict, description: 'The verdict.' }),
     percentage: t.exposeFloat('percent', {
       nullable: true,
-      description: 'The good share of the known time, in percent, rounded down. Null: no data.',
+      description:
+        'The share of the known time in which the service was available, in percent, rounded down. Null: no data.',
     }),
     coverage: t.exposeFloat('coverage', {
       nullable: true,
       description: 'The known share of the counted time since monitoring began, in percent.',
     }),
     isFull: t.exposeBoolean('isFull', {
-      description: 'Whether the service was monitored since the window began. False: the figures cover only a part.',
+      description:
+        'Whether the service has been monitored for the whole window. False: the figures cover only a part of it.',
     }),
     source: t.expose('source', { type: UptimeSource, description: 'The source of the figures.' }),
     budgetSeconds: t.float({
@@ -150,7 +153,7 @@ export const Objective = builder.prismaNode('Objective', {
     burningSince: t.expose('burningSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it burns that fast.',
+      description: 'When it started to burn that fast.',
     }),
     standing: t.field({
       type: StandingRef,
@@ -168,12 +171,12 @@ export const UptimeCorrection = builder.prismaNode('UptimeCorrection', {
   id: { field: 'id' },
   nullable: true,
   description:
-    'A correction of how a time of a service counts in objectives and reports. Visible to the organization only.',
+    'A correction of how a period of a service counts in objectives and reports. Visible to the organization only.',
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'When it begins.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'When it ends.' }),
-    kind: t.expose('kind', { type: CorrectionKind, description: 'How the time counts.' }),
+    kind: t.expose('kind', { type: CorrectionKind, description: 'How the period counts.' }),
     reason: t.exposeString('reason', { extensions: text(MAX_REASON), description: 'The reason.' }),
     author: t.exposeString('author', { description: 'Who made it.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

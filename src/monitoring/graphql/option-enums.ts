@@ -26,10 +26,10 @@ export const OAuthAuthentication = builder.enumType('OAuthAuthentication', {
 export const StartTls = builder.enumType('StartTls', {
   description: 'A protocol that upgrades a connection to TLS.',
   values: describedValues({
-    IMAP: 'IMAP, by STARTTLS.',
-    LDAP: 'LDAP, by an extended request.',
-    POP3: 'POP3, by STLS.',
-    SMTP: 'SMTP, by STARTTLS.',
+    IMAP: 'IMAP, with STARTTLS.',
+    LDAP: 'LDAP, with an extended request.',
+    POP3: 'POP3, with STLS.',
+    SMTP: 'SMTP, with STARTTLS.',
   }),
 })
 

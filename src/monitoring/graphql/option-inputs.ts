@@ -16,7 +16,7 @@ const inverted = {
   description: 'True: it is UP when the probe fails, and DOWN when it succeeds. Default: false.',
 } as const
 
-const keptUnless = (changes: string) => `Null keeps the current one; if ${changes} changes, it must be given again.`
+const keptUnless = (changes: string) => `Null keeps the current one. If ${changes} changes, send it again.`
 const keptByUrl = keptUnless('the scheme, host or port of the URL')
 
 const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
@@ -25,7 +25,7 @@ const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
     name: t.string({ description: 'The header’s name.' }),
     value: t.string({
       required: false,
-      description: `A secret; not sent to other hosts after a redirect. ${keptByUrl}`,
+      description: `A secret, which is not sent to other hosts after a redirect. ${keptByUrl}`,
     }),
   }),
 })
@@ -83,7 +83,7 @@ const HttpClientCertificateInput = builder.inputType('HttpClientCertificateInput
 })
 
 const HttpOAuthInput = builder.inputType('HttpOAuthInput', {
-  description: 'OAuth 2.0 client credentials, with which the monitor gets access tokens.',
+  description: 'OAuth 2.0 client credentials. The monitor gets access tokens with them.',
   fields: (t) => ({
     tokenUrl: t.string({ description: 'The token URL: https:// without a port, or on the host of the URL.' }),
     clientId: t.string({ description: 'The client’s id.' }),
@@ -110,14 +110,14 @@ const HttpProxyInput = builder.inputType('HttpProxyInput', {
 })
 
 const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
-  description: 'What an HTTP monitor requests and expects.',
+  description: 'The request of an HTTP monitor, and the expected response.',
   fields: (t) => ({
     url: t.string({ description: 'An http:// or https:// URL.' }),
     method: t.field({ type: HttpMethod, required: false, description: 'Default: GET.' }),
     headers: t.field({ type: [HttpHeaderInput], required: false, description: 'The request headers, at most 20.' }),
     body: t.string({
       required: false,
-      description: `A secret; a redirect that would send it to another host is not followed. ${keptByUrl}`,
+      description: `A secret. A redirect that would send it to another host is not followed. ${keptByUrl}`,
     }),
     expectedStatus: t.field({
       type: ['StatusRange'],
@@ -133,7 +133,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     json: t.field({ type: HttpJsonInput, required: false, description: 'What a JSON response must contain.' }),
     maxBodyBytes: t.int({
       required: false,
-      description: 'How many bytes of a response to search for the keyword and the JSON value. Default: 1 MiB.',
+      description: 'The number of bytes of a response to search for the keyword and the JSON value. Default: 1 MiB.',
     }),
     verifyCertificate: t.boolean({
       required: false,
@@ -163,7 +163,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
 })
 
 const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
-  description: 'What a TCP monitor connects to and expects.',
+  description: 'The target of a TCP monitor, and the expected response.',
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
     port: t.int({ description: 'The port.' }),
@@ -196,7 +196,7 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
 })
 
 const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
-  description: 'What a DNS monitor queries and expects.',
+  description: 'The query of a DNS monitor, and the expected records.',
   fields: (t) => ({
     name: t.string({ description: 'The name to query, or an address for its reverse name.' }),
     recordType: t.field({ type: DnsRecordType, required: false, description: 'Default: A.' }),
@@ -223,7 +223,7 @@ const GroupOptionsInput = builder.inputType('GroupOptionsInput', {
 })
 
 const PingOptionsInput = builder.inputType('PingOptionsInput', {
-  description: 'What a ping monitor sends, and where.',
+  description: 'The target and the packets of a ping monitor.',
   fields: (t) => ({
     host: t.string({ description: 'The host name or address.' }),
     count: t.int({ required: false, description: 'The number of packets to send, 1 to 5. Default: 3.' }),
@@ -260,7 +260,7 @@ const HeartbeatOptionsInput = builder.inputType('HeartbeatOptionsInput', {
 })
 
 const BlacklistOptionsInput = builder.inputType('BlacklistOptionsInput', {
-  description: 'What a blacklist monitor watches.',
+  description: 'The target of a blacklist monitor.',
   fields: (t) => ({
     target: t.string({ description: 'An IP address or a domain.' }),
     acknowledged: t.stringList({ required: false, description: 'Ids of blacklists whose listings are ignored.' }),

@@ -128,7 +128,7 @@ const HttpProxy = builder.objectRef<NonNullable<Http['proxy']>>('HttpProxy').imp
 })
 
 const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
-  description: 'What an HTTP monitor requests and expects.',
+  description: 'The request of an HTTP monitor, and the expected response.',
   fields: (t) => ({
     url: t.exposeString('url', { extensions: text(2048), description: 'The requested URL.' }),
     method: t.expose('method', { type: HttpMethod, description: 'The request method.' }),
@@ -142,7 +142,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       type: ['StatusRange'],
       description: 'The status codes that count as success.',
     }),
-    maxRedirects: t.exposeInt('maxRedirects', { description: 'The most redirects to follow.' }),
+    maxRedirects: t.exposeInt('maxRedirects', { description: 'The maximum number of redirects to follow.' }),
     keyword: t.field({
       type: HttpKeyword,
       nullable: true,
@@ -155,7 +155,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       description: 'What a JSON response must contain; null: anything.',
       resolve: ({ json }) => json,
     }),
-    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'How many bytes of a response are searched.' }),
+    maxBodyBytes: t.exposeInt('maxBodyBytes', { description: 'The number of bytes of a response to search.' }),
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',
     }),
@@ -193,7 +193,7 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
 })
 
 const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').implement({
-  description: 'What a TCP monitor connects to and expects.',
+  description: 'The target of a TCP monitor, and the expected response.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
     port: t.exposeInt('port', { description: 'The port.' }),
@@ -222,7 +222,7 @@ const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').imple
 })
 
 const DnsOptions = builder.objectRef<RedactedOptions['DNS']>('DnsOptions').implement({
-  description: 'What a DNS monitor queries and expects.',
+  description: 'The query of a DNS monitor, and the expected records.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name to resolve.' }),
     recordType: t.expose('recordType', { type: DnsRecordType, description: 'The record type to query.' }),
@@ -245,7 +245,7 @@ const DnsOptions = builder.objectRef<RedactedOptions['DNS']>('DnsOptions').imple
 })
 
 const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').implement({
-  description: 'What a ping monitor sends, and where.',
+  description: 'The target and the packets of a ping monitor.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'The host name or address.' }),
     count: t.exposeInt('count', { description: 'The number of packets to send.' }),
@@ -261,7 +261,7 @@ const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').im
 })
 
 const BlacklistOptions = builder.objectRef<RedactedOptions['BLACKLIST']>('BlacklistOptions').implement({
-  description: 'What a blacklist monitor watches.',
+  description: 'The target of a blacklist monitor.',
   fields: (t) => ({
     target: t.exposeString('target', { description: 'The IP address or domain.' }),
     acknowledged: t.exposeStringList('acknowledged', { description: 'Ids of blacklists whose listings are ignored.' }),
@@ -353,7 +353,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
   }),
 }))
 
-/** Returns a monitor's options if it is of a kind, else null. */
+/** Returns a monitor's options if it is of this kind; null: it is of another kind. */
 function optionsOf<K extends keyof RedactedOptions>(
   monitor: Parameters<typeof redactOptions>[0],
   kind: K,

@@ -13,7 +13,7 @@ import { spanOf } from './uptime.ts'
 const incidentOf = batchPerOperation(({ db }, outages: readonly MonitorOutage[]) => readIncidentIds(db, outages))
 
 const OutageRef = builder.objectRef<MonitorOutage>('Outage').implement({
-  description: 'A time in which a monitor was down.',
+  description: 'A period in which a monitor was down.',
   fields: (t) => ({
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When the first failed probe began.' }),
     endedAt: t.expose('endedAt', {

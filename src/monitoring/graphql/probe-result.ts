@@ -26,7 +26,7 @@ const PhasesRef = builder.objectRef<Phases>('ProbePhases').implement({
 
 /** The measurements of a probe result. */
 export const ProbeDetailRef = builder.objectRef<ProbeDetail>('ProbeDetail').implement({
-  description: 'The measurements of a probe result; which ones depends on the kind.',
+  description: 'The measurements of a probe result, which depend on the kind of the monitor.',
   fields: (t) => ({
     phases: t.field({
       type: PhasesRef,
@@ -81,7 +81,7 @@ const ProbeResultRef = builder.interfaceRef<StoredProbeResult>('ProbeResult').im
       type: ProbeDetailRef,
       nullable: true,
       description: 'Measurements in addition to the outcome; null if there are none.',
-      // Stored from a ProbeDetail.
+      // The stored value is a ProbeDetail.
       resolve: ({ detail }) => detail as ProbeDetail | null,
     }),
   }),

@@ -23,7 +23,7 @@ import { barCount } from '../uptime/uptime-range.ts'
 
 interface Measured extends Span {
   readonly tally: Tally
-  /** Default: the measurements of monitors. */
+  /** The source of the figures; absent: the measurements of monitors. */
   readonly source?: UptimeSource
 }
 
@@ -35,8 +35,8 @@ const seconds = (description: string, ...conditions: readonly Condition[]) => ({
 const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
   description: 'The uptime of a period, without maintenance. Time without probes is unknown.',
   fields: (t) => ({
-    from: t.expose('from', { type: 'DateTime', description: 'The start; not before the history that the tier shows.' }),
-    to: t.expose('to', { type: 'DateTime', description: 'The end; never in the future.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'The start, at the earliest that of the tier’s history.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The end, which is never in the future.' }),
     percentage: t.float({
       nullable: true,
       description: 'The share of the known time that was not down, in percent, rounded down. Null: no data.',
@@ -45,7 +45,7 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
     coverage: t.float({
       nullable: true,
       description:
-        'The share of time with a known state, in percent, without maintenance; null when all of it was maintenance.',
+        'The share of the time without maintenance in which the state was known, in percent. Null: all of it was maintenance.',
       resolve: ({ tally }) => coveragePercent(tally),
     }),
     source: t.field({
@@ -111,7 +111,7 @@ const UptimeBarRef = builder.objectRef<ShownDay>('UptimeBar').implement({
     incidentStatus: t.field({
       type: ServiceStatus,
       nullable: true,
-      description: 'The worst status that incidents set on the service in that time. Null: none.',
+      description: 'The worst status that incidents set on the service in the time of the bar. Null: none.',
       resolve: ({ incidentStatus }) => incidentStatus,
     }),
   }),
@@ -131,19 +131,19 @@ const rangeOrder = Object.keys(ranges) as readonly Range[]
 const UptimeRangeRef = builder.enumType('UptimeRange', {
   description: 'A range of a status page, up to now.',
   values: describedValues<Range>({
-    DAYS_30: 'The last 30 days, each a bar.',
-    DAYS_7: 'The last 7 days, each a bar.',
-    DAYS_90: 'The last 90 days, each a bar.',
-    HOURS_24: 'The last 24 hours, with a bar for each hour of the page’s time zone.',
-    YEAR: 'The last 365 days, with a bar for each seven.',
+    DAYS_30: 'The last 30 days, with a bar per day.',
+    DAYS_7: 'The last 7 days, with a bar per day.',
+    DAYS_90: 'The last 90 days, with a bar per day.',
+    HOURS_24: 'The last 24 hours, with a bar per hour in the page’s time zone.',
+    YEAR: 'The last 365 days, with a bar per seven days.',
   }),
 })
 
-/** A monitor, or a service with all its monitors. */
+/** A monitor or a service. */
 interface Subject {
   readonly id: string
   readonly organizationId: string
-  /** The uptime source of the page through which it is read; null: the organization's. */
+  /** The uptime source of the page through which the query reads it; null: the organization's. */
   readonly source?: UptimeSource | null
 }
 
@@ -155,7 +155,7 @@ export const organizationOf = batchPerOperation(
   },
 )
 
-/** Returns the requested span of a subject's history, cut to the history of its organization's tier. */
+/** Returns the requested span of a subject's history, limited to the history of its organization's tier. */
 export async function spanOf(ctx: GraphContext, { organizationId }: Subject, given: RequestedSpan): Promise<Span> {
   return visibleSpan(await organizationOf(ctx, organizationId), given, ctx.now())
 }
@@ -262,7 +262,7 @@ const UPTIME = costs({ itself: 20 })
 const DAYS = costs({ itself: 10, items: ({ n }) => Math.min(Math.max(Number(n), 1), MAX_DAYS) })
 
 const isRange = (name: unknown): name is Range => rangeOrder.some((range) => range === name)
-/** A year is read by day. */
+/** The cost of bars. `itself` is high, because a year is read by day. */
 const BARS = costs({ itself: 50, items: ({ range }) => (isRange(range) ? barCount(ranges[range]) : 0) })
 
 const spanArgs = {
@@ -292,7 +292,7 @@ interface ShownImport extends ImportedDay {
 }
 
 const ImportedDayRef = builder.objectRef<ShownImport>('ImportedDay').implement({
-  description: 'The checks of a service by another tool on a UTC day. They do not count towards uptime.',
+  description: 'The checks of a service by another tool on one UTC day. They do not count towards uptime.',
   extensions: cacheable('date', 'importedFrom', 'up', 'down', 'maintenance'),
   fields: (t) => ({
     date: t.string({
@@ -300,9 +300,9 @@ const ImportedDayRef = builder.objectRef<ShownImport>('ImportedDay').implement({
       resolve: ({ day }) => day.toISOString().slice(0, 'yyyy-mm-dd'.length),
     }),
     importedFrom: t.string({ description: 'The name of the tool.', resolve: ({ source }) => source }),
-    up: t.exposeInt('up', { description: 'Checks that succeeded.' }),
-    down: t.exposeInt('down', { description: 'Checks that failed.' }),
-    maintenance: t.exposeInt('maintenance', { description: 'Checks during maintenance.' }),
+    up: t.exposeInt('up', { description: 'The number of successful checks.' }),
+    down: t.exposeInt('down', { description: 'The number of failed checks.' }),
+    maintenance: t.exposeInt('maintenance', { description: 'The number of checks during maintenance.' }),
   }),
 })
 
@@ -342,7 +342,7 @@ builder.prismaObjectFields('Service', (t) => ({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },
     description:
-      'Its availability by its monitors (down if any was down, known if any was known) or by its incidents; see `source`. Through a page, it uses the source of that page.',
+      'Its availability according to its monitors (down if any was down, known if any was known) or its incidents; see `source`. If you query it through a page, it uses the source of that page.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
     resolve: async (service, args, ctx, info) => {
       const { id, organizationId } = service

@@ -5,8 +5,8 @@ export interface GroupRow {
 }
 
 /**
- * Returns the ids of all groups that contain changed monitors, directly or through other groups, and of changed groups. Ordered in
- * levels, so that a group comes after all groups that it contains.
+ * Returns the ids of the changed groups, and of all groups that contain changed monitors directly or through other
+ * groups. They are ordered in levels: a group comes after all groups that it contains.
  */
 export function levelsAbove(groups: readonly GroupRow[], changedIds: readonly string[]): string[][] {
   const above = groupsByMember(groups)
@@ -24,7 +24,7 @@ export function levelsAbove(groups: readonly GroupRow[], changedIds: readonly st
   while (left.length > 0) {
     const waiting = new Set(left.map(({ id }) => id))
     const ready = left.filter(({ monitorIds }) => !monitorIds.some((each) => waiting.has(each)))
-    // Stops at a cycle. Validation refuses cycles, but one in the database must not loop forever.
+    // Stops at a cycle. Validation rejects cycles, but one in the database must not cause an endless loop.
     if (ready.length === 0) return levels
     levels.push(ready.map(({ id }) => id))
     left = left.filter((each) => !ready.includes(each))
@@ -44,7 +44,7 @@ function groupsByMember(groups: readonly GroupRow[]): Map<string, string[]> {
   return above
 }
 
-/** Returns the ids of the monitors in a group that are not groups, directly or through other groups. */
+/** Returns the ids of the monitors that a group contains directly or through other groups, and that are not groups. */
 export function leavesOf(groups: readonly GroupRow[], groupId: string): string[] {
   const byId = new Map(groups.map((group) => [group.id, group.monitorIds]))
   const leaves = new Set<string>()

@@ -26,7 +26,7 @@ export function readGroups({ db }: Db, organizationId: string): Promise<GroupRow
 /** A member of a group, for display. */
 export type MemberRow = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
 
-/** Reads the ordered members of groups, by group id. Uses one statement. */
+/** Reads the members of groups in their order, by group id. Uses one statement. */
 export async function readMembers(
   { db }: Db,
   groups: readonly Pick<Monitor, 'id' | 'organizationId' | 'options'>[],
@@ -49,14 +49,14 @@ export async function readMembers(
   )
 }
 
-/** The data needed to judge a group. */
+/** The data from which `judgeGroup` derives the state of a group. */
 export interface GroupParts {
   readonly members: readonly Member[]
-  /** When it was created, last resumed, or last had no active member. */
+  /** When the group was created, was last resumed, or last had no active member, whichever is the latest. */
   readonly begunAt: Date
 }
 
-/** Reads the data needed to judge groups, by group id. Uses at most three statements. */
+/** Reads the parts of groups, by group id. Uses at most three statements. */
 export async function readGroupParts({ db }: Db, groups: readonly Stored[]): Promise<Map<string, GroupParts>> {
   if (groups.length === 0) return new Map()
   const members = await readMembers({ db }, groups)
@@ -76,7 +76,7 @@ export async function readGroupParts({ db }: Db, groups: readonly Stored[]): Pro
   )
 }
 
-/** Reads when the last unknown time of members of unknown groups ended, by member id. */
+/** Reads when the members of unknown groups last became known again, by member id. */
 async function readGapEnds(
   { db }: Db,
   groups: readonly Stored[],
@@ -100,7 +100,8 @@ const latest = (...times: readonly (Date | null)[]) => new Date(Math.max(0, ...t
 
 /**
  * Validates the members of a new or changed group, in the transaction of a change.
- * @param id the id of the group; null: new. @param added the number of groups created together.
+ * @param id the id of the group; null: the group is new.
+ * @param added the number of groups that are created together.
  * @throws NotFound for unknown monitors, and Invalid for duplicates, cycles and too many groups.
  */
 export async function requireMembers(

@@ -23,7 +23,7 @@ const options = z
 /** The validated options of a group. */
 export type GroupOptions = z.output<typeof options>
 
-/** Returns the issues of new options. Stored options may have fewer members, because monitors get deleted. */
+/** Returns the issues of new options. Stored options may have fewer members, because monitors may have been deleted. */
 function refusals({ monitorIds, count = 1 }: GroupOptions): Issue[] {
   if (monitorIds.length === 0) return [{ path: ['monitorIds'], message: 'must have at least 1 item' }]
   if (count > monitorIds.length) return [{ path: ['count'], message: `must be at most ${monitorIds.length}` }]

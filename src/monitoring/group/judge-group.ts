@@ -7,9 +7,9 @@ export interface Member {
   readonly name: string
   readonly state: MonitorState
   readonly stateSince: Date
-  /** Since when its state is unknown; null: it is known. */
+  /** When its state became unknown; null: it is known. */
   readonly unknownSince: Date | null
-  /** When its last unknown time ended; null: none that matters. */
+  /** When its state last became known again; null: it does not matter. */
   readonly knownSince: Date | null
 }
 
@@ -18,18 +18,20 @@ export interface GroupStanding {
   readonly state: MonitorState
   readonly stateSince: Date
   readonly unknownSince: Date | null
-  /** The earliest start of a new state: when the group was created, changed or resumed. */
+  /** The earliest time at which a new state can start: when the group was created, changed or resumed. */
   readonly earliest: Date
 }
 
 type KnownState = 'UP' | 'DEGRADED' | 'DOWN'
 
 /**
- * The state of a group derived from its members. UNKNOWN: it depends on a member whose state is unknown. PENDING: it depends on a
- * member without a result. EMPTY: no member is active.
+ * The state of a group, derived from its members. UNKNOWN: it depends on a member whose state is unknown. PENDING: it
+ * depends on a member without a result. EMPTY: no member is active.
  */
 export type GroupVerdict =
-  /** @property since when the state began. @property knownSince when a previously unknown group became known. */
+  /**
+   * @property since when the state started. @property knownSince when the group became known, if it was unknown before.
+   */
   | { readonly kind: 'KNOWN'; readonly state: KnownState; readonly since: Date; readonly knownSince: Date }
   | { readonly kind: 'UNKNOWN'; readonly since: Date }
   | { readonly kind: 'PENDING' }
@@ -37,12 +39,12 @@ export type GroupVerdict =
 
 type Rule = Pick<GroupOptions, 'require' | 'count'>
 
-/** The number of members in each state. OPEN: unknown or pending. */
+/** The number of members in each state. OPEN: the state is unknown or pending. */
 type Counts = Record<KnownState | 'OPEN', number>
 
 /**
- * Judges a group. If n members must be up, its state is that of its n-th best active member; paused members do not count. The state
- * is known if unknown and pending members cannot change it.
+ * Derives the state of a group. If n members must be up, it is the state of the n-th best active member; paused members
+ * do not count. The state is known if unknown and pending members cannot change it.
  */
 export function judgeGroup(all: readonly Member[], rule: Rule, group: GroupStanding, now: Date): GroupVerdict {
   const members = all.filter(({ state }) => state !== 'PAUSED')
@@ -72,13 +74,16 @@ export function judgeGroup(all: readonly Member[], rule: Rule, group: GroupStand
   }
 }
 
-/** Returns how many active members must be up. Pausing members does not make a group fail. */
+/**
+ * Returns how many of the active members must be up: at most all of them, so that paused members do not make a group
+ * fail.
+ */
 export function neededOf({ require, count = 1 }: Rule, active: number): number {
   if (require === 'ALL') return active
   return require === 'ANY' ? 1 : Math.min(count, active)
 }
 
-/** Returns the state of the n-th best member. Null if it depends on unknown or pending members. */
+/** Returns the state of the n-th best member; null: it depends on unknown or pending members. */
 function verdictOf({ UP, DEGRADED, OPEN }: Counts, needed: number): KnownState | null {
   const best = nthBest(UP + OPEN, DEGRADED, needed)
   return best === nthBest(UP, DEGRADED, needed) ? best : null
@@ -95,12 +100,12 @@ function countsOf(states: readonly (KnownState | null)[]): Counts {
   return counts
 }
 
-/** Returns the state of a member. Null if it is unknown or pending. */
+/** Returns the state of a member; null: it is unknown or pending. */
 function knownStateOf({ state, unknownSince }: Pick<Member, 'state' | 'unknownSince'>): KnownState | null {
   return state in severity && unknownSince === null ? (state as KnownState) : null
 }
 
-/** Returns since when the current states of the members decide the state, in epoch milliseconds. */
+/** Returns the time from which the current states of the members determine the group's state, in epoch milliseconds. */
 function decidedSince(members: readonly Member[], needed: number, from: (member: Member) => Date): number {
   const counts = countsOf(members.map(() => null))
   const known = members.flatMap((member) => {
@@ -116,8 +121,8 @@ function decidedSince(members: readonly Member[], needed: number, from: (member:
 }
 
 /**
- * Returns since when the state depends on unknown members, in epoch milliseconds. Earlier states of a member are not available here,
- * so it may have been up or down.
+ * Returns the time from which the group's state depends on unknown members, in epoch milliseconds. The earlier states
+ * of members are not known here, so each may have been up or down.
  */
 function undecidedSince(members: readonly Member[], needed: number): number {
   const counts: Counts = { UP: 0, DEGRADED: 0, DOWN: 0, OPEN: 0 }
@@ -133,10 +138,10 @@ function undecidedSince(members: readonly Member[], needed: number): number {
   return since ?? Number.NEGATIVE_INFINITY
 }
 
-/** A change of a member. OPEN: its state became unknown, or is pending. */
+/** A change of a member's state. OPEN: the state is unknown or pending. */
 interface MemberChange {
   readonly at: number
-  /** Null: any earlier state. */
+  /** The state before the change; null: it may have been any. */
   readonly from: keyof Counts | null
   readonly to: keyof Counts
 }

@@ -2,14 +2,14 @@ import { Cron } from 'croner'
 import { LRUCache } from 'lru-cache'
 import { DAY } from '../../core/time.ts'
 
-/** The schedule of a job: a cron expression of five fields or a name such as `@daily`, in a time zone. */
+/** The schedule of a job: a cron expression of five fields, or a name such as `@daily`, in a time zone. */
 export interface CronSchedule {
   readonly expression: string
   /** An IANA name. */
   readonly timeZone: string
 }
 
-/** The number of parsed expressions to cache, because parsing costs more than evaluating. */
+/** The number of parsed expressions to cache. Parsing one takes longer than evaluating it. */
 const MAX_KEPT = 1000
 const kept = new LRUCache<string, Cron>({ max: MAX_KEPT })
 
@@ -20,15 +20,15 @@ export const MAX_GAP_MS = 366 * DAY
 const SOME_TIME = new Date('2025-01-01T00:00:00Z')
 
 /**
- * Returns the first run after `after`, or null. When clocks change, it behaves like Debian's cron: a skipped time of day
- * runs at the change, and a repeated one runs once, unless the job runs every hour.
+ * Returns the first run after `after`; null: there is none. At a clock change it behaves like Debian's cron: a job at a
+ * skipped time of day runs at the change, and a job at a repeated one runs once, unless it runs every hour.
  * @throws Error for an invalid expression.
  */
 export function nextRun({ expression, timeZone }: CronSchedule, after: Date): Date | null {
   return parsed(expression, timeZone).nextRun(after)
 }
 
-/** Returns why an expression is not allowed. Null if it is allowed. */
+/** Returns why an expression is not allowed; null: it is allowed. */
 export function cronProblem(expression: string): string | null {
   let first: Date | null
   try {
@@ -48,7 +48,7 @@ function parsed(expression: string, timeZone: string): Cron {
   const key = `${timeZone} ${expression}`
   const known = kept.get(key)
   if (known) return known
-  // Without a callback, it starts no timer.
+  // Starts no timer, because it has no callback.
   const cron = new Cron(expression, { timezone: timeZone, mode: '5-part', paused: true })
   kept.set(key, cron)
   return cron

@@ -7,13 +7,13 @@ import { nextRun } from './cron.ts'
 interface Reports {
   /** The time of its last success or failure. */
   readonly reportedAt: Date
-  /** The time of its last start; null: it has ended since. A start before the last result belongs to a reported run. */
+  /** The time of its last start; null: that run has ended. A start before the last result belongs to a reported run. */
   readonly startedAt: Date | null
 }
 
 /**
- * Returns when a job is late: after its interval or schedule or, while it is running with a time limit, when the run exceeds the
- * limit. A job that has started in time is not late by its schedule.
+ * Returns when a job becomes late: after its interval or schedule or, while it is running with a time limit, when the
+ * run exceeds the limit. A running job with a time limit is not late by its schedule.
  */
 export function heartbeatDue(schedule: Schedule, { reportedAt, startedAt }: Reports): Date {
   const isRunning = startedAt !== null && startedAt >= reportedAt
@@ -21,14 +21,14 @@ export function heartbeatDue(schedule: Schedule, { reportedAt, startedAt }: Repo
   return runEnd ?? new Date(reportedAt.getTime() + freshMs(schedule, reportedAt))
 }
 
-/** Returns when a run that began at `startedAt` exceeds its time limit; null: it has none. */
+/** Returns when a run that started at `startedAt` exceeds its time limit; null: there is no limit. */
 export function runEndOf({ maxRunSeconds }: Schedule, startedAt: Date): Date | null {
   return maxRunSeconds === null ? null : new Date(startedAt.getTime() + maxRunSeconds * SECOND)
 }
 
 /**
- * Returns whether a heartbeat with a cron schedule is late at its due time. If not, the database made it due only because it cannot
- * evaluate schedules itself.
+ * Returns whether a heartbeat is late at its due time. One with a cron schedule may not be: the database cannot
+ * evaluate schedules, so it may make the heartbeat due early.
  */
 export function isLateAt(schedule: Schedule, dueAt: Date, startedAt: Date | null): boolean {
   const { cron, graceSeconds } = schedule

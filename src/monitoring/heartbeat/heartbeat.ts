@@ -21,9 +21,9 @@ export const HEARTBEAT_PATH = '/api/v1/heartbeats'
 /** A job's report about its run, as in the "Pinging API" of healthchecks.io. */
 export type Signal =
   | { readonly kind: 'success' }
-  /** The job started. Its duration is measured, and limited if the monitor has a limit. */
+  /** The job has started. Its duration is measured, and limited if the monitor has a time limit. */
   | { readonly kind: 'start' }
-  /** @property exitCode null when the job reported none. */
+  /** @property exitCode the exit code; null: the job reported none. */
   | { readonly kind: 'failure'; readonly exitCode: number | null }
 
 /** The dependencies of recording heartbeats. */
@@ -34,24 +34,24 @@ export interface HeartbeatParts {
 
 export type HeartbeatContext = Context & HeartbeatParts
 
-/** 160 random bits. */
+/** The number of characters of a token, which is 160 random bits. */
 const TOKEN_LENGTH = 32
 const TOKEN = /^[0-9a-v]{32}$/
-/** Repeated signals within this time, in milliseconds, are accepted and ignored. */
+/** The time, in milliseconds, within which repeated signals are accepted and ignored. */
 const MIN_INTERVAL_MS = SECOND
 const MAX_TEXT_LENGTH = 200
 const MAX_ATTEMPTS = 5
-/** The largest latency in milliseconds that the database can store. */
+/** The largest latency that the database can store, in milliseconds. */
 const MAX_DURATION_MS = 0x7fff_ffff
 
-/** Creates a token, which authorizes reports for the job. */
+/** Creates a token, which authorizes a job's reports. */
 export function newToken(): string {
   return randomText(TOKEN_LENGTH)
 }
 
 /**
  * Records a job's signal. Accepts and ignores it while the monitor is paused.
- * @param text what the job sent; its first line is kept, up to 200 characters.
+ * @param text the output that the job sent. Its first line is kept, up to 200 characters.
  * @throws NotFound when no monitor has the token, and Unavailable when the result cannot be stored.
  */
 export async function recordSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
@@ -93,7 +93,7 @@ async function record(
     const startedAt = watch.startedAt && watch.startedAt > at ? watch.startedAt : null
     if (await resultWriter.record({ ...watch, startedAt }, { at, result })) return
   }
-  log.warn({ watch: id }, 'monitoring: a heartbeat could not be recorded')
+  log.warn({ watch: id }, 'monitoring: could not record a heartbeat')
   throw new Unavailable('The heartbeat could not be recorded. Send it again.')
 }
 
@@ -102,14 +102,14 @@ function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): b
   return last === outcome && isRecent(new Date(time), at)
 }
 
-/** Records the start of a run. Discards a concurrent result that the job is late. */
+/** Records the start of a run. A concurrent result that the job is late is discarded. */
 async function recordStart({ db }: Context, watch: Watch, schedule: Schedule, now: Date): Promise<void> {
   if (isRecent(watch.startedAt, now)) return
   const dueAt = runEndOf(schedule, now)
   await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now, ...(dueAt && { dueAt }) } })
 }
 
-/** Returns whether a time is close to now. It may be in the future if the clock was set back. */
+/** Returns whether a time is close to now. It may be in the future, if the clock was set back. */
 function isRecent(time: Date | null, now: Date): boolean {
   return time !== null && Math.abs(now.getTime() - time.getTime()) < MIN_INTERVAL_MS
 }
@@ -129,19 +129,19 @@ function messageOf(signal: Signal): string {
   return exitCode === null ? 'The job reported failure.' : `The job ended with exit code ${exitCode}.`
 }
 
-/** Returns the first line that is not blank, as plain text. */
+/** Returns the first line that is not blank, without control characters. */
 function firstLine(text: string): string {
   const line = text.split(/[\r\n]+/).find((each) => each.trim() !== '') ?? ''
   const plain = line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ').trim()
   return [...plain].slice(0, MAX_TEXT_LENGTH).join('')
 }
 
-/** A worker this late, in milliseconds, may have been down when a heartbeat was sent. */
+/** The delay of a worker, in milliseconds, above which it may have been down when a heartbeat was sent. */
 const MAX_LATENESS_MS = MINUTE
 
 /**
- * Returns the result of a heartbeat that is overdue, or whose run exceeds its limit: DOWN. Returns UNKNOWN if the workers were down
- * at the due time and may have missed the heartbeat; the job then gets another interval.
+ * Returns the result of a heartbeat that is overdue or whose run exceeds its limit: DOWN. If the workers were down at
+ * the due time and may have missed the heartbeat, returns UNKNOWN, which gives the job another interval.
  * @param dueAt when the heartbeat became overdue.
  */
 export function missedHeartbeat(
@@ -163,8 +163,8 @@ export function missedHeartbeat(
 const formatTime = (at: number) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 /**
- * Returns when a new watch is first due: now, or for a heartbeat after its interval. Null for a heartbeat that has never
- * reported, because its job may not be set up yet.
+ * Returns when a new watch is first due: now, or for a heartbeat after its interval; null: it is a heartbeat that has
+ * never reported, so its job may not be set up yet.
  */
 export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | null> {
   if (monitor.kind !== 'HEARTBEAT') return ctx.now()
@@ -172,15 +172,15 @@ export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | n
   return (await ctx.db.monitorInterval.count({ where })) === 0 ? null : heartbeatLateAt(ctx, monitor, ctx.now())
 }
 
-/** Returns when a job is late whose last report was at `last`. */
+/** Returns when a job becomes late whose last report was at `last`. */
 export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
   const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
   return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, startedAt: null })
 }
 
 /**
- * Returns when a job is late after its settings have changed: now, if it is late by the new settings. A new schedule applies from
- * now on, because the job did not know it before.
+ * Returns when a job becomes late after its settings have changed: now, if it is already late by the new settings. A
+ * new cron schedule applies from now on, because the job did not follow it before.
  */
 export async function heartbeatDueAfterEdit(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -6,13 +6,13 @@ import { errorResponse } from '../../http/response/errors.ts'
 import type { HeartbeatContext, Signal } from '../heartbeat/heartbeat.ts'
 import { recordSignal } from '../heartbeat/heartbeat.ts'
 
-/** How much of a body is read, in bytes; a job may send all of its output. */
+/** How many bytes of a body are kept. A job may send all of its output. */
 const MAX_READ_BYTES = 10 * 1024
-/** How much of a body is received before the response is sent anyway, in bytes. */
+/** How many bytes of a body are received before the response is sent. */
 const MAX_RECEIVED_BYTES = 1024 * 1024
 const METHODS = ['GET', 'POST', 'PUT', 'HEAD']
 
-/** Creates the routes that jobs call, under `HEARTBEAT_PATH`; the token in the path authenticates the caller. */
+/** Creates the routes under `HEARTBEAT_PATH` that jobs call. The token in the path authenticates the caller. */
 export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext): Hono {
   const app = new Hono()
 
@@ -48,7 +48,7 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
   return app
 }
 
-/** Returns the signal that the end of the path names, as at healthchecks.io; null: unknown. */
+/** Returns the signal that the end of the path names, as in the API of healthchecks.io; null: it is unknown. */
 function signalOf(word: string | undefined): Signal | null {
   if (word === undefined || word === '0') return { kind: 'success' }
   if (word === 'start') return { kind: 'start' }
@@ -57,7 +57,7 @@ function signalOf(word: string | undefined): Signal | null {
   return exitCode <= 255 ? { kind: 'failure', exitCode } : null
 }
 
-/** Reads the beginning of a body. A long body is not refused, because the job did run. */
+/** Reads the beginning of a body. Does not reject a long body, because the job did run. */
 async function readBeginning(c: HttpContext): Promise<string> {
   if (c.req.method !== 'POST' && c.req.method !== 'PUT') return ''
   const chunks: Uint8Array[] = []
@@ -66,7 +66,7 @@ async function readBeginning(c: HttpContext): Promise<string> {
     if (size < MAX_READ_BYTES) chunks.push(chunk)
     size += chunk.length
     if (size <= MAX_RECEIVED_BYTES) continue
-    // The unread rest would block the next request on this connection.
+    // The rest, which is not read, would block the next request on this connection.
     c.header('Connection', 'close')
     break
   }

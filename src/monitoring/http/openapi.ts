@@ -19,7 +19,7 @@ const requestBody: ZodOpenApiOperationObject['requestBody'] = {
   content: { 'text/plain': { schema: z.string() } },
 }
 
-/** Creates the operations of a path that jobs call; POST and PUT may send text. */
+/** Creates the operations of a path that jobs call. POST and PUT may have a text as body. */
 function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPathsObject[string] {
   const operation = (method: string): ZodOpenApiOperationObject => ({
     operationId: `${method}${name}`,
@@ -33,7 +33,7 @@ function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPat
         content: { 'application/json': { schema: ok } },
       },
       404: refusal('NOT_FOUND: no heartbeat has this token.'),
-      405: refusal('METHOD_NOT_ALLOWED; the Allow header lists the allowed methods.'),
+      405: refusal('METHOD_NOT_ALLOWED. The Allow header names the allowed methods.'),
       500: refusal('INTERNAL.'),
       503: refusal('UNAVAILABLE: send it again.'),
     },
@@ -42,7 +42,7 @@ function signal(name: string, summary: string, path: z.ZodObject): ZodOpenApiPat
   return { get: operation('get'), post: withBody('post'), put: withBody('put') }
 }
 
-/** The heartbeat routes in OpenAPI. */
+/** The OpenAPI paths of the heartbeat routes. */
 export const heartbeatPaths: ZodOpenApiPathsObject = {
   [`${HEARTBEAT_PATH}/{token}`]: signal('Heartbeat', 'Report that a job has succeeded', z.object({ token })),
   [`${HEARTBEAT_PATH}/{token}/start`]: signal(

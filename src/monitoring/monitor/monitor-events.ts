@@ -26,9 +26,10 @@ export function monitorEvent(kind: EventKind, { id, name }: Pick<Monitor, 'id' |
 type ServiceEffect = Pick<Monitor, 'serviceId' | 'state' | 'unknownSince'>
 
 /**
- * Returns events for services whose status a changed monitor may affect: its old and new service, if it is DEGRADED, DOWN or
- * stale, or the only monitor of the service with a state. Call it after the change is written.
- * @param before null if the monitor is new. @param after null if it is deleted.
+ * Returns events for the services whose status a changed monitor may affect: its old and new service, if the monitor is
+ * DEGRADED, DOWN or stale, or is the service's only monitor with a state. Call it after the change is written.
+ * @param before the monitor before the change; null: it is new.
+ * @param after the monitor after the change; null: it is deleted.
  */
 export async function statusEvents(
   { db }: Pick<Context, 'db'>,
@@ -37,8 +38,8 @@ export async function statusEvents(
 ): Promise<NewEvent[]> {
   const isMoved = before?.serviceId !== after?.serviceId
   if (!isMoved && before?.state === after?.state && before?.unknownSince === after?.unknownSince) return []
-  const servicesOf = (bears: (each: ServiceEffect) => boolean) =>
-    [before, after].flatMap((each) => (each?.serviceId && bears(each) ? [each.serviceId] : []))
+  const servicesOf = (matches: (each: ServiceEffect) => boolean) =>
+    [before, after].flatMap((each) => (each?.serviceId && matches(each) ? [each.serviceId] : []))
   const changed = servicesOf(({ state }) => affecting.has(state))
   const stale = servicesOf(({ unknownSince }) => unknownSince !== null)
   const knows = (each: ServiceEffect | null) => each !== null && isKnown(each)
@@ -55,7 +56,7 @@ export async function statusEvents(
   })
 }
 
-/** Returns events for services whose only monitors are new, so that their state is unknown. */
+/** Returns events for services that only have new monitors, so that their state is unknown. */
 export async function newMonitorEvents(
   { db }: Pick<Context, 'db'>,
   monitors: readonly Pick<Monitor, 'serviceId'>[],
@@ -67,7 +68,7 @@ export async function newMonitorEvents(
   return services.filter((each) => !each.monitors.some(isKnown)).map(stalenessEvent)
 }
 
-/** Creates the event that the state of a service became unknown, or is known again. */
+/** Creates the event for a service whose state became unknown or known again. */
 export function stalenessEvent(service: Pick<Service, 'id' | 'name'> & SelectedCauses): NewEvent {
   const since = unknownSinceOf(service.monitors)
   if (!isUnknown(knowledgeOf(service.monitors))) return serviceEvent('SERVICE_KNOWN', service)

@@ -4,7 +4,7 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import { kindRules } from './probe-kinds.ts'
 
-/** Conditions that monitors must all match. Null and absent ones are ignored. */
+/** Conditions on monitors, all of which must match. Null and absent ones are ignored. */
 export interface MonitorFilter {
   /** Part of the name or the target. */
   readonly text?: string | null | undefined
@@ -20,7 +20,7 @@ export interface MonitorFilter {
 
 /**
  * Converts a filter to a condition.
- * @throws Invalid for a text that is too long, too many values and an empty range.
+ * @throws Invalid for a text that is too long, too many values, or an empty range.
  */
 export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInput {
   const { serviceId, isUnknown } = filter
@@ -40,10 +40,10 @@ export function monitorsMatching(filter: MonitorFilter): Prisma.MonitorWhereInpu
   }
 }
 
-/** Excludes paused monitors, whose state is neither known nor unknown. */
+/** Matches monitors whose state is unknown. Paused monitors are neither known nor unknown. */
 const unknown: Prisma.MonitorWhereInput = { unknownSince: { not: null }, state: { not: 'PAUSED' } }
 
-/** The options that name the target, with their kinds. */
+/** The members of options that name the target, with the kinds that have them. */
 const targets = [...new Set(Object.values(kindRules).map(({ subject }) => subject))]
   .filter((member) => member !== null)
   .map((member) => ({
@@ -51,7 +51,10 @@ const targets = [...new Set(Object.values(kindRules).map(({ subject }) => subjec
     member,
   }))
 
-/** Filters by kind first, so that the options of other kinds are not read. */
+/**
+ * Matches monitors whose target contains a text. Compares the kind first, so that the options of other kinds are not
+ * read.
+ */
 function watching({ kinds, member }: (typeof targets)[number], text: string): Prisma.MonitorWhereInput {
   const { contains, mode } = containsText(text)
   return { kind: { in: [...kinds] }, options: { path: [member], string_contains: contains, mode } }

@@ -8,7 +8,7 @@ type Db = Pick<Context, 'db'>
 
 const byCreation = [{ createdAt: 'asc' as const }, { id: 'asc' as const }]
 
-/** The fields of a monitor in lists, without its large options. */
+/** The fields of a monitor in lists. They exclude its options, which are large. */
 export interface ListedMonitor
   extends Pick<Monitor, 'id' | 'serviceId' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
   readonly watches: readonly Pick<Watch, 'lastCheckedAt' | 'lastMessage'>[]
@@ -19,7 +19,10 @@ const listed = {
   watches: { select: { lastCheckedAt: true, lastMessage: true } },
 } as const
 
-/** Returns how to page through the monitors of an organization that match a filter. @throws Invalid for an invalid filter. */
+/**
+ * Returns the rows to page through: an organization's monitors that match a filter.
+ * @throws Invalid for an invalid filter.
+ */
 export function pageableMonitors({ db }: Db, organizationId: string, filter: MonitorFilter) {
   return {
     where: { organizationId, ...monitorsMatching(filter) },
@@ -32,7 +35,7 @@ export function pageableMonitors({ db }: Db, organizationId: string, filter: Mon
 /** A monitor with its watches. */
 export type WatchedMonitor = Monitor & { readonly watches: readonly Watch[] }
 
-/** Returns how to page through the blacklist monitors of an organization. */
+/** Returns the rows to page through: an organization's blacklist monitors. */
 export function pageableBlacklistMonitors({ db }: Db, organizationId: string) {
   return {
     where: { organizationId, kind: 'BLACKLIST' as const },
@@ -42,12 +45,12 @@ export function pageableBlacklistMonitors({ db }: Db, organizationId: string) {
   }
 }
 
-/** A monitor to choose in a form. */
+/** A monitor as a form offers it. */
 export type NamedMonitor = Pick<Monitor, 'id' | 'name'>
 
 const named = { select: { id: true, name: true }, orderBy: byCreation } as const
 
-/** Returns the monitors of the organization among ids, in order of creation. */
+/** Returns the organization's monitors with these ids, in order of creation. */
 export function readMonitorNames({ db }: Db, organizationId: string, ids: readonly string[]): Promise<NamedMonitor[]> {
   return db.monitor.findMany({ where: { organizationId, id: { in: [...ids] } }, ...named })
 }
@@ -59,8 +62,9 @@ export function listMonitorNames({ db }: Db, organizationId: string, filter: Mon
 }
 
 /**
- * Returns the chosen monitors, and the first others in order of creation.
- * @param excludedId a monitor to leave out; null: none. @param limit the number of others.
+ * Returns the chosen monitors, and the first other ones in order of creation.
+ * @param excludedId a monitor to leave out; null: none.
+ * @param limit the maximum number of other monitors.
  */
 export async function offerMonitors(
   { db }: Db,
@@ -100,10 +104,10 @@ export function listMonitorsOfService(
 }
 
 /** A monitor that needs attention. */
-export type Trouble = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
+export type UnhealthyMonitor = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
 
-/** Returns the monitors of an organization that are down, degraded or unknown, last changed first. */
-export function listTroubles({ db }: Db, organizationId: string, limit: number): Promise<Trouble[]> {
+/** Returns the monitors of an organization that are down, degraded or unknown, most recently changed first. */
+export function listUnhealthyMonitors({ db }: Db, organizationId: string, limit: number): Promise<UnhealthyMonitor[]> {
   return db.monitor.findMany({
     where: { organizationId, OR: [{ state: { in: ['DOWN', 'DEGRADED'] } }, { unknownSince: { not: null } }] },
     select: { id: true, name: true, state: true, stateSince: true, unknownSince: true },
@@ -112,7 +116,7 @@ export function listTroubles({ db }: Db, organizationId: string, limit: number):
   })
 }
 
-/** Returns the services whose monitors have no result yet. Leaves out services without monitors. */
+/** Returns the services that have monitors, but no result yet. */
 export async function servicesBeforeFirstResult(
   { db }: Db,
   organizationId: string,

@@ -22,7 +22,7 @@ import { heartbeatTokenPurpose, newHeartbeatToken } from '../heartbeat/heartbeat
 import { deleteWatches, resetWatches } from '../schedule/watch.ts'
 import { setParents } from '../state/dependency-store.ts'
 import { leaveIncident } from '../state/incident.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enoughKnownAt, regionsNeeded } from '../state/staleness.ts'
 import { enterState } from '../uptime/state-intervals.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
@@ -35,10 +35,10 @@ import { requireProbeLimits } from './target.ts'
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
 /**
- * Creates a monitor and starts it. The thresholds of a heartbeat are always 1: its grace is its tolerance. Requires a key
- * with scope WRITE.
- * @throws Invalid, NotFound when the organization has no such service or monitor to depend on, TierLimitReached when its tier allows no more
- * monitors (paused ones included), and RateLimited when it used too many ports today.
+ * Creates a monitor and starts it. The thresholds of a heartbeat are always 1, because it has a grace period. Requires
+ * a key with scope WRITE.
+ * @throws Invalid, NotFound when the organization does not have the service or a monitor to depend on, TierLimitReached
+ * when its tier allows no more monitors (including paused ones), and RateLimited when it has used too many ports today.
  */
 export async function createMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -61,11 +61,11 @@ const monitorEdit = z.object({
 })
 
 /**
- * Updates the given fields of a monitor. Its kind stays; a `serviceId` of null detaches it from its service; options
- * replace all options, except that secrets given as null are kept. When the options change, earlier results no longer
- * count (those of the members of a group do), and a probe that is running is discarded. Requires a key with scope WRITE.
- * @throws Invalid, NotFound, Conflict when it was changed after the given version, ManagedByFile, and RateLimited when the
- * organization used too many ports today.
+ * Updates the given fields of a monitor. Its kind cannot change. A `serviceId` of null detaches it from its service.
+ * Options replace all options, but secrets given as null are kept. When the options change, earlier results no longer
+ * count (except those of a group's members), and running probes are discarded. Requires a key with scope WRITE.
+ * @throws Invalid, NotFound, Conflict when the monitor was changed after the given version, ManagedByFile, and
+ * RateLimited when the organization has used too many ports today.
  */
 export async function updateMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -107,7 +107,8 @@ export async function updateMonitor(ctx: MonitorContext, input: unknown): Promis
 }
 
 /**
- * Updates monitors like `updateMonitor`. Uses bulk statements for those whose probes stay the same and do not run more often.
+ * Updates monitors like `updateMonitor`. Uses bulk statements for those whose probes stay the same and do not become
+ * more frequent.
  * @throws the errors of `updateMonitor`, for the first refused monitor.
  */
 export async function updateMonitors(ctx: MonitorContext, inputs: readonly unknown[]): Promise<void> {
@@ -144,14 +145,14 @@ export async function updateMonitors(ctx: MonitorContext, inputs: readonly unkno
 
 type MonitorEdit = z.output<typeof monitorEdit>
 
-/** An edit after which probes stay the same and do not run more often. */
+/** An edit after which probes stay the same and do not become more frequent. */
 interface SimpleEdit {
   readonly row: Pick<Monitor, 'id' | 'name'> & ReturnType<typeof probeSettingsOf>
   /** The names of the changed members. */
   readonly changed: readonly string[]
 }
 
-/** Returns an edit that can be written in bulk. Null if it needs more. */
+/** Returns an edit that can be written in bulk; null: the edit needs more than that. */
 function simpleEdit(
   ctx: MonitorContext,
   before: Monitor,
@@ -201,7 +202,7 @@ async function lacksReports({ db }: Context, before: Monitor, after: Monitor): P
 /** Updates watches, incidents and services after an edit. Returns the new events. */
 async function reconcileEdit(tx: Context, before: Monitor, after: Monitor, isOther: boolean): Promise<NewEvent[]> {
   const events: NewEvent[] = []
-  // A heartbeat keeps its job when its grace changes, and the members of a group keep their results.
+  // The reports of a heartbeat stay valid when its grace changes, and so do the results of a group's members.
   const isReset = isOther && after.kind !== 'HEARTBEAT' && after.kind !== 'GROUP' && after.pausedBy === null
   if (after.serviceId !== before.serviceId) events.push(...(await leaveIncident(tx, before, 'MOVED')))
   else if (isReset) events.push(...(await leaveIncident(tx, before, 'CHANGED')))
@@ -216,12 +217,12 @@ async function reconcileEdit(tx: Context, before: Monitor, after: Monitor, isOth
   const isOtherGroup = isOther && after.kind === 'GROUP'
   if (!isReset && !isOtherGroup) return events
   const changedAt = isOtherGroup ? tx.now() : undefined
-  return [...events, ...(await followMembers(tx, after.organizationId, [after.id], changedAt))]
+  return [...events, ...(await reconcileGroups(tx, after.organizationId, [after.id], changedAt))]
 }
 
 /**
- * Discards running probes with the old settings. Makes a probe due now, and a heartbeat when it is late by the new
- * settings.
+ * Makes the next probe due now, so that running probes with the old settings are discarded. Makes a heartbeat due when
+ * it is late by the new settings.
  */
 async function makeDueNow(tx: Context, monitor: Monitor): Promise<void> {
   const now = tx.now()
@@ -242,19 +243,19 @@ export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> 
     const monitor = await ownMonitor(tx, organizationId, id)
     await requireDeletable(tx, organizationId, id)
     const left = await leaveIncident(tx, monitor, 'DELETED')
-    // Watches first, in the same order in which results lock rows.
+    // Deletes the watches first, because results lock rows in this order.
     await deleteWatches(tx, monitor)
     const groups = await leaveGroups(tx, monitor)
     await tx.db.monitor.delete({ where: { id } })
     const events = [monitorEvent('MONITOR_DELETED', monitor), ...left, ...(await statusEvents(tx, monitor, null))]
     const updated = groups.map((group) => monitorEvent('MONITOR_UPDATED', group))
     const groupIds = groups.map((group) => group.id)
-    return [monitor, ...events, ...updated, ...(await followMembers(tx, organizationId, groupIds, tx.now()))]
+    return [monitor, ...events, ...updated, ...(await reconcileGroups(tx, organizationId, groupIds, tx.now()))]
   })
 }
 
 /**
- * Replaces the token of a heartbeat; the old one stops working. Requires a key with scope WRITE.
+ * Replaces the token of a heartbeat. The old one stops working. Requires a key with scope WRITE.
  * @throws NotFound, and Invalid when the monitor is of another kind.
  */
 export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Promise<Monitor> {
@@ -269,7 +270,9 @@ export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Pro
   })
 }
 
-/** Returns the token of a heartbeat, for callers who may change the monitor; null for other kinds. */
+/**
+ * Returns the token of a heartbeat; null: the monitor is of another kind. Only for callers who may change the monitor.
+ */
 export function heartbeatToken(seal: SecretBox, { id, heartbeatToken }: Monitor): string | null {
   return heartbeatToken === null ? null : seal.open(heartbeatToken, heartbeatTokenPurpose(id))
 }

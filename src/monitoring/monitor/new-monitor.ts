@@ -21,8 +21,8 @@ import { newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
 import { createFirstWatches } from '../schedule/watch.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { setParents } from '../state/dependency-store.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
-import { beginHistories } from '../uptime/state-intervals.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
+import { createFirstIntervals } from '../uptime/state-intervals.ts'
 import { monitorEvent, newMonitorEvents } from './monitor-events.ts'
 import { optionMembers, readOptions, sealOptions } from './options.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
@@ -30,9 +30,9 @@ import { probeLimitRefusals } from './target.ts'
 
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
-/** The number of regions that must agree. */
+/** The schema of the number of regions that must agree. */
 export const agreement = z.int().min(1).max(100).nullish()
-/** The monitors that a monitor depends on. */
+/** The schema of the ids of monitors that a monitor depends on. */
 export const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
 
 const newMonitor = z.object({
@@ -98,14 +98,14 @@ export async function insertMonitors(
     if (parents && monitor && !(monitor instanceof DomainError)) await setParents(tx, monitor, parents)
   }
   await createFirstWatches(tx, made)
-  await beginHistories(tx, made)
+  await createFirstIntervals(tx, made)
   const events = made.map((monitor) => monitorEvent('MONITOR_CREATED', monitor))
   const groupIds = made.flatMap(({ id, kind }) => (kind === 'GROUP' ? [id] : []))
-  const judged = groupIds.length === 0 ? [] : await followMembers(tx, organizationId, groupIds)
+  const judged = groupIds.length === 0 ? [] : await reconcileGroups(tx, organizationId, groupIds)
   return { monitors, events: [...events, ...(await newMonitorEvents(tx, made)), ...judged] }
 }
 
-/** Returns new monitors with their settings, or the reasons of their refusal. */
+/** Returns new monitors with their settings, or the errors for which they are refused. */
 async function refusedOrAllowed(tx: Context, organizationId: string, given: readonly NewMonitor[]) {
   const tier = await tierOf(tx, organizationId)
   const services = await findServiceIds(

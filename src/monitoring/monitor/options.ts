@@ -12,12 +12,12 @@ import type { DescribedKind, KindOptions } from './probe-kinds.ts'
 import { describedKinds, kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
 
-/** The kinds whose options are described, by the input member that holds them. */
+/** The kinds with described options, by the input member that has their options. */
 const describedKeys = Object.fromEntries(
   Object.keys(describedKinds).map((kind) => [kind.toLowerCase(), kind]),
 ) as unknown as { readonly [K in DescribedKind as Lowercase<K>]: K }
 
-/** The input member that holds the options of each kind. */
+/** The kinds, by the input member that has their options. */
 export const optionKeys = {
   http: 'HTTP',
   tcp: 'TCP',
@@ -33,14 +33,14 @@ type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
 
-/** Returns the input member that holds the options of a kind. */
+/** Returns the input member that has the options of a kind. */
 export function optionKeyOf(kind: MonitorKind): OptionKey {
   const found = keys.find((key) => optionKeys[key] === kind)
   if (found === undefined) throw new Error(`Unknown kind ${kind}`)
   return found
 }
 
-/** The input members that hold options, for schemas. `readOptions` and `changeOptions` validate them. */
+/** The input members that have options, for schemas. `readOptions` and `changeOptions` validate them. */
 export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
   Record<OptionKey, z.ZodOptional<z.ZodUnknown>>
 >
@@ -48,12 +48,12 @@ export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknow
 /** The validated options of a kind, with secrets opened. */
 export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]
 
-/** The members of an input that hold options. Null counts as absent. */
+/** The members of an input that have options. Null counts as absent. */
 export type OptionsInput = { readonly [K in OptionKey]?: unknown }
 
 /**
  * Validates the options of a new monitor, which must have exactly one kind. Null members count as absent.
- * @throws Invalid `INVALID_INPUT` with the paths of the input, also if the target is not allowed.
+ * @throws Invalid `INVALID_INPUT` with the paths of the input, including when the target is not allowed.
  */
 export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
   const key = exactlyOne(keys, input)
@@ -62,9 +62,9 @@ export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsI
 
 /**
  * Returns a monitor's options after an update: given options replace all options. A secret given as null (the value of
- * a header, a body, the text sent over TCP) is kept while its recipient stays the same. Otherwise anyone who may edit a
- * monitor could send its secrets to another server.
- * @throws Invalid as `readOptions` does, if the options are of another kind, and if secrets would be kept for another
+ * a header, a body, the text sent over TCP) is kept while its recipient stays the same. If it were kept for another
+ * recipient, anyone who may edit a monitor could send its secrets to another server.
+ * @throws Invalid like `readOptions`, when the options are of another kind, and when secrets would be kept for another
  * scheme, host or port.
  */
 export function changeOptions(
@@ -87,7 +87,7 @@ export function changeOptions(
   return after
 }
 
-/** Returns the options to store; secrets are sealed for this monitor alone. */
+/** Returns the options to store. Secrets are sealed for this monitor only. */
 export function sealOptions(
   seal: SecretBox,
   monitorId: string,
@@ -100,7 +100,7 @@ export function sealOptions(
 
 /**
  * Reads a monitor's stored options and opens their secrets.
- * @throws Error if they cannot be opened or are invalid, which never happens to options that this service stored.
+ * @throws Error when they cannot be opened or are invalid. That never happens to options that this service has stored.
  */
 export function openOptions(
   seal: SecretBox,
@@ -112,7 +112,7 @@ export function openOptions(
   )
 }
 
-/** Options without secrets: only the names of headers, and flags such as `hasBody`. */
+/** Options without secrets: with the names of headers only, and with flags such as `hasBody`. */
 export type RedactedOptions = {
   readonly [K in MonitorKind]: K extends 'HTTP'
     ? Omit<KindOptions[K], 'headers' | 'body' | 'clientCertificate' | 'oauth' | 'proxy'> & {
@@ -132,7 +132,7 @@ export type RedactedConfiguration = {
   [K in MonitorKind]: { readonly kind: K; readonly options: RedactedOptions[K] }
 }[MonitorKind]
 
-/** Returns a monitor's options without secrets, and without opening them. */
+/** Returns a monitor's options without secrets. Does not open the secrets. */
 export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): RedactedConfiguration {
   const blank = parsed(
     kind,
@@ -142,8 +142,7 @@ export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options
   return { kind, options: withoutSecrets(kind, blank.options) } as RedactedConfiguration
 }
 
-const SECRET_NOT_KEPT =
-  'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same'
+const SECRET_NOT_KEPT = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
 
 function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]
@@ -161,12 +160,12 @@ function parsed<K extends MonitorKind>(kind: K, options: unknown): Extract<Confi
   return configurationOf(kind, kindRules[kind].options.parse(options))
 }
 
-/** TypeScript cannot see that the validated options belong to the kind. */
+/** Creates a configuration. TypeScript cannot see that the validated options belong to the kind. */
 function configurationOf<K extends MonitorKind>(kind: K, options: unknown): Extract<Configuration, { kind: K }> {
   return { kind, options } as Extract<Configuration, { kind: K }>
 }
 
-/** Returns why a target is not allowed, without resolving names; the probe checks resolved addresses. */
+/** Returns why a target is not allowed. Does not resolve names; the probe checks resolved addresses. */
 function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Issue[] {
   const { subject, target, refusals }: KindRules = kindRules[kind]
   if (refusals) return refusals(options, allowPrivate)

@@ -10,13 +10,13 @@ import type { PausedBy } from '../../generated/prisma/enums.ts'
 import { firstDue } from '../heartbeat/heartbeat.ts'
 import { deleteWatches, resetWatches } from '../schedule/watch.ts'
 import { leaveIncident } from '../state/incident.ts'
-import { followMembers } from '../state/reconcile-monitors.ts'
+import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enterState } from '../uptime/state-intervals.ts'
 import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
 
 /**
- * Pauses a monitor; the paused time does not count towards uptime. A monitor that was paused by its tier's limit
- * becomes paused by its owner. Requires a key with scope WRITE.
+ * Pauses a monitor. The paused time does not count towards uptime. If the tier's limit paused the monitor before, it
+ * counts as paused by its owner from now on. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor.
  */
 export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
@@ -29,8 +29,8 @@ export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
 }
 
 /**
- * Resumes a monitor that its owner or a tier paused. It becomes PENDING; a group gets the state of its members. Requires a key with
- * scope WRITE.
+ * Resumes a monitor that its owner or a tier paused. It becomes PENDING; a group gets the state that results from its
+ * members. Requires a key with scope WRITE.
  * @throws NotFound, and TierLimitReached if the tier allows no more running monitors.
  */
 export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> {
@@ -48,7 +48,10 @@ export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> 
   })
 }
 
-/** Pauses a monitor, in the transaction of a change. Returns the new events. @param cause the reason, for its history. */
+/**
+ * Pauses a monitor, in the transaction of a change. Returns the monitor and the new events.
+ * @param cause the reason, for the monitor's history.
+ */
 export async function pause(
   tx: Context,
   monitor: Monitor,
@@ -62,7 +65,7 @@ export async function pause(
   const paused = await enterState(tx, monitor, 'PAUSED', tx.now(), cause, data)
   const left = await leaveIncident(tx, monitor, 'PAUSED')
   const events = [event, ...left, ...(await statusEvents(tx, monitor, paused))]
-  return [paused, ...events, ...(await followMembers(tx, monitor.organizationId, [monitor.id]))]
+  return [paused, ...events, ...(await reconcileGroups(tx, monitor.organizationId, [monitor.id]))]
 }
 
 /** Resumes a paused monitor, in the transaction of a change. Returns the monitor and the new events. */
@@ -70,7 +73,7 @@ export async function resume(tx: Context, monitor: Monitor): Promise<ChangeResul
   await resetWatches(tx, monitor, await firstDue(tx, monitor))
   const data = { pausedBy: null, version: { increment: 1 } }
   await enterState(tx, monitor, 'PENDING', tx.now(), '', data)
-  const followed = await followMembers(tx, monitor.organizationId, [monitor.id])
+  const followed = await reconcileGroups(tx, monitor.organizationId, [monitor.id])
   const resumed = await tx.db.monitor.findUniqueOrThrow({ where: { id: monitor.id } })
   return [resumed, monitorEvent('MONITOR_RESUMED', monitor), ...followed]
 }

@@ -24,8 +24,8 @@ import { websocket } from '../probe/websocket.ts'
 export type ProbedKind = Exclude<MonitorKind, 'HEARTBEAT' | 'GROUP'>
 
 /**
- * The kinds with described options, from which GraphQL and the console are generated. To add a kind, add a file to `probe/`, a line
- * here, and a value to the enum in the database.
+ * The kinds with described options, from which their GraphQL types and console forms are generated. To add a kind, add
+ * a file to `probe/`, a line here, and a value to the enum in the database.
  */
 export const describedKinds = {
   SSH: ssh,
@@ -61,7 +61,7 @@ export const kindRules: Readonly<Record<MonitorKind, KindRules>> = rules
 /** The validated options of each kind. */
 export type KindOptions = { readonly [K in MonitorKind]: z.output<(typeof rules)[K]['options']> }
 
-/** Returns whether a kind gives the same result from every region, so that one watch is enough. */
+/** Returns whether a kind has the same result in every region, so that one watch is enough. */
 export function isAnywhere(kind: MonitorKind): boolean {
   return kindRules[kind].anywhere
 }

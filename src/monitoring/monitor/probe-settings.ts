@@ -15,7 +15,7 @@ const seconds = z.int().min(1)
 const milliseconds = z.int().min(500).max(30_000)
 const inARow = z.int().min(1).max(MAX_THRESHOLD)
 
-/** The members of the input of a new monitor. */
+/** The settings in the input for a new monitor. */
 export const newProbeSettings = {
   intervalSeconds: seconds.nullish(),
   timeoutMs: milliseconds.nullish(),
@@ -23,7 +23,7 @@ export const newProbeSettings = {
   recoveryThreshold: inARow.nullish(),
 }
 
-/** The members of the input of an update. */
+/** The settings in the input for an update. */
 export const probeSettingsEdit = {
   intervalSeconds: seconds.optional(),
   timeoutMs: milliseconds.optional(),
@@ -32,9 +32,10 @@ export const probeSettingsEdit = {
 }
 
 /**
- * Returns the settings of a new monitor, or of an updated one: members that are not given keep the value of `before`.
- * The thresholds of a heartbeat are always 1: its grace is its tolerance. A group has no settings: it is not probed.
- * @throws Invalid when its kind or tier does not allow the interval; unchanged settings stay allowed.
+ * Returns the settings of a new or updated monitor. Settings that are not given keep their value in `before`. The
+ * thresholds of a heartbeat are always 1, because it has a grace period. A group has no settings, because it is not
+ * probed.
+ * @throws Invalid when the kind or the tier does not allow the interval. Unchanged settings stay allowed.
  */
 export function probeSettingsOf(
   given: { readonly [K in keyof ProbeSettings]?: ProbeSettings[K] | null | undefined },
@@ -64,7 +65,7 @@ const groupSettings: ProbeSettings = {
 const MAX_INTERVAL_SECONDS = DAY / SECOND
 const MAX_HEARTBEAT_INTERVAL_SECONDS = (31 * DAY) / SECOND
 
-/** Returns the issues of an interval or timeout that is not allowed. */
+/** Returns why an interval or timeout is not allowed. */
 function refusalsOf({ intervalSeconds, timeoutMs }: ProbeSettings, kind: MonitorKind, tier: Tier): Issue[] {
   const issues: Issue[] = []
   const isHeartbeat = kind === 'HEARTBEAT'

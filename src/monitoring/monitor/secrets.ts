@@ -10,7 +10,7 @@ const secretsOf = (kind: MonitorKind): readonly Path[] => kindRules[kind].secret
 
 /**
  * Returns the options of a kind with each secret replaced by the result of `change`.
- * @param change gets the secret and its name, such as `http body`.
+ * @param change receives the secret and its name, such as `http body`.
  */
 export function changeSecrets(
   kind: MonitorKind,
@@ -31,7 +31,7 @@ export function changeSecrets(
   }, options)
 }
 
-/** Changes the member at a path of a value, if it exists. */
+/** Changes the member of a value at a path, if it exists. */
 function changeAt(value: unknown, [first, ...rest]: Path, change: (member: unknown) => unknown): unknown {
   if (first === undefined) return change(value)
   if (!isRecord(value) || value[first] === undefined || value[first] === null) return value
@@ -63,14 +63,14 @@ function omit(value: unknown, member: string): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== member))
 }
 
-/** An input whose omitted secrets are filled in. */
+/** An input in which omitted secrets are filled in. */
 export interface Completed {
   readonly input: unknown
   /** The paths of the kept secrets. */
   readonly kept: readonly (readonly string[])[]
 }
 
-/** Fills in the stored secret for each secret given as null. */
+/** Fills in the stored secret for each secret that is null. */
 export function withKeptSecrets(input: unknown, { kind, options }: Configuration): Completed {
   return secretsOf(kind).reduce<Completed>(
     (before, path) => {
@@ -97,7 +97,7 @@ function keep(input: unknown, before: unknown, path: Path): Completed {
     : { input: { ...input, [first]: completed }, kept: kept.map((each) => [first, ...each]) }
 }
 
-/** Fills in secrets within a list, matched by name. Several items with the same name keep their own secrets in order. */
+/** Fills in secrets in a list, matching items by name. Several items with the same name get their secrets in order. */
 function keepEach(input: unknown, before: unknown, [list = '', , member = '']: Path): Completed {
   if (!isRecord(input) || !isRecord(before) || !Array.isArray(input[list])) return { input, kept: [] }
   const stored = before[list]
@@ -114,7 +114,7 @@ function keepEach(input: unknown, before: unknown, [list = '', , member = '']: P
   return { input: { ...input, [list]: completed }, kept }
 }
 
-/** Returns the recipient of the secrets in options. Null for kinds without secrets. */
+/** Returns the recipient of the secrets in options; null: the kind has no secrets. */
 export function recipientOf({ kind, options }: Configuration): string | null {
   const { recipient }: KindRules = kindRules[kind]
   return recipient?.(options) ?? null

@@ -11,47 +11,47 @@ import type { KindRules, Target } from '../probe/probe.ts'
 import type { Configuration } from './options.ts'
 import { kindRules } from './probe-kinds.ts'
 
-/** The limits on probes of one third party by one process, for all organizations together. Further probes wait. */
+/** The limits on the probes that one process sends to one third party for all organizations. Further probes wait. */
 export const PROBE_LIMITS = { atOnce: 50, perMinute: 1200 } as const
 
-/** The most probes per minute that one organization may send to one third party. */
+/** The maximum number of probes per minute that one organization may send to one third party. */
 const PROBES_PER_MINUTE = 600
 
-/** The most new ports per UTC day that an organization may monitor, per host and in total. */
+/** The maximum number of new ports per UTC day that an organization may monitor, per host and in total. */
 export const portsPerDay: Readonly<Record<Tier, { readonly perHost: number; readonly inAll: number }>> = {
   FREE: { perHost: 10, inAll: 20 },
   PRO: { perHost: 25, inAll: 200 },
   TEAM: { perHost: 100, inAll: 2000 },
 }
 
-/** Returns the target of a monitor. Null if its owner does not choose one. */
+/** Returns the target of a monitor; null: its kind has no target that the owner chooses. */
 export function targetOf({ kind, options }: Configuration): Target | null {
   return kindRules[kind].target(options)
 }
 
 /** Returns the target of a monitor, and its proxies in public networks. */
-function placesOf(configuration: Configuration): Target[] {
+function targetsAndProxies(configuration: Configuration): Target[] {
   const { relays }: KindRules = kindRules[configuration.kind]
   const target = targetOf(configuration)
   const proxies = (relays?.(configuration.options) ?? []).filter(({ host }) => thirdParty(host) !== null)
   return [...(target ? [target] : []), ...proxies]
 }
 
-/** Returns the third party that a monitor probes. Null if no limit applies. */
+/** Returns the third party that a monitor probes; null: no limit applies. */
 export function partyOf(configuration: Configuration): string | null {
   const target = targetOf(configuration)
   return target && thirdParty(target.host)
 }
 
-/** An organization, and the tier that limits it. */
+/** An organization and the tier that limits it. */
 interface Prober {
   readonly organizationId: string
   readonly tier: Tier
 }
 
 /**
- * Checks the limits on probing third parties: probes per minute, and new ports per day, which stops port scans. Call it
- * in the transaction that creates or updates the monitor.
+ * Checks the limits on probing third parties: probes per minute, and new ports per day, which prevents port scans. Call
+ * it in the transaction that creates or updates the monitor.
  * @throws Invalid, RateLimited.
  */
 export async function requireProbeLimits(
@@ -64,12 +64,12 @@ export async function requireProbeLimits(
   if (party === null) return
   const before = (await probesPerMinute(tx, organizationId, id)).get(party) ?? 0
   if (before + 60 / intervalSeconds > PROBES_PER_MINUTE) throw tooOften(party)
-  for (const place of placesOf(configuration)) await consumePort(tx, organizationId, tier, place)
+  for (const place of targetsAndProxies(configuration)) await consumePort(tx, organizationId, tier, place)
 }
 
 /**
- * Checks the limits for new monitors in bulk, in the transaction that creates them, and counts the allowed ones. Returns the
- * refusal of each; null: allowed.
+ * Checks the limits for new monitors in bulk, in the transaction that creates them, and counts the allowed ones.
+ * Returns for each monitor the error for which it is refused; null: it is allowed.
  */
 export async function probeLimitRefusals(
   tx: Context,
@@ -82,7 +82,7 @@ export async function probeLimitRefusals(
   const ports = await countedPorts(
     tx,
     organizationId,
-    asked.flatMap(({ configuration }) => placesOf(configuration)),
+    asked.flatMap(({ configuration }) => targetsAndProxies(configuration)),
   )
   const refusals: (DomainError | null)[] = []
   for (const [index, { configuration, intervalSeconds }] of asked.entries()) {
@@ -93,7 +93,7 @@ export async function probeLimitRefusals(
       continue
     }
     const sum = (perMinute.get(party) ?? 0) + 60 / intervalSeconds
-    const refusal = sum > PROBES_PER_MINUTE ? tooOften(party) : ports.takeAll(placesOf(configuration), tier)
+    const refusal = sum > PROBES_PER_MINUTE ? tooOften(party) : ports.takeAll(targetsAndProxies(configuration), tier)
     if (refusal === null) perMinute.set(party, sum)
     refusals.push(refusal)
   }
@@ -101,7 +101,7 @@ export async function probeLimitRefusals(
   return refusals
 }
 
-/** Returns the probes per minute of an organization to each third party, without those of one monitor. */
+/** Returns the probes per minute that an organization sends to each third party, without those of one monitor. */
 async function probesPerMinute(tx: Context, organizationId: string, except = ''): Promise<Map<string, number>> {
   const monitors = await tx.db.monitor.findMany({
     where: { organizationId, id: { not: except }, kind: { notIn: ['HEARTBEAT', 'BLACKLIST'] } },
@@ -124,7 +124,7 @@ const tooOften = (party: string) =>
     },
   ])
 
-/** Returns the third party of a stored monitor. Its fields are not sealed. */
+/** Returns the third party of a stored monitor. Reads only options that are not sealed. */
 function storedPartyOf({ kind, options }: Pick<Monitor, 'kind' | 'options'>): string | null {
   return partyOf({ kind, options } as unknown as Configuration)
 }
@@ -138,7 +138,7 @@ function portSubjects(organizationId: string, { host, port }: Target) {
   }
 }
 
-/** Counts a port of a host once a day. @throws RateLimited. */
+/** Counts a port of a host, once a day. @throws RateLimited. */
 async function consumePort(tx: Context, organizationId: string, tier: Tier, target: Target): Promise<void> {
   if (target.port === null) return
   const [at, { perHost, inAll }] = [tx.now(), portsPerDay[tier]]
@@ -149,7 +149,7 @@ async function consumePort(tx: Context, organizationId: string, tier: Tier, targ
   if (!(await take(all, inAll))) throw tooManyInAll(inAll, at)
 }
 
-/** Counts ports like `consumePort`, in bulk: reads and stores all counters once. */
+/** Counts ports like `consumePort`, but in bulk: reads and stores all counters once. */
 async function countedPorts(tx: Context, organizationId: string, targets: readonly Target[]) {
   const at = tx.now()
   const subjects = targets.flatMap((target) => Object.values(portSubjects(organizationId, target)))
@@ -167,7 +167,7 @@ async function countedPorts(tx: Context, organizationId: string, targets: readon
     return null
   }
   return {
-    /** Counts ports that were not counted today. Returns the first refusal; null: none. */
+    /** Counts ports that were not counted today. Returns the first error; null: all are allowed. */
     takeAll: (places: readonly Target[], tier: Tier) =>
       places.reduce<RateLimited | null>((refusal, place) => refusal ?? take(place, tier), null),
     store: () => consumeAll(tx, taken, utcDay(at)),

@@ -20,12 +20,12 @@ import { changeOptions, openOptions, optionKeyOf, optionMembers, readOptions } f
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
 import { requireProbeLimits } from './target.ts'
 
-/** The result of a test run with its start time. */
+/** The result of a test run, with its start time. */
 export interface TestRun extends ProbeResult {
   readonly at: Date
 }
 
-/** The most concurrent test runs of an organization, and starts per minute, in one process. */
+/** The maximum numbers of concurrent test runs and of starts per minute, for one organization in one process. */
 const MAX_RUNNING = 5
 const MAX_PER_MINUTE = 30
 
@@ -39,7 +39,8 @@ interface TestRuns {
 const testRunsByTools = new WeakMap<ProbeTools, TestRuns>()
 
 /**
- * Probes a monitor once in this process, even while it is paused, without storing the result. Requires a key with scope WRITE.
+ * Probes a monitor once in this process, even if it is paused, and does not store the result. Requires a key with scope
+ * WRITE.
  * @throws NotFound, Invalid for a heartbeat or a group, and Unavailable if too many test runs are active.
  */
 export async function testMonitor(ctx: MonitoringContext, id: string): Promise<TestRun> {
@@ -51,12 +52,12 @@ export async function testMonitor(ctx: MonitoringContext, id: string): Promise<T
 const testInput = z.object({ id: z.string().nullish(), ...newProbeSettings, ...optionMembers })
 
 /**
- * Probes once with unsaved options: of a new monitor, or of an edit of the monitor `id`, where null secrets stand for
- * the stored ones. Does not store the result, but counts the port as monitored, so that test runs cannot scan ports.
- * Requires a key with scope WRITE.
- * @param input as for `createMonitor` and `updateMonitor`; name and service are ignored.
- * @throws NotFound, Invalid, RateLimited when the organization used too many ports today, and Unavailable when too many
- * test runs are active.
+ * Probes once with unsaved options: those of a new monitor, or of an edit of the monitor `id`, in which null secrets
+ * stand for the stored ones. Does not store the result, but counts the port as monitored, so that test runs cannot scan
+ * ports. Requires a key with scope WRITE.
+ * @param input the same as for `createMonitor` and `updateMonitor`; the name and the service are ignored.
+ * @throws NotFound, Invalid, RateLimited when the organization has used too many ports today, and Unavailable when too
+ * many test runs are active.
  */
 export async function testOptions(ctx: MonitoringContext, input: unknown): Promise<TestRun> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -79,7 +80,7 @@ const untested = {
   GROUP: 'is a group, which has no probe',
 } as const
 
-/** @param path the input member for issues; null: the options of the kind. */
+/** Runs a test run. @param path the input member that issues name; null: the options of the kind. */
 async function run(
   ctx: MonitoringContext,
   organizationId: string,
@@ -101,7 +102,7 @@ async function run(
   }
 }
 
-/** Counts a test run. Returns a function to call when it ends. @throws Unavailable if there are too many. */
+/** Counts a test run. Returns a function to call when it ends. @throws Unavailable when there are too many. */
 function admit(tools: ProbeTools, organizationId: string, now: Date): () => void {
   const { running, started } = testRunsByTools.get(tools) ?? begin(tools)
   const end = started.left(organizationId, now) === 0 ? null : running.tryAcquire(organizationId)

@@ -5,9 +5,9 @@ import type { Organization, Prisma } from '../../generated/prisma/client.ts'
 import { pause, resume } from './pause.ts'
 
 /**
- * Applies an organization's tier to its monitors: pauses the newest ones over the limit, or resumes the oldest ones
- * that a tier paused while there is room; monitors paused by their owner stay paused. Call it in the transaction that
- * changes the tier. Returns the new events.
+ * Applies an organization's tier to its monitors. Pauses the newest ones above the limit, or resumes the oldest of
+ * those that a tier paused, up to the limit. Monitors that their owner paused stay paused. Call it in the transaction
+ * that changes the tier. Returns the new events.
  */
 export async function applyTier(tx: Context, organization: Pick<Organization, 'id' | 'tier'>): Promise<NewEvent[]> {
   const { id: organizationId, tier } = organization

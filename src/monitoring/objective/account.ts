@@ -4,9 +4,9 @@ import type { Condition, Span, Stretch } from '../uptime/uptime.ts'
 /** How time counts: good, bad, unknown, or not at all (maintenance, excluded). */
 export type Counted = 'good' | 'bad' | 'unknown' | 'maintenance' | 'excluded'
 
-/** Milliseconds by how they count. They add up to the whole span. */
+/** The milliseconds of a span, by how they count. They add up to the whole span. */
 export interface Account extends Readonly<Record<Counted, number>> {
-  /** The corrected part, however it counts. */
+  /** The milliseconds that a correction covers, regardless of how they count. */
   readonly corrected: number
 }
 
@@ -15,7 +15,7 @@ export interface CorrectedSpan extends Span {
   readonly kind: CorrectionKind
 }
 
-/** A stretch of time and how it counts. */
+/** A stretch of time, with how it counts. */
 export interface CountedStretch extends Span {
   readonly counted: Counted
   readonly isCorrected: boolean
@@ -35,9 +35,10 @@ const correctedAs = { GOOD: 'good', BAD: 'bad', EXCLUDED: 'excluded' } as const 
 >
 
 /**
- * Applies corrections to stretches. A correction takes precedence over measurements and maintenance, a later one over earlier ones.
- * Ignores corrections outside the stretches.
- * @param stretches in order, without holes. @param corrections in order of creation.
+ * Applies corrections to stretches. A correction takes precedence over measurements and maintenance, and a later
+ * correction over earlier ones. Ignores corrections outside the stretches.
+ * @param stretches contiguous stretches in order of time.
+ * @param corrections the corrections in order of creation.
  */
 export function countedStretches(
   stretches: readonly Stretch[],
@@ -59,14 +60,17 @@ export function countedStretches(
   return found
 }
 
-/** Returns the correction at a time (null: none), and until when that stays so. @param next the first that ends later. */
+/**
+ * Returns the kind of the correction at a time (null: there is none), and the time until which it applies.
+ * @param next the first correction that ends after `at`.
+ */
 function partAt(next: FlatCorrection | undefined, at: number, end: number) {
   if (next === undefined) return { until: end, kind: null }
   if (next.from > at) return { until: Math.min(end, next.from), kind: null }
   return { until: Math.min(end, next.to), kind: next.kind }
 }
 
-/** A correction that no other overlaps, in epoch milliseconds. */
+/** A correction that overlaps no other, in epoch milliseconds. */
 interface FlatCorrection {
   readonly from: number
   readonly to: number
@@ -89,7 +93,7 @@ function flattened(corrections: readonly CorrectedSpan[]): FlatCorrection[] {
   return flat.sort((one, other) => one.from - other.from)
 }
 
-/** Sums stretches within a span by how they count. */
+/** Sums up stretches within a span, by how they count. */
 export function accountOf(stretches: readonly CountedStretch[], span: Span): Account {
   const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   const [first, last] = [span.from.getTime(), span.to.getTime()]

@@ -3,7 +3,7 @@ import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
 import type { Account, CountedStretch } from './account.ts'
 import { accountOf } from './account.ts'
 
-/** 100 % in the unit of targets, thousandths of a percent: 99900 is 99.9 %. */
+/** 100 % in the unit of targets, which is a thousandth of a percent: 99900 is 99.9 %. */
 export const WHOLE = 100_000
 
 /** The verdict on an objective. */
@@ -12,26 +12,26 @@ export type ObjectiveVerdict = 'HEALTHY' | 'AT_RISK' | 'EXHAUSTED' | 'NO_DATA'
 /** The figures of an objective's window and its error budget. */
 export interface Budget extends Span {
   readonly account: Account
-  /** The good share of the known time, in percent, rounded down; null: no data. */
+  /** The good share of the known time, in percent, rounded down; null: there is no data. */
   readonly percent: number | null
   /** The known share of the counted time, in percent, rounded down; null: no time counts. */
   readonly coverage: number | null
   /** The allowed bad time, in milliseconds. */
   readonly budgetMs: number
-  /** The remaining budget, in milliseconds; negative: overspent. */
+  /** The remaining budget, in milliseconds; negative: it is overspent. */
   readonly remainingMs: number
   readonly verdict: ObjectiveVerdict
-  /** Whether the service was monitored since the window began. */
+  /** Whether the service has been monitored for the whole window. */
   readonly isFull: boolean
 }
 
-/** The input of a budget. */
+/** The data from which a budget is computed. */
 export interface BudgetQuestion {
-  /** In thousandths of a percent. */
+  /** The target, in thousandths of a percent. */
   readonly target: number
   /** The whole window, which may end after now. */
   readonly window: Span
-  /** When monitoring of the service began. */
+  /** When the monitoring of the service started. */
   readonly begunAt: Date
   readonly now: Date
 }
@@ -40,8 +40,8 @@ export interface BudgetQuestion {
 const AT_RISK_SHARE = 0.2
 
 /**
- * Computes the budget of an objective. The budget covers the whole window, including time to come and time before monitoring began.
- * Time without data, maintenance and excluded time reduce it proportionally.
+ * Computes the budget of an objective. The budget covers the whole window, including future time and the time before
+ * monitoring started. Time without data, maintenance and excluded time reduce it proportionally.
  */
 export function budgetOf(
   stretches: readonly CountedStretch[],
@@ -74,7 +74,7 @@ function verdictOf({ good, bad }: Account, budgetMs: number): ObjectiveVerdict {
   return bad > 0 && budgetMs - bad <= AT_RISK_SHARE * budgetMs ? 'AT_RISK' : 'HEALTHY'
 }
 
-/** Returns whether the known time meets a target; null: no data. */
+/** Returns whether the known time meets a target; null: there is no data. */
 export function isMet({ good, bad }: Pick<Account, 'good' | 'bad'>, target: number): boolean | null {
   return good + bad === 0 ? null : bad * WHOLE <= (WHOLE - target) * (good + bad)
 }

@@ -3,17 +3,19 @@ import type { CountedStretch } from './account.ts'
 import { accountOf } from './account.ts'
 import { WHOLE } from './budget.ts'
 
-/** The kind of a burn rate. Each is measured in a long window, and in a short one so that it ends soon after the problem. */
+/**
+ * The kind of a burn rate. Each is measured in a long window, and in a short one so that it ends soon after a problem.
+ */
 export type BurnSpeed = 'FAST' | 'SLOW' | 'STEADY'
 
-/** The rules of the SRE workbook (chapter 5): the percentage of the budget used within the long window. */
+/** The rules of the SRE workbook (chapter 5): the percentage of the budget that is used within the long window. */
 const rules = [
   { speed: 'FAST', percentOfBudget: 2, longMs: HOUR, shortMs: 5 * MINUTE },
   { speed: 'SLOW', percentOfBudget: 5, longMs: 6 * HOUR, shortMs: 30 * MINUTE },
   { speed: 'STEADY', percentOfBudget: 10, longMs: 72 * HOUR, shortMs: 6 * HOUR },
 ] as const
 
-/** The time before now that burn rates cover. */
+/** How far burn rates look back from now. */
 export const BURN_HISTORY_MS = Math.max(...rules.map(({ longMs }) => longMs))
 
 /** The burn rates in a pair of windows. */
@@ -23,16 +25,16 @@ export interface BurnRate {
   readonly shortMs: number
   /** The burn rate that counts as too fast. A rate of 1 uses up the budget in exactly the objective's window. */
   readonly threshold: number
-  /** Null: no data. */
+  /** The rate in each window; null: there is no data. */
   readonly longRate: number | null
   readonly shortRate: number | null
-  /** Whether both rates are too fast; null: unknown. */
+  /** Whether both rates are too fast; null: it is unknown. */
   readonly isBurning: boolean | null
 }
 
-/** The input of burn rates. */
+/** The data from which burn rates are computed. */
 export interface BurnQuestion {
-  /** In thousandths of a percent. */
+  /** The target, in thousandths of a percent. */
   readonly target: number
   /** The length of the objective's window. */
   readonly windowMs: number
@@ -41,9 +43,9 @@ export interface BurnQuestion {
 }
 
 /**
- * Computes the burn rates of an objective. Thresholds are scaled to its window; they are at least 1, and at most the rate of a
- * complete outage. Leaves out pairs whose long window exceeds the objective's window. A pair is unknown until the service has been
- * monitored for its long window.
+ * Computes the burn rates of an objective. Thresholds are scaled to its window; they are at least 1, and at most the
+ * rate of a complete outage. Leaves out pairs whose long window exceeds the objective's window. A pair is unknown until
+ * the service has been monitored for its long window.
  */
 export function burnRates(stretches: readonly CountedStretch[], question: BurnQuestion): BurnRate[] {
   const { windowMs, begunAt, now } = question
@@ -53,13 +55,15 @@ export function burnRates(stretches: readonly CountedStretch[], question: BurnQu
       const threshold = thresholdOf(percentOfBudget, longMs, question)
       const [longRate, shortRate] = [longMs, shortMs].map((length) => rateOf(stretches, length, question))
       const hasHistory = begunAt.getTime() <= now.getTime() - longMs
-      const isTold = hasHistory && longRate != null && shortRate != null
-      const isBurning = isTold ? longRate >= threshold && shortRate >= threshold : null
+      const isKnown = hasHistory && longRate != null && shortRate != null
+      const isBurning = isKnown ? longRate >= threshold && shortRate >= threshold : null
       return { speed, longMs, shortMs, threshold, longRate: longRate ?? null, shortRate: shortRate ?? null, isBurning }
     })
 }
 
-/** Divides only once, like `rateOf`, so that equal rates stay equal despite rounding. */
+/**
+ * Returns the threshold of a pair. Divides only once, like `rateOf`, so that equal rates stay equal despite rounding.
+ */
 function thresholdOf(percentOfBudget: number, longMs: number, { target, windowMs }: BurnQuestion): number {
   const scaled = (percentOfBudget * windowMs) / (100 * longMs)
   return Math.min(Math.max(scaled, 1), WHOLE / (WHOLE - target))
@@ -71,8 +75,8 @@ function rateOf(stretches: readonly CountedStretch[], length: number, { target, 
 }
 
 /**
- * Returns the fastest burn rate that is too fast; null: none. Unknown rates keep the previous one, so that maintenance and missing
- * data neither start nor end it.
+ * Returns the fastest burn rate that is too fast; null: there is none. An unknown rate counts as unchanged, so that
+ * maintenance and missing data neither start nor end burning.
  * @param before the previous burn rate.
  */
 export function burnSpeed(rates: readonly BurnRate[], before: BurnSpeed | null): BurnSpeed | null {

@@ -12,9 +12,9 @@ import { CorrectionKind } from '../../generated/prisma/enums.ts'
 import { findOwned } from '../../status/ownership.ts'
 import { MAX_WINDOW_DAYS } from './window.ts'
 
-/** The most corrections of a service. */
+/** The maximum number of corrections of a service. */
 const MAX_CORRECTIONS = 200
-/** The longest reason, in characters. */
+/** The maximum length of a reason, in characters. */
 export const MAX_REASON = 300
 
 /** The schema of a reason. */
@@ -35,8 +35,8 @@ const newCorrection = z
   })
 
 /**
- * Sets how a time of a service counts in objectives and reports, regardless of measurements. Later corrections win. Requires a key
- * with scope WRITE.
+ * Sets how a period of a service counts in objectives and reports, regardless of measurements. Later corrections take
+ * precedence. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the service has too many corrections.
  */
 export async function correctUptime(ctx: Context, input: unknown): Promise<UptimeCorrection> {
@@ -79,7 +79,7 @@ export function ownCorrection({ db }: Pick<Context, 'db'>, organizationId: strin
   )
 }
 
-/** Returns how to page through the corrections of an organization, with their services. */
+/** Returns the rows to page through: an organization's corrections with their services. */
 export function pageableCorrections({ db }: Pick<Context, 'db'>, organizationId: string) {
   return {
     where: { organizationId },

@@ -9,13 +9,14 @@ import { burnSpeed } from './burn-rate.ts'
 import { objectiveEvent } from './objective.ts'
 import { readBurnRates } from './standing.ts'
 
-/** How often the burn rates of an objective are checked. A claim lasts until the next check. */
+/** The interval at which the burn rates of an objective are checked. A claim lasts until the next check. */
 const INTERVAL_MS = MINUTE
 const BATCH_SIZE = 100
 
 /**
- * Checks the burn rates of due objectives. Appends an event when a budget starts to burn too fast, burns faster than before, or
- * recovers. Logs a failure and retries it after the interval. Returns when the next objective is due; null: none.
+ * Checks the burn rates of due objectives. Appends an event when a budget starts to burn too fast, burns faster than
+ * before, or recovers. Logs a failure and retries it after the interval. Returns when the next objective is due; null:
+ * none.
  */
 export function runDueObjectives(ctx: Context): Promise<Date | null> {
   return runDueTogether(ctx, {
@@ -52,14 +53,14 @@ async function judgeAll(ctx: Context, settings: Parameters<typeof readBurnRates>
   }
 }
 
-/** The fastest speed first. */
+/** The speeds, fastest first. */
 const speeds = ['FAST', 'SLOW', 'STEADY'] as const
 
 async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[]): Promise<void> {
   const speed = burnSpeed(burnRates, objective.burnSpeed)
   if (speed === objective.burnSpeed) return
   await change(ctx, objective.organizationId, async (tx) => {
-    // If another worker checked it, or it was changed, it will be checked again soon.
+    // If the objective has changed or another worker has checked it, the update does nothing: the next check is soon.
     const where = { id: objective.id, version: objective.version, burnSpeed: objective.burnSpeed }
     const isWorse =
       objective.burnSpeed === null || (speed !== null && speeds.indexOf(speed) < speeds.indexOf(objective.burnSpeed))
@@ -67,7 +68,7 @@ async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[
     const { count } = await tx.db.objective.updateMany({ where, data: { burnSpeed: speed, burningSince } })
     if (count === 0) return [undefined]
     if (speed === null) return [undefined, objectiveEvent('OBJECTIVE_RECOVERED', objective, objective.service)]
-    // No event when it burns more slowly but still too fast.
+    // There is no event if the budget burns more slowly but still too fast.
     return isWorse ? [undefined, objectiveEvent('OBJECTIVE_BURNING', objective, objective.service)] : [undefined]
   })
 }

@@ -17,13 +17,13 @@ import { findOwned } from '../../status/ownership.ts'
 import { WHOLE } from './budget.ts'
 import { MAX_WINDOW_DAYS, MIN_WINDOW_DAYS } from './window.ts'
 
-/** The most objectives of an organization. */
+/** The maximum number of objectives of an organization. */
 const maxObjectives: Readonly<Record<Tier, number>> = { FREE: 5, PRO: 50, TEAM: 500 }
 
-/** The lowest target, in percent. The highest leaves an error budget of 0.001 %. */
+/** The lowest and the highest target, in percent. The highest leaves an error budget of 0.001 %. */
 const MIN_TARGET = 50
 const MAX_TARGET = 99.999
-/** The units of a target per percent. */
+/** The number of units of a target per percent. */
 const PER_PERCENT = WHOLE / 100
 
 const target = z
@@ -92,7 +92,8 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
 }
 
 /**
- * Updates the given fields of an objective. Null days mean the calendar month. Its service stays. Requires a key with scope WRITE.
+ * Updates the given fields of an objective. A `windowDays` of null means the calendar month. The service cannot change.
+ * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict if it changed after the given version, and ManagedByFile.
  */
 export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
@@ -150,7 +151,7 @@ function requireHistory(tier: Tier, windowDays: number | null): void {
     ])
 }
 
-/** Returns how to page through the objectives of an organization, with their services. */
+/** Returns the rows to page through: an organization's objectives with their services. */
 export function pageableObjectives({ db }: Pick<Context, 'db'>, organizationId: string) {
   return {
     where: { organizationId },

@@ -19,7 +19,7 @@ export interface Standing extends Budget {
   readonly burnRates: readonly BurnRate[]
 }
 
-/** The fields of an objective that its status depends on. */
+/** The fields of an objective on which its status depends. */
 type Measured = Pick<Objective, 'id' | 'serviceId' | 'target' | 'windowDays' | 'timeZone'>
 
 /** Reads the status of objectives of an organization, by id. Runs six statements for any number of them. */
@@ -80,10 +80,10 @@ async function readEach<T>(
   return found
 }
 
-/** A correction in the form for arithmetic. */
+/** A stored correction, also as a span. */
 type Correction = UptimeCorrection & CorrectedSpan
 
-/** Reads the corrections of services that begin before a time, in order of creation, by service id. */
+/** Reads the corrections of services that start before a time, in order of creation, by service id. */
 export async function readCorrections(
   db: Database,
   serviceIds: readonly string[],

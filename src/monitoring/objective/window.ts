@@ -4,7 +4,7 @@ import type { Span } from '../uptime/uptime.ts'
 
 /** The window of an objective. */
 export interface ObjectiveWindow {
-  /** The days of 24 hours of a rolling window; null: the calendar month. */
+  /** The length of a rolling window, in days of 24 hours; null: the calendar month. */
   readonly windowDays: number | null
   /** The time zone of calendar months. */
   readonly timeZone: string
@@ -14,13 +14,16 @@ export interface ObjectiveWindow {
 export const MIN_WINDOW_DAYS = 1
 export const MAX_WINDOW_DAYS = 366
 
-/** Returns the whole window that contains a time. A rolling window ends then, a calendar month later. */
+/** Returns the whole window that contains a time. A rolling window ends at that time, a calendar month later. */
 export function windowAt({ windowDays, timeZone }: ObjectiveWindow, now: Date): Span {
   if (windowDays !== null) return { from: new Date(now.getTime() - windowDays * DAY), to: now }
   return monthAt(timeZone, now)
 }
 
-/** Returns the calendar month of a time in a time zone. Months are contiguous, and an hour longer or shorter if clocks change. */
+/**
+ * Returns the calendar month of a time in a time zone. Months are contiguous; a month in which clocks change is an hour
+ * longer or shorter.
+ */
 export function monthAt(timeZone: string, at: Date): Span {
   const day = dayIn(timeZone, at)
   return monthOf(timeZone, day.getUTCFullYear(), day.getUTCMonth() + 1)

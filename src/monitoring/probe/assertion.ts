@@ -20,7 +20,7 @@ export interface ExpectedHeader {
   readonly absent: boolean
 }
 
-/** Returns how a response fails an assertion about a header; null: it passes. Joins repeated headers by commas. */
+/** Returns how a response fails an assertion about a header; null: it passes. Joins repeated headers with commas. */
 export async function headerFailure(
   { name, equals, matches, absent }: ExpectedHeader,
   { headers }: Answer,
@@ -45,9 +45,9 @@ export function isExpectedStatus(expected: readonly string[], status: number): b
 }
 
 /**
- * Returns whether the read part of a body has the keyword.
+ * Returns whether the part of a body that was read has the keyword.
  * @param owner the organization, which shares the thread for regular expressions with others.
- * @throws Unavailable or TaskTimeout if the thread is too busy or takes too long; PatternRefused.
+ * @throws Unavailable or TaskTimeout when the thread is too busy or takes too long, and PatternRefused.
  */
 export async function hasKeyword({ text, isRegex }: Keyword, answer: Answer, owner: string): Promise<boolean> {
   const body = textOf(answer)
@@ -64,7 +64,7 @@ export function keywordFailure({ text, absent, isRegex }: Keyword, answer: Answe
     return `The response is encoded with ${oneLine(encoding, 40)}, which cannot be searched for the keyword`
   return answer.complete
     ? `The response does not ${have} ${quoted(text)}`
-    : `The first ${sizeOf(answer)} of the response do not ${have} ${quoted(text)}; the rest is not read`
+    : `The first ${sizeOf(answer)} of the response do not ${have} ${quoted(text)}; the rest was not read`
 }
 
 /** Returns why it is unknown whether a body passes the keyword assertion; null: it is known. */
@@ -74,7 +74,7 @@ export function keywordUncertainty({ text, absent }: Pick<Keyword, 'text' | 'abs
   if (encoding !== null)
     return `Unknown whether the response contains ${quoted(text)}: it is encoded with ${oneLine(encoding, 40)}`
   if (answer.complete) return null
-  return `Unknown whether the response contains ${quoted(text)}: its first ${sizeOf(answer)} do not, and the rest is not read`
+  return `Unknown whether the response contains ${quoted(text)}: its first ${sizeOf(answer)} do not, and the rest was not read`
 }
 
 function sizeOf({ body }: Answer): string {
@@ -90,7 +90,7 @@ function sizeOf({ body }: Answer): string {
 /**
  * Returns how a body fails the assertion; null: it passes.
  * @param owner the organization, which shares the thread for long texts with others.
- * @throws Unavailable or TaskTimeout if the thread is too busy or the text takes too long.
+ * @throws Unavailable or TaskTimeout when the thread is too busy or the text takes too long.
  */
 export async function jsonFailure(assertion: JsonAssertion, answer: Answer, owner: string): Promise<string | null> {
   const encoding = unsupportedEncoding(answer.headers)

@@ -10,7 +10,7 @@ import type { Probe, ProbeRun } from './probe.ts'
 const listIds = blacklists(undefined).map(({ id }) => id)
 
 const options = z.strictObject({
-  /** An IP address or a domain, in canonical spelling. */
+  /** An IP address or a domain, in canonical form. */
   target: z.string().transform((text, ctx) => {
     try {
       const target = parseTarget(text)
@@ -53,13 +53,13 @@ export const blacklist: Probe<typeof options> = {
   },
 }
 
-/** Returns whether a name does not exist; the answer is cached from the check. */
+/** Returns whether a name does not exist. The answer is in the cache after the check. */
 async function isNonexistent(name: string, { tools, signal }: ProbeRun): Promise<boolean> {
   const answer = await tools.checker.lookup.dns.query(name, 'A', { signal })
   return answer.kind === 'none' && answer.nxdomain
 }
 
-/** A list's answer about the target, or about an address that it resolves to. */
+/** A list's answer about the target, or about an address of the target. */
 interface Answer {
   readonly id: string
   readonly result: BlacklistResult
@@ -76,8 +76,8 @@ function answersIn(report: Report): Omit<Answer, 'id'>[] {
 }
 
 /**
- * Judges the answers. A list that refuses or fails neither lists nor clears the target: it starts no outage and ends
- * none. A list without IPv6 data has not failed.
+ * Derives a result from the answers. A list that refuses or fails neither lists nor clears the target, so it neither
+ * starts nor ends an outage. A list without IPv6 data has not failed.
  */
 function judgeAnswers(
   all: readonly Answer[],
@@ -89,7 +89,7 @@ function judgeAnswers(
   const listings = counted.filter(isHeld)
   const failures = counted.filter(({ result }) => result.error !== null)
   const detail = { listedOn: idsOf(listings), failedLists: idsOf(failures) }
-  if (listings.length > 0) return probeResult('DOWN', `Listed on ${placesOf(listings)}`, { detail })
+  if (listings.length > 0) return probeResult('DOWN', `Listed on ${describeListings(listings)}`, { detail })
 
   const unknown = `no usable answer from ${namesOf(failures)}`
   if (counted.length > 0 && failures.length === counted.length)
@@ -103,16 +103,16 @@ function judgeAnswers(
   const policies = counted.filter(({ result }) => result.policy)
   const known = all.filter(({ id, result }) => acknowledged.has(id) && result.listed)
   const remarks = [
-    `${policies.length > 0 ? 'Accused by' : 'Listed on'} none of ${countOf(idsOf(counted).length - detail.failedLists.length)}`,
-    ...(policies.length > 0 ? [placesOf(policies)] : []),
-    ...(known.length > 0 ? [`acknowledged: ${placesOf(known)}`] : []),
+    `${policies.length > 0 ? 'Reported for abuse by' : 'Listed on'} none of ${countOf(idsOf(counted).length - detail.failedLists.length)}`,
+    ...(policies.length > 0 ? [describeListings(policies)] : []),
+    ...(known.length > 0 ? [`acknowledged: ${describeListings(known)}`] : []),
     ...(failures.length > 0 ? [unknown] : []),
     ...(isUnresolved ? ['its addresses could not be resolved'] : []),
   ]
   return probeResult('UP', remarks.join('; '), { detail })
 }
 
-/** Returns whether a listing counts; a policy entry for a domain's web server does not. */
+/** Returns whether a listing counts. A policy entry for an address of a domain does not: it may be a web server. */
 function isHeld({ result, address }: Answer): boolean {
   return result.listed && !(result.policy && address !== null)
 }
@@ -125,8 +125,8 @@ function namesOf(answers: readonly Answer[]): string {
   return [...new Set(answers.map(({ result }) => result.name))].join(', ')
 }
 
-/** Names the lists, each with the listed address unless that is the target. */
-function placesOf(answers: readonly Answer[]): string {
+/** Names the lists, each with the listed address if it is not the target. */
+function describeListings(answers: readonly Answer[]): string {
   const place = ({ result: { name, policy }, address }: Answer) => {
     const more = [address, policy ? 'policy entry' : null].filter((part) => part !== null)
     return more.length > 0 ? `${name} (${more.join(', ')})` : name
@@ -142,7 +142,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Runs `work` with a signal that aborts at the deadline; lists that have not answered then count as failed. */
+/** Runs `work` with a signal that aborts at the deadline. Lists that have not answered by then count as failed. */
 async function withinLimits<T>({ timeoutMs, signal }: ProbeRun, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   const end = () => ending.abort()

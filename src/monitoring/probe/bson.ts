@@ -1,4 +1,4 @@
-/** A value that `writeDocument` supports: JSON, and bytes. */
+/** A value that `writeDocument` supports: JSON or bytes. */
 export type BsonValue = string | number | boolean | null | Buffer | readonly BsonValue[] | BsonDocument
 
 /** A document that `writeDocument` supports. */
@@ -6,7 +6,7 @@ export interface BsonDocument {
   readonly [name: string]: BsonValue
 }
 
-/** Encodes a document (BSON 1.1). Integers up to 32 bits become int32, other numbers double. */
+/** Encodes a document (BSON 1.1). Integers of up to 32 bits become int32, other numbers double. */
 export function writeDocument(document: BsonDocument): Buffer {
   const elements = Object.entries(document).map(([name, value]) => writeElement(name, value))
   const length = Buffer.alloc(4)
@@ -52,7 +52,7 @@ const END = 0
 
 type ReadValue = number | boolean | string | Buffer
 
-/** Decodes the members of a document that are numbers, booleans, texts or bytes. Null if the document is invalid. */
+/** Decodes the members of a document that are numbers, booleans, texts or bytes; null: the document is invalid. */
 export function readDocument(document: Buffer): ReadonlyMap<string, ReadValue> | null {
   const members = new Map<string, ReadValue>()
   try {
@@ -70,7 +70,7 @@ export function readDocument(document: Buffer): ReadonlyMap<string, ReadValue> |
     }
     return members
   } catch (error) {
-    // The document ends within an element.
+    // The document ends inside an element.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -84,7 +84,7 @@ function readValue(document: Buffer, type: number, at: number, size: number): Re
   return type === 0x10 ? document.readInt32LE(at) : null
 }
 
-/** The size in bytes of the types that have a fixed one: an id, a boolean, a date, null, and numbers. */
+/** The sizes in bytes of types with a fixed size: numbers, dates, ids, booleans and null. */
 const sizes: ReadonlyMap<number, number> = new Map([
   ...([0x01, 0x09, 0x11, 0x12] as const).map((type) => [type, 8] as const),
   [0x07, 12],
@@ -94,7 +94,7 @@ const sizes: ReadonlyMap<number, number> = new Map([
   [0x13, 16],
 ])
 
-/** Returns the size of a value in bytes. Null for an unknown type or a truncated value. */
+/** Returns the size of a value in bytes; null: the type is unknown or the value is truncated. */
 function sizeOf(document: Buffer, type: number, at: number): number | null {
   const size = sizes.get(type)
   if (size !== undefined) return size

@@ -6,7 +6,7 @@ const CERTIFICATE = 'TLS certificate'
 /** Returns whether a probe message reports a certificate that has expired or will soon. */
 export const isCertificateProblem = (message: string): boolean => message.startsWith(`${CERTIFICATE} expire`)
 
-/** Describes when a trusted certificate expires. Null if that is not soon. */
+/** Describes when a trusted certificate expires; null: not soon. */
 export function expirySoon(
   { verifyCertificate, certificateDays }: { readonly verifyCertificate: boolean; readonly certificateDays: number },
   certificate: Certificate | null,
@@ -17,7 +17,7 @@ export function expirySoon(
   return leftMs < certificateDays * DAY ? `${CERTIFICATE} expires ${inDays(leftMs)}` : null
 }
 
-/** Describes how long ago the certificate expired. Null if it has another problem. */
+/** Describes how long ago a certificate expired; null: it has another problem or none. */
 export function expired(certificate: Certificate | null, now: Date): string | null {
   const agoMs = now.getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
   if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProbeResult } from '../result/probe-result.ts'
 
-/** Options that several kinds share. They are applied after the probe. */
+/** The options that several kinds share. They are applied after the probe. */
 export const commonOptions = {
   /** A slower response makes the monitor DOWN. */
   downAboveMs: z.int().min(1).max(30_000).optional(),
@@ -24,6 +24,6 @@ export function judgeCommon(result: ProbeResult, { downAboveMs, inverted = false
       : result
   if (!inverted || judged.outcome === 'UNKNOWN') return judged
   return judged.outcome === 'DOWN'
-    ? { ...judged, outcome: 'UP', message: `Fails, as it should: ${judged.message}`, suspect: null }
-    : { ...judged, outcome: 'DOWN', message: `Succeeds, and should not: ${message}` }
+    ? { ...judged, outcome: 'UP', message: `Failed as expected: ${judged.message}`, suspect: null }
+    : { ...judged, outcome: 'DOWN', message: `Succeeded unexpectedly: ${message}` }
 }

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import { SECOND } from '../../core/time.ts'
 
-/** The most unprocessed bytes. */
+/** The maximum number of unprocessed bytes. */
 const MAX_BYTES = 16 * 1024
 
 /** A failed conversation with a server. The message describes the server's behaviour. */
-export class Trouble extends Error {
-  override readonly name = 'Trouble'
-  /** Whether the failure is only that the probe was aborted. */
+export class ConversationError extends Error {
+  override readonly name = 'ConversationError'
+  /** Whether the only failure is that the probe was aborted. */
   readonly isAborted: boolean
 
   constructor(message: string, isAborted = false) {
@@ -16,12 +16,12 @@ export class Trouble extends Error {
   }
 }
 
-/** Reads what a server sends, in parts and within limits. */
+/** Exchanges data with a server, within limits. */
 export interface Conversation {
   send(data: string | Buffer): void
-  /** Returns the next bytes. @throws Trouble. */
+  /** Returns the next bytes. @throws ConversationError. */
   bytes(count: number): Promise<Buffer>
-  /** Returns the text up to and including an end, as Latin-1. @throws Trouble. */
+  /** Returns the text up to and including `end`, decoded as Latin-1. @throws ConversationError. */
   until(end: string): Promise<string>
 }
 
@@ -34,15 +34,15 @@ export function converse(
   { leftMs, timeoutMs, signal }: { readonly leftMs: number; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Conversation & { stop(): void } {
   let received = Buffer.alloc(0)
-  let trouble: Trouble | null = null
+  let trouble: ConversationError | null = null
   let wake = () => {}
   const end = (message: string, isAborted = false) => {
-    trouble ??= new Trouble(message, isAborted)
+    trouble ??= new ConversationError(message, isAborted)
     wake()
   }
   const onData = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
-    if (received.length > MAX_BYTES) end('The server sends more than 16 KiB at once')
+    if (received.length > MAX_BYTES) end('The server sent more than 16 KiB at once')
     else wake()
   }
   const onClose = () => end('The server closed the connection')
@@ -54,7 +54,7 @@ export function converse(
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()
 
-  /** Takes as many bytes as `ready` returns. It returns -1 until enough bytes have arrived. */
+  /** Takes as many bytes as `ready` returns, which returns -1 until enough bytes have arrived. */
   async function take(ready: () => number): Promise<Buffer> {
     for (;;) {
       const count = trouble?.isAborted ? -1 : ready()

@@ -36,14 +36,14 @@ const RESOLVER_FORMS =
 
 const options = z
   .strictObject({
-    /** A name to query, or an address for its reverse name. */
+    /** The name to query, or an address, which stands for its reverse name. */
     name: hostText,
     recordType: z.enum(queryTypes).default('A'),
     /** Records as in a zone file, where MX may omit the preference; empty: any. */
     expected: z.array(z.string().trim().min(1, 'must not be blank').max(1000)).max(20).default([]),
-    /** EXACT: these and no others, in any order. CONTAINS: at least these. */
+    /** EXACT: the records must be the expected ones, in any order. CONTAINS: there may be others too. */
     match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
-    /** An address, or the URL of a resolver over TLS or HTTPS; absent: our own resolvers. */
+    /** The address of a resolver, or its URL for TLS or HTTPS; absent: our own resolvers. */
     resolver: resolver.optional(),
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
@@ -65,7 +65,7 @@ const families: Partial<Record<RecordType, 4 | 6>> = { A: 4, AAAA: 6 }
 
 export type DnsOptions = z.output<typeof options>
 
-/** Queries records without the cache, and compares them. */
+/** Queries records, bypassing the cache, and compares them with the expected ones. */
 export const dns: Probe<typeof options> = {
   kind: 'DNS',
   options,
@@ -84,7 +84,7 @@ export const dns: Probe<typeof options> = {
     const [refused] = dnsRefusals(given, run.tools.allowPrivate)
     if (refused) return probeResult('UNKNOWN', `Not queried: ${refused.path.join('.')} ${refused.message}`)
     if (given.resolver !== undefined && !(await awaitResolverSlot(given.resolver, run))) {
-      return probeResult('UNKNOWN', `Not queried: too many probes of the resolver ${given.resolver} were due at once`)
+      return probeResult('UNKNOWN', `Not queried: too many probes of the resolver ${given.resolver} at once`)
     }
     const started = performance.now()
     const asked = await (given.resolver === undefined
@@ -99,7 +99,7 @@ export const dns: Probe<typeof options> = {
 }
 
 /**
- * Returns why valid options are not allowed: tenants may query only public DNS, and blacklists have a separate kind.
+ * Returns why valid options are not allowed: tenants may only query public DNS, and blacklists have a separate kind.
  */
 function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
   const asked = questionOf(given)
@@ -120,7 +120,7 @@ function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
       },
     ]
   }
-  // Blacklists limit our queries per day, which blacklist checks count.
+  // Blacklists limit our queries per day. Only blacklist checks count them.
   const list = lists.find(({ publicZone }) => `.${asked}`.endsWith(`.${publicZone}`))
   return list
     ? [{ path: ['name'], message: `must not be a blacklist: use a monitor of kind BLACKLIST (${list.name})` }]
@@ -140,9 +140,7 @@ type Answered = Exclude<DnsResult, DnsFailure>
 /** A name that every resolver answers itself (RFC 6761 §6.3). */
 const CONTROL = 'localhost'
 
-/**
- * Queries our own resolvers. If they do not answer, the target is DOWN only if they answer another query.
- */
+/** Queries our own resolvers. If they do not answer, the target is DOWN only if they answer a control query. */
 async function queryOwnResolvers(
   given: DnsOptions,
   { tools, timeoutMs, signal }: ProbeRun,
@@ -160,13 +158,13 @@ async function queryOwnResolvers(
     case 'timeout':
       return responded(await control.outcome)
         ? probeResult('DOWN', `No answer for ${asked} within ${seconds(timeoutMs)}`, { suspect: asked })
-        : probeResult('UNKNOWN', 'Our own DNS resolvers do not answer')
+        : probeResult('UNKNOWN', 'Our own DNS resolvers did not answer')
     case 'malformed':
       return probeResult('UNKNOWN', `Our own DNS resolvers returned an unreadable response for ${asked}`)
     case 'refused':
-      return probeResult('UNKNOWN', 'Our own DNS resolvers refuse to answer (REFUSED)')
+      return probeResult('UNKNOWN', 'Our own DNS resolvers refused to answer (REFUSED)')
     default:
-      return probeResult('UNKNOWN', 'Our own DNS resolvers cannot be reached')
+      return probeResult('UNKNOWN', 'Our own DNS resolvers are unreachable')
   }
 }
 
@@ -174,7 +172,7 @@ function responded(result: DnsResult | null): boolean {
   return result !== null && (result.kind !== 'failed' || result.reason === 'servfail' || result.reason === 'refused')
 }
 
-/** Starts `work` after `ms` milliseconds. If it is cancelled before, its outcome is null. */
+/** Starts `work` after `ms` milliseconds. If it is cancelled before that, its outcome is null. */
 function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: Promise<T | null>; cancel(): void } {
   let cancel = () => {}
   const outcome = new Promise<T | null>((resolve) => {
@@ -188,15 +186,15 @@ function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: 
 }
 
 /**
- * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether the probe was
- * admitted.
+ * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether the limit
+ * admits the probe.
  */
 async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }: ProbeRun): Promise<boolean> {
   const address = parseDnsServer(resolver)?.address
   return address === undefined || tools.outbound.awaitConnectionSlot(address, { waitMs, signal })
 }
 
-/** Queries the resolver that the owner configured, which is the target of such a monitor. */
+/** Queries the resolver that the owner configured. It is the target of the monitor. */
 async function queryNamedResolver(given: DnsOptions, resolver: string, run: ProbeRun): Promise<Answered | ProbeResult> {
   const { tools, timeoutMs, signal } = run
   const encrypted = parseEncryptedResolver(resolver)
@@ -214,7 +212,7 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
   try {
     const result = await client.query(questionOf(given), given.recordType, { signal })
     if (result.kind !== 'failed') return result
-    // No socket or no route, such as to IPv6 on an IPv4-only machine.
+    // There is no socket or no route, such as to an IPv6 address from a machine that only has IPv4.
     if (result.reason === 'unreachable' && client.statistics.sent === 0) {
       return probeResult('UNKNOWN', `Our machine has no route to the resolver ${resolver}`)
     }
@@ -234,7 +232,7 @@ function failures(timeoutMs: number): Partial<Record<DnsFailure['reason'], strin
     refused: 'refused to answer (REFUSED)',
     servfail: 'gave no usable answer (SERVFAIL)',
     malformed: 'returned an unreadable response',
-    unreachable: 'cannot be reached',
+    unreachable: 'is unreachable',
   }
 }
 
@@ -253,7 +251,7 @@ function judgeRecords(
   if (given.resolver === undefined && !allowPrivate && families[recordType] && values.some(isPrivate)) {
     return probeResult(
       'UNKNOWN',
-      `${subject} resolves to private addresses, which are compared only with a resolver that you name`,
+      `${subject} resolves to private addresses, which are only compared if you name a resolver`,
     )
   }
   const has = new Map(values.map((value) => [comparable(recordType, value), shorten(value)]))
@@ -277,7 +275,7 @@ function judgeRecords(
   return probeResult('UP', `${recordType} ${[...has.values()].join(', ')}`, measured)
 }
 
-/** Returns whether an address may reveal the network of our own resolvers. */
+/** Returns whether an address may reveal details of the network of our own resolvers. */
 function isPrivate(address: string): boolean {
   return !isPublic(address) && !isDocumentation(address)
 }
@@ -286,7 +284,7 @@ function isPrivate(address: string): boolean {
 const MAX_RECORDS = 20
 const shorten = (value: string) => oneLine(value, 300)
 
-/** Normalizes a record's value: only TXT records are case-sensitive. */
+/** Normalizes a record's value for comparison. Only TXT records are case-sensitive. */
 function comparable(type: RecordType, value: string): string {
   if (type === 'TXT') return joinedStrings(value)
   if (families[type] !== undefined) return parseAddress(value) ?? value
@@ -298,7 +296,7 @@ function comparable(type: RecordType, value: string): string {
     .trim()
 }
 
-/** Returns the host of a comparable MX record; other records stay as they are. */
+/** Returns the host of a normalized MX record. Returns other records unchanged. */
 const withoutPreference = (type: RecordType, value: string) => (type === 'MX' ? value.replace(/^\d+( |$)/, '') : value)
 
 /** Joins the quoted strings of a TXT record in a zone file (RFC 1035 §5.1). */

@@ -25,7 +25,7 @@ const options = z.strictObject({
   warnDays: z.int().min(0).max(365).default(30),
 })
 
-/** Statuses of a domain that is lost or removed from the DNS (RFC 8056 §2). */
+/** The statuses of domains that are lost or removed from the DNS (RFC 8056 §2). */
 const lost = ['redemption period', 'pending delete', 'client hold', 'server hold']
 
 /** Queries the registry of a domain for the expiry of its registration (RDAP). */
@@ -38,7 +38,7 @@ export const domain: DescribedProbe<typeof options> = {
     options: {
       domain: {
         label: 'Domain',
-        description: 'The domain. For a subdomain, its registrable domain is checked.',
+        description: 'The domain. For a subdomain, the monitor checks its registrable domain.',
         hint: 'For example, example.com.',
       },
       warnDays: {
@@ -53,7 +53,7 @@ export const domain: DescribedProbe<typeof options> = {
   defaultIntervalSeconds: 3600,
   smallest: { domain: 'example.com' },
   subject: 'domain',
-  // The owner does not choose the registry, and the client limits queries to it.
+  // The owner does not choose the registry, and the RDAP client limits queries to it.
   target: () => null,
   async run(given, run) {
     const { tools, timeoutMs, signal, waitMs = 0 } = run
@@ -73,8 +73,9 @@ export function judgeRegistration(
   if (registration.kind === 'missing') return probeResult('DOWN', `The registry has no registration of ${name}`)
   const { expiresAt, statuses } = registration
   const problem = statuses.find((status) => lost.includes(status.toLowerCase()))
-  if (problem !== undefined) return probeResult('DOWN', `The registry says of ${name}: ${problem.toLowerCase()}`)
-  if (expiresAt === null) return probeResult('UNKNOWN', `The registry does not say when ${name} expires`)
+  if (problem !== undefined)
+    return probeResult('DOWN', `The registry reports the status of ${name} as ${problem.toLowerCase()}`)
+  if (expiresAt === null) return probeResult('UNKNOWN', `The registry does not report when ${name} expires`)
   const leftMs = expiresAt.getTime() - now.getTime()
   const day = expiresAt.toISOString().slice(0, 10)
   if (leftMs <= 0) return probeResult('DOWN', `The registration of ${name} expired on ${day}`)

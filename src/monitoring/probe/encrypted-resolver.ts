@@ -5,11 +5,11 @@ import { answersQuery, encodeQuery, readReply } from '../../network/dns/message.
 import { readHost } from '../../network/outbound/host.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
-import { converse, Trouble } from './conversation.ts'
+import { ConversationError, converse } from './conversation.ts'
 import { unreachableResult } from './host.ts'
 import type { ProbeRun, Target } from './probe.ts'
 
-/** A resolver over TLS (RFC 7858) or HTTPS (RFC 8484), whose certificate must be trusted. */
+/** A resolver over TLS (RFC 7858) or HTTPS (RFC 8484). Its certificate must be trusted. */
 export interface EncryptedResolver extends Target {
   readonly transport: 'tls' | 'https'
   /** The normalized URL. */
@@ -19,12 +19,12 @@ export interface EncryptedResolver extends Target {
 /** The port of DNS over TLS (RFC 7858 §3.1). */
 const TLS_PORT = 853
 
-/** The longest DNS message, in bytes (RFC 8484 §6). */
+/** The maximum length of a DNS message, in bytes (RFC 8484 §6). */
 const MAX_MESSAGE_BYTES = 65_535
 
 const MEDIA_TYPE = 'application/dns-message'
 
-/** Parses `tls://host`, `tls://host:port` or `https://host/path`. Null if it is invalid. */
+/** Parses `tls://host`, `tls://host:port` or `https://host/path`; null: the text is invalid. */
 export function parseEncryptedResolver(text: string): EncryptedResolver | null {
   const [, scheme = '', rest = ''] = /^(tls|https):\/\/(.+)$/is.exec(text) ?? []
   // The URL parser does not know `tls://`, so both schemes are parsed as https.
@@ -36,14 +36,14 @@ export function parseEncryptedResolver(text: string): EncryptedResolver | null {
 }
 
 function overHttps(url: URL, host: string): EncryptedResolver {
-  // The default path, as in the examples of RFC 8484.
+  // The default path is that of the examples in RFC 8484.
   if (url.pathname === '/' && url.search === '') url.pathname = '/dns-query'
   return { transport: 'https', host, port: Number(url.port) || null, url: url.href.replace(/#.*$/, '') }
 }
 
 function overTls({ hostname, port: given, pathname, search, hash }: URL, host: string, rest: string) {
   if (pathname !== '/' || search !== '' || hash !== '') return null
-  // The URL parser drops port 443, even if it was given.
+  // The URL parser removes port 443, even if it was given.
   const port = Number(given) || (/:0*443\/?$/.test(rest) ? 443 : TLS_PORT)
   return { transport: 'tls', host, port, url: `tls://${hostname}${port === TLS_PORT ? '' : `:${port}`}` } as const
 }
@@ -76,7 +76,7 @@ async function queryOverTls(
     const size = (await conversation.bytes(2)).readUInt16BE()
     return readAnswer(await conversation.bytes(size), query, question)
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error
+    if (!(error instanceof ConversationError)) throw error
     return error.isAborted
       ? probeResult('UNKNOWN', error.message)
       : probeResult('DOWN', `The resolver ${url} gave no answer: ${error.message}`)
@@ -107,7 +107,7 @@ async function queryOverHttps(
   return readAnswer(body, query, question)
 }
 
-/** Decodes an answer, which must not be truncated because there is no other transport for the rest. */
+/** Decodes an answer. It must not be truncated, because there is no other transport for the rest. */
 function readAnswer(message: Buffer, query: Buffer, question: Question): DnsResult {
   const reply = answersQuery(message, query) ? readReply(message, question) : 'truncated'
   return reply === 'truncated' ? malformed : reply

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { callHttp2, type Http2Answer } from '../../network/outbound/http2.ts'
 import { oneLine } from '../result/probe-result.ts'
-import { Trouble } from './conversation.ts'
+import { ConversationError } from './conversation.ts'
 import { type ClientConnection, clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
-/** The longest answer to read, in bytes. A complete one has about ten. */
+/** The maximum length of an answer, in bytes. A usual one has about ten. */
 const MAX_BODY_BYTES = 1024
 
 const options = z.strictObject({
@@ -42,7 +42,7 @@ const codes = [
   'UNAUTHENTICATED',
 ]
 
-/** Checks the health of a service by gRPC's health checking protocol (grpc/doc/health-checking.md). */
+/** Checks the health of a service with gRPC's health checking protocol (grpc/doc/health-checking.md). */
 export const grpc = clientProbe({
   kind: 'GRPC',
   options,
@@ -67,12 +67,12 @@ export const grpc = clientProbe({
   },
 })
 
-/** Requests the health of a service. @throws Trouble without an HTTP answer. */
+/** Requests the health of a service. @throws ConversationError when there is no HTTP answer. */
 async function ask(
   { socket, leftMs, end }: ClientConnection,
   { origin, service }: { readonly origin: string; readonly service: string },
 ): Promise<Http2Answer> {
-  const tooMuch = () => end('The server sends more than 256 KiB')
+  const onExcess = () => end('The server sent more than 256 KiB')
   const answer = await callHttp2(socket, origin, {
     headers: {
       ':method': 'POST',
@@ -84,11 +84,11 @@ async function ask(
     },
     body: requestOf(service),
     maxBodyBytes: MAX_BODY_BYTES,
-    tooMuch,
+    onExcess,
   })
-  if (answer === 'closed') throw new Trouble('The server closed the connection')
-  if (answer === 'protocol') throw new Trouble('The server does not speak HTTP/2')
-  if (answer === 'too long') throw new Trouble('The server does not speak gRPC: its answer is too long')
+  if (answer === 'closed') throw new ConversationError('The server closed the connection')
+  if (answer === 'protocol') throw new ConversationError('The server does not speak HTTP/2')
+  if (answer === 'too long') throw new ConversationError('The server does not speak gRPC: its answer is too long')
   return answer
 }
 
@@ -101,31 +101,33 @@ function requestOf(service: string): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-/** Encodes a variable-length integer: seven bits per byte, lowest first; the eighth bit marks that more follow. */
+/** Encodes a variable-length integer: seven bits per byte, lowest first. The eighth bit is set if more bytes follow. */
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]
 }
 
-/** Returns the message for a healthy answer. @throws Trouble for any other answer. */
+/** Returns the message of a healthy answer. @throws ConversationError for any other answer. */
 function judge({ headers, trailers, body }: Http2Answer, service: string): string {
   if (headers[':status'] !== undefined && Number(headers[':status']) !== 200)
-    throw new Trouble(`HTTP ${headers[':status']} instead of 200`)
+    throw new ConversationError(`HTTP ${headers[':status']} instead of 200`)
   if (!String(headers['content-type']).startsWith('application/grpc'))
-    throw new Trouble('The server does not speak gRPC')
+    throw new ConversationError('The server does not speak gRPC')
   const status = Number(trailers['grpc-status'] ?? headers['grpc-status'] ?? NaN)
   if (status !== 0)
-    throw new Trouble(refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service))
+    throw new ConversationError(
+      refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service),
+    )
   const state = stateOf(body)
   if (state === 1) return 'SERVING'
   const name = states[state] ?? `in the unknown state ${state}`
-  throw new Trouble(service === '' ? `The server is ${name}` : `${service} is ${name}`)
+  throw new ConversationError(service === '' ? `The server is ${name}` : `${service} is ${name}`)
 }
 
 function refusal(status: number, message: string, service: string): string {
-  if (Number.isNaN(status)) return 'The server does not speak gRPC: it ends without a status'
+  if (Number.isNaN(status)) return 'The server does not speak gRPC: it sent no status'
   if (status === 5) return `The server has no service ${service}`
   if (status === 12) return 'The server has no health service (grpc.health.v1)'
-  return oneLine(`The server refuses: ${codes[status] ?? `code ${status}`} ${decoded(message)}`, 300)
+  return oneLine(`The server refused: ${codes[status] ?? `code ${status}`} ${decoded(message)}`, 300)
 }
 
 function decoded(text: string): string {
@@ -136,12 +138,12 @@ function decoded(text: string): string {
   }
 }
 
-/** Decodes `HealthCheckResponse.status`, field 1; absent: 0. @throws Trouble for another message. */
+/** Decodes `HealthCheckResponse.status`, field 1; absent: 0. @throws ConversationError for any other message. */
 function stateOf(body: Buffer): number {
   const length = body.length < 5 ? -1 : body.readUInt32BE(1)
-  if (body[0] !== 0 || length !== body.length - 5) throw new Trouble('The server does not speak gRPC')
+  if (body[0] !== 0 || length !== body.length - 5) throw new ConversationError('The server does not speak gRPC')
   if (length === 0) return 0
   const [, , , , , tag, state = 128] = body
-  if (tag !== 0x08 || state > 127) throw new Trouble('The server does not answer a health check')
+  if (tag !== 0x08 || state > 127) throw new ConversationError('The server does not answer a health check')
   return state
 }

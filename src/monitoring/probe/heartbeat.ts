@@ -15,9 +15,11 @@ const schedule = z
 
 const options = z
   .strictObject({
-    /** How late a job may report after its interval or scheduled time, in seconds, for start delay and run time. */
+    /**
+     * How late a job may report after its interval or scheduled time, in seconds. Covers a late start and the run time.
+     */
     graceSeconds: z.int().min(0).max(86_400).default(300),
-    /** When the job runs, as a cron expression that replaces the interval. */
+    /** A cron expression for when the job runs. It replaces the interval. */
     schedule: schedule.optional(),
     /** The time zone of the schedule. */
     timeZone: zoneName.optional(),
@@ -30,10 +32,10 @@ const options = z
   })
   .superRefine(({ schedule, timeZone }, issues) => {
     if (timeZone !== undefined && schedule === undefined)
-      issues.addIssue({ code: 'custom', path: ['timeZone'], message: 'must come with a schedule' })
+      issues.addIssue({ code: 'custom', path: ['timeZone'], message: 'must be given with a schedule' })
   })
 
-/** The kind without a probe, whose job reports. */
+/** The kind that waits for a job to report. It has no probe. */
 export const heartbeat: KindRules<typeof options> = {
   kind: 'HEARTBEAT',
   options,

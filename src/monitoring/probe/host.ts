@@ -6,7 +6,7 @@ import type { Failure } from '../../network/outbound/outbound.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 
-/** A host name, or an address in any spelling; normalized. */
+/** The schema of a host name, or of an address in any notation. Normalizes it. */
 export const hostText = z
   .string()
   .trim()
@@ -17,7 +17,7 @@ export const hostText = z
     return z.NEVER
   })
 
-/** Returns why a host is not allowed, without resolving its name; the probe checks resolved addresses. */
+/** Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses. */
 export function hostRefusals(member: string, text: string, allowPrivate: boolean): Issue[] {
   const host = readHost(text)
   const refused =
@@ -27,7 +27,7 @@ export function hostRefusals(member: string, text: string, allowPrivate: boolean
   return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
 }
 
-/** Returns the result of an unreachable host: DOWN, or UNKNOWN when the failure says nothing about the host. */
+/** Returns the result for an unreachable host: DOWN, or UNKNOWN if the failure says nothing about the host. */
 export function unreachableResult(
   host: string,
   { reason, fault, message, phases, address, certificate }: Failure,

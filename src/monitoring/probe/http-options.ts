@@ -31,7 +31,7 @@ function urlProblem(text: string): string | null {
   return port === '25' ? 'must not use port 25, which is for mail' : null
 }
 
-/** Headers that belong to the connection (RFC 9110 §7.6.1) or follow from the URL and the body. */
+/** Headers that belong to the connection (RFC 9110 §7.6.1) or that the URL and the body determine. */
 const reserved = /^(?:host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect)$/i
 
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
@@ -62,21 +62,21 @@ const keyword = z
 
 const expectedHeader = z.strictObject({
   name: headerName,
-  /** The value that it must have; absent: any. */
+  /** The expected value; absent: any. */
   equals: z.string().max(1000).optional(),
-  /** A regular expression that matches its value. */
+  /** A regular expression that must match the value. */
   matches: patternText.optional(),
   absent: z.boolean().default(false),
 })
 
 const clientCertificate = z
   .strictObject({
-    /** PEM, with the certificates of its authorities if the server needs them. */
+    /** The certificate in PEM, followed by those of its authorities if the server needs them. */
     certificate: z
       .string()
       .trim()
       .max(16 * 1024),
-    /** A secret: the private key, PEM, without a passphrase. */
+    /** A secret: the private key in PEM, without a passphrase. */
     key: z.string().max(16 * 1024),
   })
   .superRefine(({ certificate, key }, ctx) => {
@@ -114,7 +114,7 @@ const oauth = z.strictObject({
   clientId: visible(200),
   /** A secret. */
   clientSecret: z.string().max(1000),
-  /** Separated by spaces. */
+  /** The scopes, separated by spaces. */
   scope: visible(500).optional(),
   audience: visible(500).optional(),
   /** How the client authenticates at the token URL: in a header or in the body. */
@@ -142,7 +142,7 @@ function proxyProblem(url: URL | null): string | null {
   return /^\/?$/.test(pathname) && search === '' ? null : 'must not have a path'
 }
 
-/** RFC 1929 stores the length of each credential in one byte. */
+/** The maximum length of a proxy's user name and password. RFC 1929 stores it in one byte. */
 const MAX_PROXY_CREDENTIAL = 255
 
 const proxy = z
@@ -189,13 +189,13 @@ export const httpOptions = z
       .string()
       .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
       .optional(),
-    /** Each like `200`, `2xx` or `200-299`; after redirects. */
+    /** The expected status codes after redirects, such as `200`, `2xx` or `200-299`. */
     expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),
-    /** 0: redirects are not followed. */
+    /** The maximum number of redirects; 0: they are not followed. */
     maxRedirects: z.int().min(0).max(10).default(5),
     keyword: keyword.optional(),
     json: json.optional(),
-    /** How many bytes of a response to search for the keyword and the JSON value. */
+    /** The number of bytes of a response to search for the keyword and the JSON value. */
     maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
     /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
@@ -209,7 +209,7 @@ export const httpOptions = z
     oauth: oauth.optional(),
     /** The proxy for requests; absent: none. */
     proxy: proxy.optional(),
-    /** Absent: whichever connects. */
+    /** The IP version; absent: whichever connects. */
     ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
   })
   .superRefine(
@@ -222,7 +222,11 @@ export const httpOptions = z
         ctx.addIssue({ code: 'custom', path: ['clientCertificate'], message: 'must be left out for http://' })
       }
       if (token !== undefined && headers.some(({ name }) => name.toLowerCase() === 'authorization')) {
-        ctx.addIssue({ code: 'custom', path: ['oauth'], message: 'must be left out beside an Authorization header' })
+        ctx.addIssue({
+          code: 'custom',
+          path: ['oauth'],
+          message: 'must be left out if there is an Authorization header',
+        })
       }
       for (const [name, given] of Object.entries({ keyword: word, json: assertion })) {
         if (method !== 'HEAD' || given === undefined) continue
@@ -237,7 +241,7 @@ export const httpOptions = z
 
 export type HttpOptions = z.output<typeof httpOptions>
 
-/** Returns issues of addresses that are not allowed, and of missing secrets. */
+/** Returns the issues of addresses that are not allowed, and of missing secrets. */
 export function httpRefusals(
   { url, clientCertificate: own, oauth: token, proxy: via }: HttpOptions,
   allowPrivate: boolean,
@@ -251,7 +255,7 @@ export function httpRefusals(
   const { origin, hostname, port, protocol } = new URL(token.tokenUrl)
   const path = ['oauth', 'tokenUrl']
   issues.push(...hostRefusals('tokenUrl', hostname, allowPrivate).map(({ message }) => ({ path, message })))
-  // Restricted, because the quota on ports against port scans does not count the token URL.
+  // Restricted, because the quota that prevents port scans does not count the port of the token URL.
   const isUsual = allowPrivate || (protocol === 'https:' && port === '') || origin === new URL(url).origin
   if (!isUsual) issues.push({ path, message: 'must be an https:// URL without a port, or on the host of the URL' })
   return issues

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../core/errors.ts'
 import type { Answer, Failure } from '../../network/outbound/outbound.ts'
-import { proxyPlace } from '../../network/outbound/proxy.ts'
+import { proxyAddress } from '../../network/outbound/proxy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import {
@@ -19,7 +19,7 @@ import { accessToken, forgetToken } from './oauth.ts'
 import { PatternRefused } from './pattern.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** How many bytes of a response to read without assertions, to verify that the body arrives. */
+/** The number of bytes of a response to read if there are no assertions, to verify that the body arrives. */
 const UNASSERTED_BYTES = 64 * 1024
 
 /** Sends a request and judges its response. */
@@ -35,7 +35,7 @@ export const http: Probe<typeof httpOptions> = {
     const { hostname, port, protocol } = new URL(url)
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   },
-  relays: ({ proxy }) => (proxy ? [proxyPlace(proxy)] : []),
+  relays: ({ proxy }) => (proxy ? [proxyAddress(proxy)] : []),
   secrets: [
     ['headers', '*', 'value'],
     ['body'],
@@ -44,7 +44,8 @@ export const http: Probe<typeof httpOptions> = {
     ['proxy', 'password'],
   ],
   refusals: httpRefusals,
-  // Ignores the path, because redirects to other hosts carry no secrets. Includes the proxy, which can read http:// requests.
+  // Ignores the path, because redirects to other hosts do not send secrets. Includes the proxy, which can read http://
+  // requests.
   recipient: ({ url, oauth, proxy }) =>
     [
       ...[url, ...(oauth ? [oauth.tokenUrl] : [])].map((each) => new URL(each).origin),
@@ -60,7 +61,7 @@ export const http: Probe<typeof httpOptions> = {
   },
 }
 
-/** Sends the request, with a token if OAuth is configured. Retries with a new token if the cached one is refused. */
+/** Sends the request, with a token if OAuth is configured. If the cached token is refused, retries with a new one. */
 async function ask(given: HttpOptions, run: ProbeRun): Promise<Answer | Failure | ProbeResult> {
   if (given.oauth === undefined) return send(given, [], run)
   const begun = performance.now()
@@ -114,21 +115,21 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }
 
-/** Returns the result of a response that fails an assertion or cannot be judged; null: it passes all. */
+/** Returns the result for a response that fails an assertion or cannot be checked; null: it passes all assertions. */
 async function contentResult(
   given: HttpOptions,
   answer: Answer,
   { owner, tools }: ProbeRun,
 ): Promise<ProbeResult | null> {
   const { expectedHeaders, keyword, json } = given
-  // The current check, for the message.
-  let part = 'whether its headers are as expected'
+  // The current assertion, for the message.
+  let part = 'whether the headers are as expected'
   try {
     for (const expected of expectedHeaders) {
       const failure = await headerFailure(expected, answer, owner)
       if (failure !== null) return probeResult('DOWN', failure)
     }
-    part = 'whether the text is in it'
+    part = 'whether the response has the text'
     const failure = keyword ? keywordFailure(keyword, answer, await hasKeyword(keyword, answer, owner)) : null
     if (failure !== null) return probeResult('DOWN', failure)
     part = `what the response has at ${json?.path ?? ''}`
@@ -142,7 +143,7 @@ async function contentResult(
     if (!(error instanceof Unavailable)) {
       tools.log.warn({ err: error, organization: owner }, 'monitoring: could not read a response')
     }
-    return probeResult('UNKNOWN', `Unknown ${part}: the service had no time to read it`)
+    return probeResult('UNKNOWN', `Unknown ${part}: the service was too busy to read it`)
   }
 }
 

@@ -2,7 +2,7 @@ import { JSONPathEnvironment, type JSONValue } from 'json-p3'
 import { quoted } from '../result/probe-result.ts'
 import { BigInteger, exact, readJson } from './json.ts'
 
-/** An assertion about the value at a path of a JSON body, which must meet all conditions, or be `absent`. */
+/** An assertion about the value at a path of a JSON body: it must meet all conditions, or be `absent`. */
 export interface JsonAssertion {
   readonly path: string
   readonly absent: boolean
@@ -22,7 +22,7 @@ const jsonPath = new JSONPathEnvironment()
 
 /**
  * Returns whether a text is a JSONPath to at most one value (a singular query, RFC 9535 §2.3.5.1). Other queries could
- * take quadratic time, and would be ambiguous.
+ * take quadratic time and would be ambiguous.
  */
 export function isSingularPath(path: string): boolean {
   try {
@@ -32,14 +32,14 @@ export function isSingularPath(path: string): boolean {
   }
 }
 
-/** Matches a regular expression, within a thread. */
+/** Returns whether a regular expression matches a text. Runs in a thread. */
 type Match = (pattern: string, text: string) => boolean
 
 const noMatch: Match = () => {
   throw new Error('Regular expressions are matched in a thread')
 }
 
-/** Returns how a text fails the assertion; null: it passes. A megabyte takes up to 0.1 s. */
+/** Returns how a text fails the assertion; null: it passes. Takes up to 0.1 s for a megabyte. */
 export function jsonMismatch(assertion: JsonAssertion, text: string, match: Match = noMatch): string | null {
   const { path, absent } = assertion
   const json = readJson(text)
@@ -76,7 +76,7 @@ function comparisonMismatch(assertion: JsonAssertion, what: string, value: unkno
     const limit = assertion[name]
     if (limit === undefined) continue
     const number = numberOf(value)
-    if (number === null) return `${what} is ${describe(value)}, which is no number`
+    if (number === null) return `${what} is ${describe(value)}, which is not a number`
     if (!passes(number, limit)) return `${what} is ${describe(value)}, not ${words} ${limit}`
   }
   return null
@@ -85,7 +85,7 @@ function comparisonMismatch(assertion: JsonAssertion, what: string, value: unkno
 function patternMismatch({ matches }: JsonAssertion, what: string, value: unknown, match: Match): string | null {
   if (matches === undefined) return null
   if (typeof value === 'object' && value !== null && !(value instanceof BigInteger))
-    return `${what} is ${describe(value)}, which is no text`
+    return `${what} is ${describe(value)}, which is not a text`
   const text = value instanceof BigInteger ? value.digits : String(value)
   return match(matches, text) ? null : `${what} is ${describe(value)}, which does not match ${quoted(matches)}`
 }
@@ -97,14 +97,14 @@ const comparisons = [
   ['atLeast', 'at least', (value, limit) => value >= limit],
 ] as const satisfies (readonly [keyof JsonAssertion, string, (value: number, limit: number) => boolean])[]
 
-/** Converts a value to a number, including numbers in strings, as many services send them. Null if it is not a number. */
+/** Converts a number, or a number in a string as many services send it, to a number; null: the value is neither. */
 function numberOf(value: unknown): number | null {
   if (value instanceof BigInteger) return Number(value.digits)
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d{1,30}(?:\.\d{1,30})?$/.test(value) ? Number(value) : null
 }
 
-/** Compares a value. A long integer equals the same digits in a string, or the exact value of a number. */
+/** Compares values. A long integer equals a string with the same digits, and a number with exactly its value. */
 function isEqual(value: unknown, equals: string | number | boolean): boolean {
   if (!(value instanceof BigInteger)) return value === equals
   return typeof equals === 'number' && Number.isInteger(equals)

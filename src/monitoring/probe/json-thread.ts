@@ -4,7 +4,7 @@ import type { JsonAssertion } from './json-assertion.ts'
 import { jsonMismatch } from './json-assertion.ts'
 import { PatternRefused } from './pattern.ts'
 
-/** A task of the thread: check an assertion, or match a regular expression. */
+/** A task of the thread: checking an assertion, or matching a regular expression. */
 export type TextCheck =
   | { readonly assertion: JsonAssertion; readonly text: string }
   | { readonly pattern: string; readonly text: string }
@@ -12,11 +12,11 @@ export type TextCheck =
 /** The answer of the thread. */
 export type TextAnswer = string | null | boolean | { readonly refused: string }
 
-/** The longest text to check on the main thread, in characters. The worst one takes about 3 ms. */
+/** The maximum length of a text to check on the main thread, in characters. The worst one takes about 3 ms. */
 const MAX_INLINE_LENGTH = 32 * 1024
 
 const thread = createTaskThread<TextCheck, TextAnswer>('monitoring/probe/json-worker', {
-  // The worst megabyte of JSON takes a twentieth of this. Slower regular expressions are aborted.
+  // The worst megabyte of JSON takes a twentieth of this time. Slower regular expressions are aborted.
   timeoutMs: 2 * SECOND,
   maxWaiting: 200,
   maxWaitingPerOwner: 20,
@@ -25,7 +25,7 @@ const thread = createTaskThread<TextCheck, TextAnswer>('monitoring/probe/json-wo
 
 /**
  * Returns how a text fails the assertion; null: it passes. Checks long texts and regular expressions in a thread.
- * @throws Unavailable or TaskTimeout if the thread is too busy or the text takes too long; PatternRefused.
+ * @throws Unavailable or TaskTimeout when the thread is too busy or the text takes too long, and PatternRefused.
  */
 export async function checkJson(assertion: JsonAssertion, text: string, owner: string): Promise<string | null> {
   if (assertion.matches === undefined && text.length <= MAX_INLINE_LENGTH) return jsonMismatch(assertion, text)
@@ -34,8 +34,8 @@ export async function checkJson(assertion: JsonAssertion, text: string, owner: s
 }
 
 /**
- * Returns whether a regular expression matches a text, in a thread.
- * @throws Unavailable, TaskTimeout and PatternRefused as `checkJson` does.
+ * Returns whether a regular expression matches a text. Runs in a thread.
+ * @throws Unavailable, TaskTimeout and PatternRefused like `checkJson`.
  */
 export async function matchesPattern(pattern: string, text: string, owner: string): Promise<boolean> {
   return (await asked(owner, { pattern, text })) === true

@@ -1,6 +1,6 @@
 /**
- * Checks JSON assertions and regular expressions in a worker thread. A megabyte of JSON takes up to 0.1 s, and loading
- * the regular expression engine 0.1 s.
+ * Checks JSON assertions and regular expressions in a worker thread. A megabyte of JSON takes up to 0.1 s, and so does
+ * loading the engine of regular expressions.
  */
 import { answerTasks } from '../../core/thread/task-worker.ts'
 import { jsonMismatch } from './json-assertion.ts'

@@ -1,10 +1,10 @@
-/** The maximum nesting depth. Deeper JSON is not realistic, and takes up to 0.3 s to parse. */
+/** The maximum nesting depth. Deeper JSON is unrealistic, and takes up to 0.3 s to parse. */
 const MAX_DEPTH = 500
 
-/** Parsed JSON, or in `refused` why it could not be parsed. */
+/** Parsed JSON, or the reason why it could not be parsed. */
 export type Json = { readonly value: unknown } | { readonly refused: string }
 
-/** An integer that a JavaScript number cannot hold exactly, as its digits. */
+/** An integer that a JavaScript number cannot represent exactly, as its digits. */
 export class BigInteger {
   readonly digits: string
 
@@ -13,14 +13,14 @@ export class BigInteger {
   }
 }
 
-/** Parses JSON, within milliseconds for any text. Long integers become `BigInteger`s. */
+/** Parses JSON, within milliseconds for any text. `exact` converts its long integers to `BigInteger`s. */
 export function readJson(text: string): Json {
   if (depthOf(text) > MAX_DEPTH)
-    return { refused: `The response is JSON with more than ${MAX_DEPTH} levels, which is not read` }
+    return { refused: `The response is JSON with more than ${MAX_DEPTH} levels, which is too deep to read` }
   try {
     const value: unknown = JSON.parse(text)
     if (!/\d{16}/.test(text)) return { value }
-    // The text is valid JSON, so the matches are integers. They become strings that no response can contain.
+    // The text is valid JSON, so the matches are integers. They become strings that no response contains.
     return {
       value: JSON.parse(text.replace(longIntegers, (match) => (match.startsWith('"') ? match : `"${mark}${match}"`))),
     }
@@ -29,7 +29,7 @@ export function readJson(text: string): Json {
   }
 }
 
-/** Marks a long integer. A string in a response can start with this character only in escaped form. */
+/** The mark of a long integer: an escaped character. A response can only contain it in escaped form. */
 const mark = '\\ud800'
 
 const longIntegers = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?[1-9]\d{15,}(?![\w.])/g
@@ -39,7 +39,7 @@ export function exact(value: unknown): unknown {
   return typeof value === 'string' && /^\ud800-?\d{16,}$/.test(value) ? new BigInteger(value.slice(1)) : value
 }
 
-/** Returns the nesting depth of brackets outside of strings. */
+/** Returns the nesting depth of brackets outside strings. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -55,7 +55,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-/** Returns the end of the string that begins at `start`: its closing quote, or the end of the text. */
+/** Returns the end of the string that starts at `start`: its closing quote, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     const quote = text.indexOf('"', at)

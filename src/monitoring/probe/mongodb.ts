@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject } from '../../core/json-object.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type BsonValue, readDocument, writeDocument } from './bson.ts'
-import { type Conversation, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError } from './conversation.ts'
 import { startScram } from './scram.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
@@ -36,22 +36,22 @@ const options = z
   })
 
 /**
- * Queries the role of a server, signs in if there is a user, and runs a command. Connects only to the given server, not to other
- * members of its replica set.
+ * Queries the role of a server, signs in if there is a user, and runs a command. Connects only to the given server, and
+ * not to other members of its replica set.
  */
 export const mongodb = serverProbe({
   kind: 'MONGODB',
   options,
   words: {
     name: 'MongoDB',
-    about: 'Sends hello and ping to a MongoDB server; with a user, signs in, and runs a command if one is given.',
+    about: 'Sends hello and ping to a MongoDB server. With a user, signs in. With a command, runs it instead of ping.',
     options: {
       ...serverWords,
       ...tlsWords,
-      user: { label: 'User', description: 'The user to sign in as, with a password. Default: it does not sign in.' },
+      user: { label: 'User', description: 'The user to sign in as, with a password. Default: does not sign in.' },
       password: { label: 'Password', description: 'The password to sign in with (SCRAM-SHA-256).' },
-      authDatabase: { label: 'Database of the user', description: 'The database that the user is in.', isRare: true },
-      database: { label: 'Database', description: 'The database that the command runs in.', isRare: true },
+      authDatabase: { label: 'Database of the user', description: 'The database that defines the user.', isRare: true },
+      database: { label: 'Database', description: 'The database in which the command runs.', isRare: true },
       command: {
         label: 'Command',
         description: 'The command that must succeed, as JSON. Its result is ignored. Default: {"ping": 1}.',
@@ -73,7 +73,7 @@ export const mongodb = serverProbe({
 /** The members of a document. */
 type Document = Readonly<Record<string, BsonValue>>
 
-/** Parses a command. Null if it is not a JSON object, or is nested too deeply. */
+/** Parses a command; null: the text is not a JSON object, or is nested too deeply. */
 function commandOf(text: string): Document | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -88,7 +88,10 @@ const isShallow = (value: unknown, levels: number): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1)))
 
-/** Signs in by SCRAM-SHA-256. @throws Trouble if the server refuses, or does not prove that it knows the password. */
+/**
+ * Signs in with SCRAM-SHA-256.
+ * @throws ConversationError when the server refuses, or does not prove that it knows the password.
+ */
 async function signIn(client: Client, user: string, password: string, database: string): Promise<void> {
   const scram = startScram(user, password)
   const mechanism = 'SCRAM-SHA-256'
@@ -109,10 +112,10 @@ function payloadOf(answer: Answer): string {
 /** The members of an answer that are numbers, booleans, texts and bytes. */
 type Answer = NonNullable<ReturnType<typeof readDocument>>
 
-/** Sends a command to a database and returns the answer. @throws Trouble for an error. */
+/** Sends a command to a database, and returns the answer. @throws ConversationError for an error. */
 type Client = (command: Document, database: string) => Promise<Answer>
 
-/** Returns the role of a server. @throws Trouble if it does not serve reads. */
+/** Returns the role of a server. @throws ConversationError when it does not serve reads. */
 function roleOf(hello: Answer): string {
   const set = hello.get('setName')
   const ofSet = typeof set === 'string' ? ` of ${set}` : ''
@@ -120,12 +123,12 @@ function roleOf(hello: Answer): string {
   if (hello.get('isWritablePrimary') === true) return ofSet === '' ? 'Standalone server' : `Primary${ofSet}`
   if (hello.get('secondary') === true) return `Secondary${ofSet}`
   if (hello.get('arbiterOnly') === true) return `Arbiter${ofSet}`
-  throw new Trouble(oneLine(`The server is neither primary nor secondary${ofSet}`, 200))
+  throw new ConversationError(oneLine(`The server is neither primary nor secondary${ofSet}`, 200))
 }
 
 const OP_MSG = 2013
 const HEAD_BYTES = 16
-/** The flags, and the kind of the only section. */
+/** The length of the flags and of the kind of the only section. */
 const BODY_HEAD_BYTES = 5
 const MAX_BODY_BYTES = 12 * 1024
 /** The default `maxMessageSizeBytes` of servers. */
@@ -140,14 +143,17 @@ function clientOf(server: Conversation): Client {
     const length = head.readInt32LE(0) - HEAD_BYTES
     const isAnswer = head.readInt32LE(8) === id && head.readInt32LE(12) === OP_MSG
     if (!isAnswer || length < BODY_HEAD_BYTES || length > MAX_MESSAGE_BYTES) throw foreign()
-    if (length > MAX_BODY_BYTES) throw new Trouble(`The server answers with more than ${MAX_BODY_BYTES / 1024} KiB`)
+    if (length > MAX_BODY_BYTES)
+      throw new ConversationError(`The server answered with more than ${MAX_BODY_BYTES / 1024} KiB`)
     const body = await server.bytes(length)
-    // We requested neither a checksum nor more messages.
+    // The request asked for neither a checksum nor more messages.
     if (body.readUInt32LE(0) !== 0 || body[4] !== 0) throw foreign()
     const answer = readDocument(body.subarray(BODY_HEAD_BYTES))
     if (answer === null) throw foreign()
     if (answer.get('ok') === 1) return answer
-    throw new Trouble(`The server refuses: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`)
+    throw new ConversationError(
+      `The server refused: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`,
+    )
   }
 }
 
@@ -159,4 +165,4 @@ function message(document: Buffer, id: number): Buffer {
   return Buffer.concat([head, document])
 }
 
-const foreign = () => new Trouble('The server does not speak the protocol of MongoDB')
+const foreign = () => new ConversationError('The server does not speak the protocol of MongoDB')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Conversation, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 const options = z.strictObject({
@@ -8,11 +8,11 @@ const options = z.strictObject({
   username: z.string().max(200).optional(),
   /** A secret. */
   password: z.string().max(1000).optional(),
-  /** A topic filter, where + matches a level and # all that follow (MQTT 3.1.1 §4.7). */
+  /** A topic filter, in which + matches one level and # all further levels (MQTT 3.1.1 §4.7). */
   topic: z
     .string()
     .max(200)
-    .refine(isTopicFilter, 'must be a topic: + and # stand for whole levels, # at the end')
+    .refine(isTopicFilter, 'must be a topic: + and # stand for whole levels, and # must be the last')
     .optional(),
   expect: z.string().min(1, 'must not be empty').max(1000).optional(),
 })
@@ -29,7 +29,7 @@ function isTopicFilter(topic: string): boolean {
 
 const FOREIGN = 'The server does not speak MQTT'
 
-/** The refusal codes of brokers (MQTT 3.1.1 §3.2.2.3). */
+/** The codes with which brokers refuse a connection (MQTT 3.1.1 §3.2.2.3). */
 const refusals = new Map([
   [1, 'it does not speak MQTT 3.1.1'],
   [2, 'the client is not accepted'],
@@ -61,7 +61,7 @@ export const mqtt = serverProbe({
       topic: {
         label: 'Topic',
         description:
-          'The topic on which a message must arrive before the timeout. + matches a level, # all that follow. Default: none.',
+          'The topic on which a message must arrive before the timeout. + matches one level, # all further levels. Default: none.',
         hint: 'A message must arrive before the timeout. A retained message arrives immediately. Empty: none.',
       },
       expect: {
@@ -75,15 +75,15 @@ export const mqtt = serverProbe({
   async talk(server, { username, password, topic, expect = '' }) {
     server.send(connectPacket(username, password))
     const [type, length, , code = 0] = await server.bytes(4)
-    if (type !== 0x20 || length !== 2) throw new Trouble(FOREIGN)
-    if (code !== 0) throw new Trouble(`The broker refuses: ${refusals.get(code) ?? `code ${code}`}`)
+    if (type !== 0x20 || length !== 2) throw new ConversationError(FOREIGN)
+    if (code !== 0) throw new ConversationError(`The broker refused: ${refusals.get(code) ?? `code ${code}`}`)
     if (topic !== undefined) await awaitMessage(server, topic, expect)
     server.send(Buffer.from([0xe0, 0]))
     return topic === undefined ? 'Connected' : 'Received a message'
   },
 })
 
-/** Subscribes to a topic and waits until a message contains a text. @throws Trouble. */
+/** Subscribes to a topic and waits until a message contains a text. @throws ConversationError. */
 async function awaitMessage(server: Conversation, topic: string, expected: string): Promise<void> {
   server.send(packetOf(0x82, Buffer.concat([Buffer.from([0, 1]), prefixed(topic), Buffer.from([0])])))
   let isSubscribed = false
@@ -91,12 +91,12 @@ async function awaitMessage(server: Conversation, topic: string, expected: strin
   for (;;) {
     const { type, payload } = await readPacket(server, received)
     if (type >> 4 === 9) {
-      if ((payload[2] ?? 0x80) & 0x80) throw new Trouble('The broker refuses the subscription')
+      if ((payload[2] ?? 0x80) & 0x80) throw new ConversationError('The broker refused the subscription')
       isSubscribed = true
     } else if (type >> 4 === 3 && isSubscribed) {
       received += 1
       if (messageIn(payload).includes(expected)) return
-    } else if (type >> 4 !== 3) throw new Trouble(FOREIGN)
+    } else if (type >> 4 !== 3) throw new ConversationError(FOREIGN)
   }
 }
 
@@ -109,19 +109,19 @@ async function readPacket(server: Conversation, received: number): Promise<{ typ
       const byte = (await server.bytes(1)).readUInt8(0)
       length += (byte & 127) << shift
       if (byte < 128) break
-      if (shift === 21) throw new Trouble(FOREIGN)
+      if (shift === 21) throw new ConversationError(FOREIGN)
     }
     return { type, payload: await server.bytes(length) }
   } catch (error) {
-    if (received === 0 || !(error instanceof Trouble) || error.isAborted) throw error
+    if (received === 0 || !(error instanceof ConversationError) || error.isAborted) throw error
     const messages = received === 1 ? 'a message' : `${received} messages`
-    throw new Trouble(`Received ${messages}, but not what is expected`)
+    throw new ConversationError(`Received ${messages}, but not the expected one`)
   }
 }
 
-/** Returns the message of a PUBLISH packet with QoS 0, which follows the topic (MQTT 3.1.1 §3.3). */
+/** Returns the message in a PUBLISH packet with QoS 0. It follows the topic (MQTT 3.1.1 §3.3). */
 function messageIn(payload: Buffer): Buffer {
-  if (payload.length < 2) throw new Trouble(FOREIGN)
+  if (payload.length < 2) throw new ConversationError(FOREIGN)
   return payload.subarray(2 + payload.readUInt16BE(0))
 }
 
@@ -140,7 +140,7 @@ function prefixed(text: string): Buffer {
   return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes])
 }
 
-/** Encodes a variable-length integer: seven bits per byte, lowest first; the eighth bit marks that more follow. */
+/** Encodes a variable-length integer: seven bits per byte, lowest first. The eighth bit is set if more bytes follow. */
 function remainingLength(length: number): number[] {
   return length < 128 ? [length] : [(length & 127) | 128, ...remainingLength(length >> 7)]
 }

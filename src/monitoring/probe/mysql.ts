@@ -1,18 +1,20 @@
 import { constants, createHash, publicEncrypt } from 'node:crypto'
 import { z } from 'zod'
 import { oneLine } from '../result/probe-result.ts'
-import { type Conversation, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
-/** The largest packet to read, in bytes. */
+/** The maximum size of a packet, in bytes. */
 const MAX_PACKET = 16_000
 
-/** Capability flags: long passwords, the protocol since 4.1, length-prefixed replies and authentication plugins. */
+/**
+ * Capability flags: long passwords, the protocol of version 4.1, length-prefixed replies and authentication plugins.
+ */
 const CAPABILITIES = 0x1 | 0x200 | 0x8000 | 0x80000
 const WITH_DATABASE = 0x8
 const WITH_TLS = 0x800
 
-/** Error codes that refuse the user but show that the server works. */
+/** The error codes with which a working server refuses a user. */
 const DENIED = new Set([1044, 1045, 1698])
 
 const FOREIGN = 'The server does not speak the protocol of MySQL'
@@ -39,9 +41,9 @@ const options = z.strictObject({
 type Options = z.output<typeof options>
 
 /**
- * Completes the handshake with a server (protocol version 10), and signs in if a password, database or query is given. Otherwise a
- * refusal of the user counts as success: ending the connection earlier would count towards `max_connect_errors` and block this host
- * after a hundred probes.
+ * Completes the handshake with a server (protocol version 10). Signs in if a password, database or query is given.
+ * Otherwise it counts as success if the server refuses the user: a connection that ends earlier would count towards
+ * `max_connect_errors`, and the server would block this host after a hundred probes.
  */
 export const mysql = serverProbe({
   kind: 'MYSQL',
@@ -73,7 +75,7 @@ export const mysql = serverProbe({
   secrets: [['password']],
   async beforeTls(server) {
     const greeting = readGreeting(await packet(server))
-    if (!greeting.offersTls) throw new Trouble('The server does not offer TLS')
+    if (!greeting.offersTls) throw new ConversationError('The server does not offer TLS')
     server.send(framed(handshakeHead(WITH_TLS), greeting.number + 1))
     return { ...greeting, number: greeting.number + 1, isSecure: true }
   },
@@ -97,12 +99,12 @@ interface Packet {
   readonly number: number
 }
 
-/** Reads a packet. @throws Trouble with `tooLong` if it is too long. */
+/** Reads a packet. @throws ConversationError with the message `tooLong` when it is too long. */
 async function packet(server: Conversation, tooLong = FOREIGN): Promise<Packet> {
   const head = await server.bytes(4)
   const length = head.readUIntLE(0, 3)
-  if (length < 1) throw new Trouble(FOREIGN)
-  if (length > MAX_PACKET) throw new Trouble(tooLong)
+  if (length < 1) throw new ConversationError(FOREIGN)
+  if (length > MAX_PACKET) throw new ConversationError(tooLong)
   return { data: await server.bytes(length), number: head.readUInt8(3) }
 }
 
@@ -110,11 +112,11 @@ const isError = ({ data }: Packet) => data[0] === 0xff && data.length >= 3
 const isEnd = ({ data }: Packet) => data[0] === 0xfe && data.length < 9
 
 const refusal = ({ data }: Packet) =>
-  new Trouble(`The server refuses: ${oneLine(data.toString('utf8', 3).replace(/^#[A-Z0-9]{5}/, ''), 200)}`)
+  new ConversationError(`The server refused: ${oneLine(data.toString('utf8', 3).replace(/^#[A-Z0-9]{5}/, ''), 200)}`)
 
 interface Greeting {
   readonly version: string
-  /** The nonce and plugin for the proof of the password. */
+  /** The nonce and the plugin for proving the password. */
   readonly nonce: Buffer
   readonly plugin: string
   readonly number: number
@@ -123,15 +125,16 @@ interface Greeting {
   readonly isSecure: boolean
 }
 
-/** Decodes a greeting. @throws Trouble for an error, and for another protocol version than 10. */
+/** Decodes a greeting. @throws ConversationError for an error, and for a protocol version other than 10. */
 function readGreeting(greeting: Packet): Greeting {
   const { data, number } = greeting
   if (isError(greeting)) throw refusal(greeting)
   const end = data.indexOf(0, 1)
-  if (data[0] !== 10 || end < 2 || number > 9) throw new Trouble(FOREIGN)
+  if (data[0] !== 10 || end < 2 || number > 9) throw new ConversationError(FOREIGN)
   // MariaDB before 11 prefixes its version with that of an old MySQL.
   const version = `Version ${data.toString('latin1', 1, end).replace(/^5\.5\.5-/, '')}`
-  // Thread id, 8 bytes of the nonce, 13 of capabilities, 10 reserved, the rest of the nonce, a zero, the plugin.
+  // The thread id, 8 bytes of the nonce, 13 of capabilities, 10 reserved, the rest of the nonce, a zero, and the
+  // plugin.
   const [first, rest] = [end + 5, end + 32]
   const nonce = Buffer.concat([data.subarray(first, first + 8), data.subarray(rest, rest + 12)])
   const plugin = data.toString('latin1', rest + 13).replace(/\0.*$/s, '')
@@ -146,7 +149,7 @@ async function signIn(server: Conversation, given: Options, greeting: Greeting):
   let { nonce, plugin } = greeting
   const proof = () => proofOf(plugin, password, nonce, isSecure)
   server.send(framed(response(given, plugin, proof(), isSecure), greeting.number + 1))
-  // No server needs more turns to switch plugins, continue one, or send a key.
+  // No server needs more turns to switch plugins, to continue with one, or to send a key.
   for (let turn = 0; turn < 5; turn++) {
     const answer = await packet(server)
     const { data, number } = answer
@@ -161,17 +164,19 @@ async function signIn(server: Conversation, given: Options, greeting: Greeting):
     const reply = replyTo(data, password, nonce, isSecure)
     if (reply !== null) server.send(framed(reply, number + 1))
   }
-  throw new Trouble(FOREIGN)
+  throw new ConversationError(FOREIGN)
 }
 
-/** Returns the reply to a request during sign-in; null: no reply. */
+/** Returns the reply to a request during sign-in; null: there is none. */
 function replyTo(data: Buffer, password: string, nonce: Buffer, isSecure: boolean): Buffer | null {
   if (data[0] === 0xfe) return Buffer.alloc(0)
   if (data[1] === FULL_SIGN_IN) return isSecure ? plainText(password) : Buffer.from([ASK_FOR_KEY])
   return data.length > 2 ? encrypted(password, nonce, data.subarray(1)) : null
 }
 
-/** Codes of caching_sha2_password: full sign-in, if the server has not cached the hash, and the request for its public key. */
+/**
+ * Codes of caching_sha2_password: the full sign-in without a cached hash, and the request for the server's public key.
+ */
 const [FULL_SIGN_IN, ASK_FOR_KEY] = [0x04, 0x02]
 
 const sha = (algorithm: 'sha1' | 'sha256', ...parts: readonly Buffer[]) => {
@@ -185,10 +190,13 @@ const xor = (one: Buffer, other: Buffer) =>
 
 const plainText = (password: string) => Buffer.from(`${password}\0`)
 
-/** The plugins that send the plain password, which we do only over TLS. */
+/** The plugins that send the plain password, which is only done over TLS. */
 const plainPlugins = new Set(['mysql_clear_password', 'sha256_password'])
 
-/** Returns the proof of the password (MySQL’s manual, “Authentication methods”). @throws Trouble for unknown plugins. */
+/**
+ * Returns the proof of the password (MySQL’s manual, “Authentication methods”).
+ * @throws ConversationError for unknown plugins.
+ */
 function proofOf(plugin: string, password: string, nonce: Buffer, isSecure: boolean): Buffer {
   if (password === '') return Buffer.alloc(0)
   const secret = Buffer.from(password)
@@ -202,20 +210,20 @@ function proofOf(plugin: string, password: string, nonce: Buffer, isSecure: bool
   }
   if (isSecure && plainPlugins.has(plugin)) return plainText(password)
   const hint = plainPlugins.has(plugin) ? ', which needs TLS' : ''
-  throw new Trouble(`The server requires a sign-in that is not supported: ${oneLine(plugin, 50)}${hint}`)
+  throw new ConversationError(`The server requires a sign-in that is not supported: ${oneLine(plugin, 50)}${hint}`)
 }
 
-/** Encrypts a password for a server that has not cached its hash. @throws Trouble if the key is invalid. */
+/** Encrypts a password for a server that has not cached its hash. @throws ConversationError when the key is invalid. */
 function encrypted(password: string, nonce: Buffer, key: Buffer): Buffer {
   try {
     const padded = xor(Buffer.from(`${password}\0`), nonce)
     return publicEncrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING }, padded)
   } catch {
-    throw new Trouble(FOREIGN)
+    throw new ConversationError(FOREIGN)
   }
 }
 
-/** Returns the head of the response to the greeting, which is also the TLS request. */
+/** Returns the head of the response to the greeting. Alone it is the request for TLS. */
 function handshakeHead(more: number): Buffer {
   const head = Buffer.alloc(32)
   head.writeUInt32LE(CAPABILITIES | more, 0)
@@ -236,19 +244,19 @@ function response({ user: name, database }: Options, plugin: string, proof: Buff
   ])
 }
 
-/** Runs a query and returns the number of rows. @throws Trouble if it fails, or a row is too long. */
+/** Runs a query, and returns the number of rows. @throws ConversationError when it fails, or a row is too long. */
 async function countRows(server: Conversation, query: string): Promise<number> {
   server.send(framed(Buffer.concat([Buffer.from([0x03]), Buffer.from(query)]), 0))
   const next = async () => {
-    const part = await packet(server, `The server sends more than ${MAX_PACKET} bytes a row`)
+    const part = await packet(server, `The server sent a row of more than ${MAX_PACKET} bytes`)
     if (isError(part)) throw refusal(part)
     return part
   }
   const first = await next()
-  // Success without rows.
+  // The query succeeded without rows.
   if (first.data[0] === 0x00) return 0
-  // The server requests a file of this machine (LOAD DATA LOCAL).
-  if (first.data[0] === 0xfb) throw new Trouble(FOREIGN)
+  // The server requests a file from this machine (LOAD DATA LOCAL).
+  if (first.data[0] === 0xfb) throw new ConversationError(FOREIGN)
   while (!isEnd(await next()));
   let rows = 0
   while (!isEnd(await next())) rows += 1

@@ -10,13 +10,13 @@ import type { ProbeRun } from './probe.ts'
 
 type Client = NonNullable<HttpOptions['oauth']>
 
-/** A token, and whether it comes from an earlier probe. */
+/** A token, and whether an earlier probe obtained it. */
 export interface Token {
   readonly value: string
   readonly isStored: boolean
 }
 
-/** The cached tokens of this process, by organization and client, until shortly before they expire. */
+/** The tokens that this process caches until shortly before they expire, by organization and client. */
 const tokens = new LRUCache<string, { readonly value: string; readonly endsAt: number }>({ max: 2000 })
 
 /** How long before its expiry a token is dropped, and how long to cache a token without an expiry. */
@@ -24,7 +24,7 @@ const MARGIN_MS = 30 * SECOND
 const DEFAULT_LIFE_MS = 5 * MINUTE
 const MAX_ANSWER_BYTES = 64 * 1024
 
-/** Returns a token for the client (RFC 6749 §4.4), or the result of a probe that got none. */
+/** Returns a token for the client (RFC 6749 §4.4), or the result of the probe if there is none. */
 export async function accessToken(
   client: Client,
   proxy: HttpOptions['proxy'],
@@ -60,7 +60,9 @@ export function forgetToken(client: Client, run: ProbeRun): void {
   tokens.delete(keyOf(client, run))
 }
 
-/** Returns the cache key of a client. It includes a hash of the secret, so that clients with the same id do not share tokens. */
+/**
+ * Returns the cache key of a client. The hash covers the secret, so that clients with the same id do not share tokens.
+ */
 function keyOf(client: Client, { owner }: ProbeRun): string {
   return createHash('sha256')
     .update(JSON.stringify([owner, client]))
@@ -82,7 +84,7 @@ function grantOf({ clientId, clientSecret, scope, audience, authentication }: Cl
   return { headers, body: body.toString() }
 }
 
-/** Returns the token and lifetime in an answer, or a description of the problem. */
+/** Returns the token and its lifetime in an answer, or the problem. */
 function readToken({ status, body, complete }: Answer): { readonly value: string; readonly lifeMs: number } | string {
   const members = complete ? readMembers(body) : {}
   const { access_token: value, expires_in: life, error } = members

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import { PatternRefused } from './pattern.ts'
 
-/** Returns whether a text has a match, in linear time. Only for threads. @throws PatternRefused. */
+/** Returns whether a text has a match. Takes linear time. Call it only in threads. @throws PatternRefused. */
 export function hasMatch(pattern: string, text: string): boolean {
   return compiled(pattern).matcher(text).find()
 }

@@ -4,8 +4,8 @@ import { z } from 'zod'
 const flags = /^\(\?[ims]{1,3}\)/
 
 /**
- * A regular expression in the syntax of RE2, which takes linear time. Checks only its form, because the thread that uses
- * it compiles it.
+ * The schema of a regular expression in the syntax of RE2, which takes linear time. Checks only its form, because the
+ * thread that uses it compiles it.
  */
 export const patternText = z
   .string()
@@ -16,7 +16,7 @@ export const patternText = z
     if (problem !== null) ctx.addIssue({ code: 'custom', message: problem })
   })
 
-/** Returns the problem of a regular expression; null: none in its form. */
+/** Returns the problem of a regular expression's form; null: there is none. */
 function patternProblem(text: string): string | null {
   if (/\(\?<?[=!]|\\[1-9k]/.test(text)) return 'must not look ahead, look behind or refer back'
   try {
@@ -27,7 +27,7 @@ function patternProblem(text: string): string | null {
   }
 }
 
-/** RE2 refused a regular expression. The message has the reason. */
+/** RE2 rejected a regular expression. The message has the reason. */
 export class PatternRefused extends Error {
   override readonly name = 'PatternRefused'
 }

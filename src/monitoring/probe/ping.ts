@@ -13,9 +13,11 @@ const options = z.strictObject({
   host: hostText,
   /** The number of packets, sent 200 ms apart. */
   count: z.int().min(1).max(5).default(3),
-  /** The bytes of data per packet: at least room for a timestamp, at most what fits a jumbo frame of 9,000 bytes. */
+  /**
+   * The bytes of data per packet: at least enough for a timestamp, at most as many as fit a jumbo frame of 9,000 bytes.
+   */
   packetSize: z.int().min(16).max(8972).default(56),
-  /** Absent: IPv4 or IPv6, whichever has a route. */
+  /** The IP version; absent: whichever has a route. */
   ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
   degradedAboveMs: z.int().min(1).max(30_000).optional(),
   ...commonOptions,
@@ -23,13 +25,16 @@ const options = z.strictObject({
 
 export type PingOptions = z.output<typeof options>
 
-/** The maximum number of `ping` processes; one for a silent host runs until its deadline. */
+/** The maximum number of `ping` processes. One for a silent host runs until its deadline. */
 const MAX_RUNNING = 32
 
-/** Sends ICMP echo requests with the system's `ping`, which needs no privileges of ours. */
+/** Sends ICMP echo requests with the system's `ping`, so that this service needs no privileges. */
 export const ping: Probe<typeof options> = pingBy('ping')
 
-/** Creates the probe with another program that takes the arguments of `ping`. @param atOnce the most concurrent processes. */
+/**
+ * Creates the probe with another program that takes the arguments of `ping`.
+ * @param atOnce the maximum number of concurrent processes.
+ */
 export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof options> {
   const limiter = createDestinationLimiter({ atOnce })
   return {
@@ -45,7 +50,7 @@ export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof opti
   }
 }
 
-/** The least time left for the ping after waiting, in milliseconds. With less, a slow host would appear down. */
+/** The minimum time for the ping after waiting, in milliseconds. With less, a slow host would seem to be down. */
 const MIN_PING_MS = 2 * SECOND
 
 async function pingHost(
@@ -63,7 +68,7 @@ async function pingHost(
   const [first = host] = resolved.addresses
   const asked = performance.now()
   if (!(await awaitConnectionSlot(first, { waitMs: run.waitMs ?? 0, signal })))
-    return probeResult('UNKNOWN', problems.spared)
+    return probeResult('UNKNOWN', problems.rateLimited)
   ends += performance.now() - asked
   const waitMs = ends - performance.now() - Math.min(MIN_PING_MS, run.timeoutMs / 2)
   const result = await limiter.run(program, { waitMs, signal }, () =>
@@ -86,10 +91,11 @@ async function pingAddresses(
   >,
 ): Promise<ProbeResult> {
   let trouble: keyof typeof problems = 'other'
-  // IPv4 and IPv6 alternate; the machine may have a route to one of them only. The first address is already admitted.
+  // The addresses alternate between IPv4 and IPv6, and the machine may only have a route to one of these. The first
+  // address is already admitted.
   for (const [index, address] of addresses.slice(0, 2).entries()) {
     if (index > 0 && !(await awaitConnectionSlot(address, { waitMs: 0, signal })))
-      return probeResult('UNKNOWN', problems.spared)
+      return probeResult('UNKNOWN', problems.rateLimited)
     const limits = { limitMs: ends - performance.now(), signal }
     const reading = await pingAddress(program, address, given, limits)
     if (reading.kind === 'counted') return judgePing(given, reading, address)
@@ -107,7 +113,7 @@ export interface PingOutput {
   readonly failure: string | null
 }
 
-/** The parsed output: packets sent and received, or why none could be sent. */
+/** The parsed output: the packets sent and received, or the reason why none could be sent. */
 export type PingReading =
   | { readonly kind: 'counted'; readonly sent: number; readonly received: number; readonly averageMs: number | null }
   | { readonly kind: 'failed'; readonly trouble: keyof typeof problems }
@@ -117,14 +123,14 @@ const problems = {
   forbidden: 'Not pinged: our machine does not permit ping to send packets',
   network: 'Not pinged: our machine has no route to this address',
   busy: 'Not pinged: our machine has too many other hosts to ping',
-  spared: 'Not pinged: too many probes of this address were due at once',
+  rateLimited: 'Not pinged: too many probes of this address at once',
   other: 'Not pinged: the ping program failed',
 } as const
 
-/** The time for the program to print its statistics after SIGINT, in milliseconds. */
+/** The time that the program has to print its statistics after SIGINT, in milliseconds. */
 const OUTPUT_MS = 200
 
-/** The environment of the program: without our secrets, and with English output. */
+/** The environment of the program. It excludes our secrets, and makes the output English. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/wrappers/bin' }
 
 interface PingLimits {
@@ -141,13 +147,13 @@ async function pingAddress(
   const start = performance.now()
   const args = ['-n', '-c', String(count), '-s', String(packetSize)]
   const output = await runPing(program, [...args, '-i', '0.2', '--', address], limits)
-  // BusyBox before 1.31 accepts whole seconds only.
+  // BusyBox before 1.31 only accepts whole seconds.
   if (!/invalid number/i.test(output.stderr)) return readPing(output)
   const limitMs = limits.limitMs - (performance.now() - start)
   return readPing(await runPing(program, [...args, '--', address], { ...limits, limitMs }))
 }
 
-/** Runs the program without a shell; near the deadline, SIGINT makes it print its statistics. */
+/** Runs the program without a shell. Shortly before the deadline, SIGINT makes it print its statistics. */
 function runPing(program: string, args: readonly string[], { limitMs, signal }: PingLimits): Promise<PingOutput> {
   return new Promise((resolve) => {
     const child = execFile(program, args, { env, encoding: 'utf8' }, (error, stdout, stderr) => {

@@ -31,7 +31,7 @@ const words = {
   },
 } as const
 
-/** Signs in and runs a query with the client library, over our own connection. */
+/** Signs in and runs a query with the client library, over a connection of the outbound client. */
 export const postgresql = clientProbe({
   ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
   async talk(client, { host, port, tls, verifyCertificate, user, password, database, query }) {

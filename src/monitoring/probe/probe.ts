@@ -13,19 +13,19 @@ import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 
 /** The dependencies of probes. */
 export interface ProbeTools {
-  /** The only way to connect to hosts that tenants choose. */
+  /** Connects to hosts that tenants choose; nothing else may. */
   readonly outbound: Outbound
   /** Our own resolvers. */
   readonly dns: DnsClient
   readonly checker: Checker
   readonly rdap: RdapClient
-  /** Limits probes of one third party, for all organizations together. */
+  /** Limits the probes that all organizations together send to one third party. */
   readonly limiter: DestinationLimiter
   /** The setting `ALLOW_PRIVATE_NETWORKS`. */
   readonly allowPrivate: boolean
   readonly now: Clock
   readonly log: Logger
-  /** Null or absent: probes are not traced. */
+  /** The tracer; null or absent: probes are not traced. */
   readonly tracer?: Tracer | null
 }
 
@@ -34,53 +34,56 @@ export interface ProbeRun {
   readonly tools: ProbeTools
   /** The id of the organization. Organizations take turns in long computations. */
   readonly owner: string
-  /** The timeout in milliseconds, without waiting for rate limits. */
+  /** The timeout in milliseconds. It excludes waiting for rate limits. */
   readonly timeoutMs: number
-  /** How long it may wait for rate limits before connecting, in milliseconds. Default: 0. */
+  /** How long the probe may wait for rate limits before it connects, in milliseconds; absent: 0. */
   readonly waitMs?: number
-  /** Ends the probe early when the process stops. The result is then discarded. */
+  /** Ends the probe early when the process stops; its result is discarded. */
   readonly signal: AbortSignal
   /** The monitor's current state, for kinds whose answer can be incomplete. */
   readonly state: MonitorState
-  /** The detail of the last DOWN result if known, for kinds whose answer can be incomplete. */
+  /** The detail of the last DOWN result, if it is known, for kinds whose answer can be incomplete. */
   readonly lastDown?: ProbeDetail | null
 }
 
-/** The host that a monitor probes, and its port where the owner chooses one. */
+/** The host that a monitor probes, and its port; null: the owner does not choose one. */
 export interface Target {
   readonly host: string
   readonly port: number | null
 }
 
-/** The rules of a kind of monitor, as the other modules need them. */
+/** The rules of a kind of monitor. */
 export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly kind: MonitorKind
-  /** Validates and normalizes the options of an owner; its output is valid input. */
+  /** Validates and normalizes options. Its output is valid input. */
   readonly options: O
-  /** Whether the result is the same from everywhere, so that one worker of any region is enough. */
+  /** Whether the result is the same in every region, so that one worker of any region is enough. */
   readonly anywhere: boolean
   /** The shortest allowed interval, in seconds. */
   readonly minIntervalSeconds: number
   /** The interval of a new monitor, in seconds. */
   readonly defaultIntervalSeconds: number
-  /** An input with only the required options, from which the defaults are derived. */
+  /** An input with only the required options. The defaults are derived from it. */
   readonly smallest: z.input<O>
   /** The option that names the target; null: none. */
   readonly subject: string | null
-  /** Returns the target. Null if the owner does not choose a host. */
+  /** Returns the target; null: the owner does not choose a host. */
   target(options: z.output<O>): Target | null
-  /** Returns the proxies, whose ports count like that of the target. Absent: none. */
+  /** Returns the proxies. Their ports count like that of the target. Absent: there are none. */
   relays?(options: z.output<O>): readonly Target[]
-  /** Returns why the target is not allowed, without resolving names. Absent: only a private `target` is refused. */
+  /** Returns why the target is not allowed, without resolving names. Absent: only private targets are not allowed. */
   refusals?(options: z.output<O>, allowPrivate: boolean): Issue[]
-  /** The paths of options that are sealed and never shown. `*` stands for the items of a list, which are matched by name. */
+  /**
+   * The paths of options that are sealed and never shown. `*` stands for the items of a list, which are matched by
+   * name.
+   */
   readonly secrets?: readonly (readonly string[])[]
-  /** Returns the recipient of the secrets, which are kept only while it stays the same. */
+  /** Returns the recipient of the secrets. Secrets are kept only while it stays the same. */
   recipient?(options: z.output<O>): string
 }
 
 /** A kind of monitor with a probe. */
 export interface Probe<O extends z.ZodType = z.ZodType> extends KindRules<O> {
-  /** Runs the probe by its deadline, with secrets opened. Never rejects: an error becomes a result. */
+  /** Runs the probe with opened secrets, within its timeout. Never rejects: an error becomes a result. */
   run(options: z.output<O>, run: ProbeRun): Promise<ProbeResult>
 }

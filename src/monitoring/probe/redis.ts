@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { oneLine } from '../result/probe-result.ts'
-import { type Conversation, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 const options = z.strictObject({
@@ -9,7 +9,7 @@ const options = z.strictObject({
   username: z.string().max(200).optional(),
   /** A secret. */
   password: z.string().max(1000).optional(),
-  /** Words separated by spaces. Quotes allow spaces in a word. */
+  /** The words of the command, separated by spaces. A word in quotes may contain spaces. */
   command: z
     .string()
     .trim()
@@ -50,21 +50,24 @@ export const redis = serverProbe({
   },
 })
 
-/** Splits a command into words. Null if it is empty or a quote is not closed. */
+/** Splits a command into words; null: it is empty, or a quote is not closed. */
 function wordsOf(text: string): string[] | null {
   if (!/^(?:"[^"]*"|[^\s"]+)(?:\s+(?:"[^"]*"|[^\s"]+))*$/.test(text)) return null
   return [...text.matchAll(/"([^"]*)"|[^\s"]+/g)].map(([word, inQuotes]) => inQuotes ?? word)
 }
 
-/** Sends a command (RESP 2). Returns a message for the first line of the reply. @throws Trouble for an error. */
+/**
+ * Sends a command (RESP 2). Returns a summary of the first line of the reply.
+ * @throws ConversationError for an error.
+ */
 async function command(server: Conversation, words: readonly string[]): Promise<string> {
   server.send([`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join('\r\n'))
   const line = (await server.until('\r\n')).trimEnd()
   if (line.startsWith('+')) return line.slice(1)
-  if (line.startsWith('-')) throw new Trouble(`The server refuses: ${oneLine(line.slice(1), 200)}`)
+  if (line.startsWith('-')) throw new ConversationError(`The server refused: ${oneLine(line.slice(1), 200)}`)
   const [, type = '', digits = ''] = /^([:$*])(-?\d{1,19})$/.exec(line) ?? []
   if (type === ':') return digits
-  if (type === '') throw new Trouble('The server does not speak the protocol of Redis')
+  if (type === '') throw new ConversationError('The server does not speak the protocol of Redis')
   if (digits.startsWith('-')) return 'Nothing'
   const unit = type === '$' ? 'byte' : 'item'
   return `${digits} ${digits === '1' ? unit : `${unit}s`}`

@@ -7,7 +7,7 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
-import { type Conversation, converse, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError, converse } from './conversation.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
@@ -15,13 +15,13 @@ import type { Probe, ProbeRun } from './probe.ts'
 export interface OptionWords {
   readonly label: string
   readonly description: string
-  /** An explanation under the label in the console. Absent: the label is enough. */
+  /** An explanation below the label in the console; absent: there is none. */
   readonly hint?: string
   /** Whether the console shows it under "More options". */
   readonly isRare?: boolean
 }
 
-/** The name, description and options of a kind, from which GraphQL and the console are generated. */
+/** The name, description and options of a kind. Its GraphQL types and console form are generated from them. */
 interface KindWords<Name extends string = string> {
   readonly name: string
   readonly about: string
@@ -33,7 +33,7 @@ export interface DescribedProbe<O extends z.ZodType = z.ZodType> extends Probe<O
   readonly words: KindWords
 }
 
-/** Returns the options of a kind that connects to a port. */
+/** Returns the options of a kind that connects to a port. @param port the default port. */
 export const serverOptions = (port: number) => ({
   host: hostText,
   port: z.int().min(1).max(65_535).default(port),
@@ -64,7 +64,7 @@ export const serverWords = {
   },
 } as const
 
-/** Options for TLS. */
+/** The options for TLS. */
 export const tlsOptions = { tls: z.boolean().default(false), verifyCertificate: z.boolean().default(true) }
 
 /** The descriptions of `tlsOptions`. */
@@ -106,11 +106,14 @@ function describedServer<O extends z.ZodType<ServerOptions>>({ kind, options, wo
   } satisfies Omit<DescribedProbe<O>, 'run'>
 }
 
-/** A kind that has a conversation over a connection. Both functions throw `Trouble`. */
+/** The definition of a kind that has a conversation over a connection. Both functions throw `ConversationError`. */
 interface TalkingKind<O extends z.ZodType<ServerOptions>, P> extends ServerKind<O> {
-  /** The conversation in plain text before TLS. Absent: TLS starts immediately. */
+  /** Has the conversation in plain text before TLS; absent: TLS starts immediately. */
   beforeTls?(server: Conversation): Promise<P>
-  /** Returns a message about the server's answer. @param prelude the result of `beforeTls`; null: none. */
+  /**
+   * Has the conversation. Returns a message about the server's answer.
+   * @param prelude the result of `beforeTls`; null: none.
+   */
   talk(server: Conversation, options: z.output<O>, prelude: P | null): Promise<string>
 }
 
@@ -132,10 +135,10 @@ export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(
       const conversation = converse(connected.socket, limits)
       try {
         const answer = await talk(conversation, given, result())
-        return judged(given, connected, answer, performance.now() - started)
+        return successResult(given, connected, answer, performance.now() - started)
       } catch (error) {
-        if (!(error instanceof Trouble)) throw error
-        return troubled(error, connected, run)
+        if (!(error instanceof ConversationError)) throw error
+        return failureResult(error, connected, run)
       } finally {
         conversation.stop()
         connected.socket.destroy()
@@ -153,7 +156,7 @@ function preludeOf<O extends z.ZodType<ServerOptions>, P>({ beforeTls }: Talking
   return { before: beforeTls && before, result: () => result }
 }
 
-/** Runs a conversation on a connection, for which the caller enforces the timeout. @throws Trouble. */
+/** Runs a conversation on a connection. The caller enforces the timeout. @throws ConversationError. */
 export async function beforeTlsOn<P>(socket: Socket, talk: (server: Conversation) => Promise<P>): Promise<P> {
   const endless = new AbortController().signal
   const server = converse(socket, { leftMs: MINUTE, timeoutMs: MINUTE, signal: endless })
@@ -167,9 +170,11 @@ export async function beforeTlsOn<P>(socket: Socket, talk: (server: Conversation
 /** Creates a kind that connects to a port and uses a client library. */
 export function clientProbe<O extends z.ZodType<ServerOptions>>(
   rules: ServerKind<O> & {
-    /** The protocols to offer over TLS (ALPN). Absent: the client library starts TLS itself. */
+    /** The protocols to offer over TLS (ALPN); absent: the client library starts TLS. */
     readonly protocols?: readonly string[]
-    /** Returns a message about the server's answer. Errors other than `Trouble` are converted to it. */
+    /**
+     * Uses the client. Returns a message about the server's answer. Other errors are converted to `ConversationError`.
+     */
     talk(client: ClientConnection, options: z.output<O>): Promise<string>
   },
 ): DescribedProbe<O> {
@@ -183,10 +188,14 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
       if (connected.kind === 'failed') return unreachableResult(host, connected)
       const started = performance.now() - connected.phases.total
       try {
-        const said = await withinLimits(connected, run, (client) => talk(client, given))
-        return judged(given, connected, said, performance.now() - started)
+        const answer = await withinLimits(connected, run, (client) => talk(client, given))
+        return successResult(given, connected, answer, performance.now() - started)
       } catch (error) {
-        return troubled(error instanceof Trouble ? error : new Trouble(messageOf(error)), connected, run)
+        return failureResult(
+          error instanceof ConversationError ? error : new ConversationError(messageOf(error)),
+          connected,
+          run,
+        )
       } finally {
         connected.socket.destroy()
       }
@@ -197,7 +206,7 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
 /** The connection of a client library. */
 export interface ClientConnection {
   readonly socket: Socket
-  /** The rest of the timeout at the beginning, in milliseconds. */
+  /** The remaining timeout when the client starts, in milliseconds. */
   readonly leftMs: number
   /** Ends the connection. The message describes the server's behaviour. */
   end(message: string): void
@@ -205,7 +214,10 @@ export interface ClientConnection {
 
 const messageOf = (error: unknown) => oneLine(error instanceof Error ? error.message : '', 300) || 'The server hung up'
 
-/** Runs a client until the timeout, or until the probe is aborted. @throws Trouble with the reason, or the error of the client. */
+/**
+ * Runs a client until the timeout, or until the probe is aborted.
+ * @throws ConversationError with the reason, or the error of the client.
+ */
 async function withinLimits(
   { socket, phases }: Connection,
   { timeoutMs, signal }: ProbeRun,
@@ -214,7 +226,7 @@ async function withinLimits(
   const leftMs = Math.max(1, timeoutMs - phases.total)
   return new Promise((resolve, reject) => {
     const end = (message: string, isAborted = false) => {
-      reject(new Trouble(message, isAborted))
+      reject(new ConversationError(message, isAborted))
       socket.destroy()
     }
     const onAbort = () => end('The probe was aborted', true)
@@ -230,30 +242,34 @@ async function withinLimits(
   })
 }
 
-/** Ends a connection whose server sends more than this, in bytes. */
+/** Ends a connection when its server has sent more than `maxBytes`. */
 export function limitReceived({ socket, end }: ClientConnection, maxBytes = 256 * 1024): void {
   let received = 0
   socket.on('data', ({ length }: Buffer) => {
     received += length
-    if (received > maxBytes) end(`The server sends more than ${maxBytes / 1024} KiB`)
+    if (received > maxBytes) end(`The server sent more than ${maxBytes / 1024} KiB`)
   })
 }
 
 /** Returns the result of a successful conversation. */
-function judged(
+function successResult(
   { degradedAboveMs }: Pick<ServerOptions, 'degradedAboveMs'>,
   connection: Connection,
-  said: string,
+  answer: string,
   latencyMs: number,
 ): ProbeResult {
   const measured = { latencyMs, detail: detailOf(connection, latencyMs) }
-  const message = `${oneLine(said, 200)} in ${Math.round(latencyMs)} ms`
+  const message = `${oneLine(answer, 200)} in ${Math.round(latencyMs)} ms`
   if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs) return probeResult('UP', message, measured)
   return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, measured)
 }
 
 /** Returns the result of a failed conversation. */
-function troubled({ isAborted, message }: Trouble, connection: Connection, { timeoutMs }: ProbeRun): ProbeResult {
+function failureResult(
+  { isAborted, message }: ConversationError,
+  connection: Connection,
+  { timeoutMs }: ProbeRun,
+): ProbeResult {
   if (isAborted) return probeResult('UNKNOWN', message)
   return probeResult('DOWN', message, { detail: detailOf(connection, timeoutMs) })
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { oneLine } from '../result/probe-result.ts'
-import { Trouble } from './conversation.ts'
+import { ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords } from './server-probe.ts'
 
-/** How many lines may come before the identification (RFC 4253 §4.2). */
+/** The maximum number of lines before the identification (RFC 4253 §4.2). */
 const MAX_LINES = 20
 
-/** Waits for a server's identification; does not sign in. */
+/** Waits for the identification of a server. Does not sign in. */
 export const ssh = serverProbe({
   kind: 'SSH',
   options: z.strictObject(serverOptions(22)),
@@ -15,8 +15,8 @@ export const ssh = serverProbe({
     for (let line = 0; line < MAX_LINES; line++) {
       const text = (await server.until('\n')).trimEnd()
       if (/^SSH-(?:2\.0|1\.99)-/.test(text)) return text
-      if (text.startsWith('SSH-')) throw new Trouble(`The server speaks an old version: ${oneLine(text, 80)}`)
+      if (text.startsWith('SSH-')) throw new ConversationError(`The server speaks an old version: ${oneLine(text, 80)}`)
     }
-    throw new Trouble('The server does not speak SSH')
+    throw new ConversationError('The server does not speak SSH')
   },
 })

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Conversation, Trouble } from './conversation.ts'
+import { type Conversation, ConversationError } from './conversation.ts'
 import { beforeTlsOn } from './server-probe.ts'
 
 /** The protocols that upgrade a connection to TLS. */
@@ -8,7 +8,10 @@ export const startTlsProtocols = ['SMTP', 'IMAP', 'POP3', 'LDAP'] as const
 /** A protocol that upgrades a connection to TLS. */
 export type StartTls = (typeof startTlsProtocols)[number]
 
-/** Asks a server to upgrade to TLS and waits until it agrees. The caller enforces the timeout. @throws Trouble. */
+/**
+ * Asks a server to upgrade to TLS, and waits until it agrees. The caller enforces the timeout.
+ * @throws ConversationError when it does not agree.
+ */
 export function startTls(protocol: StartTls, socket: Socket): Promise<void> {
   return beforeTlsOn(socket, asks[protocol])
 }
@@ -34,11 +37,12 @@ const asks: Readonly<Record<StartTls, (server: Conversation) => Promise<void>>> 
   async LDAP(server) {
     server.send(LDAP_START_TLS)
     const [sequence, length = 0] = await server.bytes(2)
-    if (sequence !== 0x30 || length > 0x7f) throw new Trouble('The server does not speak LDAP')
+    if (sequence !== 0x30 || length > 0x7f) throw new ConversationError('The server does not speak LDAP')
     const answer = await server.bytes(length)
-    // The message id, then an extended response (RFC 4511 §4.12), whose first element is the result.
+    // The message id comes first, then an extended response (RFC 4511 §4.12), whose first element is the result.
     const at = answer.indexOf(Buffer.from([0x0a, 0x01]))
-    if (answer[3] !== 0x78 || at === -1 || answer[at + 2] !== 0) throw new Trouble('The server refuses to start TLS')
+    if (answer[3] !== 0x78 || at === -1 || answer[at + 2] !== 0)
+      throw new ConversationError('The server refused to start TLS')
   },
 }
 
@@ -46,13 +50,13 @@ const asks: Readonly<Record<StartTls, (server: Conversation) => Promise<void>>> 
 async function smtpReply(server: Conversation, code: string): Promise<void> {
   for (;;) {
     const line = await server.until('\n')
-    if (!line.startsWith(code)) throw new Trouble('The server refuses to start TLS')
+    if (!line.startsWith(code)) throw new ConversationError('The server refused to start TLS')
     if (line[3] !== '-') return
   }
 }
 
 async function expectLine(server: Conversation, pattern: RegExp): Promise<void> {
-  if (!pattern.test(await server.until('\n'))) throw new Trouble('The server refuses to start TLS')
+  if (!pattern.test(await server.until('\n'))) throw new ConversationError('The server refused to start TLS')
 }
 
 /** An extended request with the name of StartTLS (RFC 4511 §4.14), as message 1. */

@@ -14,7 +14,7 @@ import { startTls, startTlsProtocols } from './start-tls.ts'
 
 /** The port on which mail servers accept mail from anyone. */
 const MAIL_PORT = 25
-/** How much of the received data is searched, in bytes. */
+/** The number of received bytes to search. */
 const MAX_BYTES = 16 * 1024
 
 const options = z
@@ -22,7 +22,7 @@ const options = z
     host: hostText,
     port: z.int().min(1).max(65_535),
     tls: z.boolean().default(false),
-    /** The protocol by which to upgrade to TLS after connecting. */
+    /** The protocol with which to upgrade to TLS after connecting. */
     startTls: z.enum(startTlsProtocols).optional(),
     /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
     certificateDays: z.int().min(0).max(365).default(14),
@@ -48,7 +48,7 @@ const options = z
 
 export type TcpOptions = z.output<typeof options>
 
-/** Connects, with TLS if configured; sends a text and waits for the expected one. */
+/** Connects, with TLS if configured, sends a text, and waits for the expected one. */
 export const tcp: Probe<typeof options> = {
   kind: 'TCP',
   options,
@@ -82,10 +82,10 @@ export const tcp: Probe<typeof options> = {
 }
 
 /**
- * How the exchange ended: `met` with the expected text, `timeout`, `closed` by the server, `unmet` after 16 KiB, or
- * `aborted`.
+ * How the exchange ended: the expected text was `found`, or `missing` in the first 16 KiB; the server `closed` the
+ * connection; or the exchange ended by `timeout` or was `aborted`.
  */
-type Ending = 'met' | 'timeout' | 'closed' | 'unmet' | 'aborted'
+type Ending = 'found' | 'timeout' | 'closed' | 'missing' | 'aborted'
 
 function converse(
   socket: Socket,
@@ -94,7 +94,7 @@ function converse(
   signal: AbortSignal,
 ): Promise<Ending> {
   if (send !== undefined) socket.write(unescaped(send))
-  if (expect === undefined) return Promise.resolve('met')
+  if (expect === undefined) return Promise.resolve('found')
   const wanted = unescaped(expect)
   return new Promise((resolve) => {
     let received = Buffer.alloc(0)
@@ -109,8 +109,8 @@ function converse(
     if (signal.aborted) onAbort()
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk])
-      if (received.subarray(0, MAX_BYTES).includes(wanted)) end('met')
-      else if (received.length >= MAX_BYTES) end('unmet')
+      if (received.subarray(0, MAX_BYTES).includes(wanted)) end('found')
+      else if (received.length >= MAX_BYTES) end('missing')
     })
     socket.on('close', () => end('closed'))
   })
@@ -136,9 +136,9 @@ function judge(
       return probeResult('DOWN', `Connected, but ${expected} did not arrive within ${timeoutMs / SECOND} s`, { detail })
     case 'closed':
       return probeResult('DOWN', `Connected, but closed before ${expected} arrived`, { detail })
-    case 'unmet':
+    case 'missing':
       return probeResult('DOWN', `Connected, but ${expected} is not in the first 16 KiB`, { detail })
-    case 'met': {
+    case 'found': {
       const measured = { latencyMs, detail }
       const took = `in ${Math.round(latencyMs)} ms`
       const expiry = expirySoon(given, certificate, tools.now())

@@ -9,7 +9,7 @@ import { hostText, unreachableResult } from './host.ts'
 import type { ProbeRun } from './probe.ts'
 import { type DescribedProbe, serverOptions, serverWords } from './server-probe.ts'
 
-/** The most bytes to send: enough for a request, but too few for abuse. */
+/** The maximum number of bytes to send: enough for a request, but too few for abuse. */
 const MAX_SENT_BYTES = 512
 
 const { port: _, host: __, ...common } = serverOptions(1)
@@ -69,8 +69,8 @@ export const udp: DescribedProbe<typeof options> = {
     if (resolved.kind === 'failed') return unreachableResult(given.host, resolved)
     const leftMs = run.timeoutMs - (performance.now() - started)
     const { addresses } = resolved
-    let result = probeResult('UNKNOWN', 'Too many probes of the address were due at once')
-    // Addresses alternate between IPv4 and IPv6, as the machine may have a route for only one of them.
+    let result = probeResult('UNKNOWN', 'Not probed: too many probes of the address at once')
+    // The addresses alternate between IPv4 and IPv6, and the machine may only have a route to one of these.
     for (const [index, address] of addresses.slice(0, 2).entries()) {
       const waitMs = index === 0 ? (run.waitMs ?? 0) : 0
       if (!(await outbound.awaitConnectionSlot(address, { waitMs, signal: run.signal }))) return result
@@ -84,8 +84,8 @@ export const udp: DescribedProbe<typeof options> = {
 async function ask(given: Options, address: string, timeoutMs: number, run: ProbeRun): Promise<ProbeResult> {
   const { port, send, expect } = given
   const expected = expect === undefined ? null : bytesOf(expect)
-  const isMet = (answer: Buffer) => expected === null || answer.includes(expected)
-  const outcome = await exchangeUdp({ address, port }, bytesOf(send), isMet, { timeoutMs, signal: run.signal })
+  const isExpected = (answer: Buffer) => expected === null || answer.includes(expected)
+  const outcome = await exchangeUdp({ address, port }, bytesOf(send), isExpected, { timeoutMs, signal: run.signal })
   return judgeUdp(given, outcome, address, run)
 }
 
@@ -93,14 +93,14 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
   const { host, port, degradedAboveMs } = given
   const detail = { address }
   switch (outcome.kind) {
-    case 'met': {
+    case 'expected': {
       const { bytes, latencyMs } = outcome
       const message = `Answered ${bytes} ${bytes === 1 ? 'byte' : 'bytes'} in ${Math.round(latencyMs)} ms`
       if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
         return probeResult('UP', message, { detail, latencyMs })
       return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, { detail, latencyMs })
     }
-    case 'unmet':
+    case 'unexpected':
       return probeResult('DOWN', 'Answered, but not as expected', { detail })
     case 'silent':
       return probeResult('DOWN', `No answer within ${timeoutMs / SECOND} s`, { detail, suspect: host })
@@ -120,7 +120,7 @@ function judgeUdp(given: Options, outcome: UdpOutcome, address: string, { timeou
 
 const escapes: Readonly<Record<string, string>> = { r: '\r', n: '\n', t: '\t', '0': '\0', '\\': '\\' }
 
-/** Encodes a text in UTF-8, replacing escapes such as `\xff` by bytes. */
+/** Encodes a text in UTF-8. Replaces escapes such as `\xff` with bytes. */
 function bytesOf(text: string): Buffer {
   const parts = text.split(/(\\x[\da-f]{2}|\\[rnt0\\])/i)
   return Buffer.concat(

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import { Trouble } from './conversation.ts'
+import { ConversationError } from './conversation.ts'
 import {
   type ClientConnection,
   clientProbe,
@@ -11,7 +11,7 @@ import {
   tlsWords,
 } from './server-probe.ts'
 
-/** The longest message to read, in bytes. */
+/** The maximum length of a message, in bytes. */
 const MAX_MESSAGE = 64 * 1024
 
 const options = z.strictObject({
@@ -34,7 +34,7 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>
 
-/** Opens a websocket (RFC 6455), optionally sends a message and waits for one, and closes it. */
+/** Opens a websocket (RFC 6455), optionally sends a message and waits for one, and closes the websocket. */
 export const websocket = clientProbe({
   kind: 'WEBSOCKET',
   options: options.refine(({ port }) => port !== 25, { path: ['port'], message: 'must not be 25, which is for mail' }),
@@ -76,11 +76,11 @@ export const websocket = clientProbe({
         if (expect === undefined) done('Opened')
       })
       socket.on('message', (message: Buffer) => {
-        if (expect !== undefined && message.includes(expect)) done('Received what is expected')
+        if (expect !== undefined && message.includes(expect)) done('Received the expected message')
       })
-      socket.on('unexpected-response', (_, { statusCode }) => reject(new Trouble(refusalOf(statusCode))))
-      socket.on('close', (code) => reject(new Trouble(`The server closed the WebSocket (${code})`)))
-      socket.on('error', (error) => reject(new Trouble(problemIn(error))))
+      socket.on('unexpected-response', (_, { statusCode }) => reject(new ConversationError(refusalOf(statusCode))))
+      socket.on('close', (code) => reject(new ConversationError(`The server closed the WebSocket (${code})`)))
+      socket.on('error', (error) => reject(new ConversationError(problemIn(error))))
     })
   },
 })
@@ -104,12 +104,12 @@ const FOREIGN = 'The server does not speak WebSocket'
 
 const refusalOf = (status = 0) => (status === 101 ? FOREIGN : `HTTP ${status} instead of 101`)
 
-/** Describes the problem of an answer that the library refuses. */
+/** Describes the problem of an answer that the library rejects. */
 function problemIn({ message, code = '' }: Error & { readonly code?: string }): string {
   if (code.startsWith('HPE_')) return 'The server does not speak HTTP'
   if (/^Invalid (?:Upgrade|Sec-WebSocket-Accept) header/.test(message)) return FOREIGN
   if (/subprotocol/i.test(message)) return 'The server does not accept the subprotocol'
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-    return `The server sends a message of more than ${MAX_MESSAGE / 1024} KiB`
+    return `The server sent a message of more than ${MAX_MESSAGE / 1024} KiB`
   return code === 'ECONNRESET' ? 'The server closed the connection' : message
 }

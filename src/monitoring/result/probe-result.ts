@@ -1,7 +1,7 @@
 import type { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import type { Phases } from '../../network/outbound/outbound.ts'
 
-/** Measurements in addition to the outcome, which depend on the kind. Stored as JSON. */
+/** The measurements of a probe in addition to its outcome. They depend on the kind, and are stored as JSON. */
 export interface ProbeDetail {
   readonly phases?: Phases
   /** The address of the connection. */
@@ -16,7 +16,7 @@ export interface ProbeDetail {
   readonly listedOn?: readonly string[]
   /** Ids of the blacklists without a usable answer. */
   readonly failedLists?: readonly string[]
-  /** The first line that a job sent with its heartbeat. Visible to its organization only; never shown in incidents. */
+  /** The first line that a job sent with its heartbeat. Only its organization sees it; incidents never show it. */
   readonly output?: string
 }
 
@@ -25,14 +25,14 @@ export interface ProbeResult {
   readonly outcome: ProbeOutcome
   /** One line with the failure or the measurement. Contains no secrets and no private addresses. */
   readonly message: string
-  /** Null without a response to measure. */
+  /** The response time; null: there was no response to measure. */
   readonly latencyMs: number | null
   readonly detail: ProbeDetail | null
-  /** The probed host if our own network may have caused the failure; else null. */
+  /** The probed host, if our own network may have caused the failure; null: it has not. */
   readonly suspect: string | null
 }
 
-/** Creates a probe result from its outcome and message; `more` adds the rest. */
+/** Creates a probe result from its outcome and message. @param more the other fields. */
 export function probeResult(outcome: ProbeOutcome, message: string, more: Partial<ProbeResult> = {}): ProbeResult {
   return { outcome, message, latencyMs: null, detail: null, suspect: null, ...more }
 }

@@ -2,13 +2,13 @@ import type { Logger } from 'pino'
 import { withDeadline } from '../../core/concurrency/deadline.ts'
 import { SECOND } from '../../core/time.ts'
 
-/** The number of organizations to reconcile in parallel, and of monitors to reconcile together. */
+/** The number of organizations to reconcile in parallel, and the number of monitors to reconcile together. */
 const CONCURRENCY = 4
 const BATCH = 25
-/** The timeout of reconciling, in milliseconds. The next result retries. */
+/** The timeout of reconciling, in milliseconds. The next result of a monitor retries. */
 const TIMEOUT_MS = 30 * SECOND
 
-/** Monitors to reconcile with their watches. */
+/** A queue of monitors to reconcile with their watches. */
 export interface ReconcileQueue {
   /** Adds a monitor, unless it is already waiting. */
   add(organizationId: string, monitorId: string): void
@@ -21,7 +21,8 @@ export interface ReconcileQueue {
 }
 
 /**
- * Creates a queue. It reconciles monitors of an organization together, because locking the organization costs most.
+ * Creates a queue. It reconciles monitors of an organization together, because locking the organization takes the most
+ * time.
  * @param parts.reconcile reconciles monitors of one organization.
  */
 export function createReconcileQueue(parts: {

@@ -6,22 +6,22 @@ import type { DatabaseHandle } from '../../database/client.ts'
 import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
 import { RESULTS_CHANNEL } from './result-store.ts'
 
-/** A feed of new probe results, stored by any process. */
+/** A feed of new probe results that any process has stored. */
 export interface ResultFeed {
   /**
-   * Streams the results of a monitor from now on. A reader that is too slow loses the oldest results. Does not check
-   * whether the caller may read the monitor.
+   * Streams the new results of a monitor. A reader that is too slow loses the oldest ones. Does not check whether the
+   * caller may read the monitor.
    */
   follow(monitorId: string): AsyncIterableIterator<StoredProbeResult, undefined>
   /** Ends every stream. */
   close(): Promise<void>
 }
 
-/** The most results buffered per reader. */
+/** The maximum number of results to buffer per reader. */
 const MAX_BUFFERED = 100
-/** How far back results may still arrive, in milliseconds: a probe that began earlier may be stored later. */
+/** How old a result may be when it arrives, in milliseconds: a probe that started earlier may be stored later. */
 const LOOKBACK_MS = 60 * SECOND
-/** How soon a failed read is retried, in milliseconds. */
+/** The delay before a failed read is retried, in milliseconds. */
 const RETRY_DELAY_MS = 0.5 * SECOND
 
 /** A monitor with at least one reader. */
@@ -29,10 +29,10 @@ interface FollowedMonitor {
   readonly followers: Set<AsyncQueue<StoredProbeResult>>
   /** The time from which to read results. It advances with the newest delivered result. */
   from: number
-  /** Delivered results that a read may return again. */
+  /** The delivered results that a read may return again. */
   readonly delivered: Map<string, number>
   reading: boolean
-  /** Whether new results may have arrived since the current read began. */
+  /** Whether new results may have arrived since the current read started. */
   mayHaveNew: boolean
 }
 
@@ -68,14 +68,14 @@ export async function openResultFeed(parts: {
         deliver(followed, await readFrom(database, id, followed.from))
       }
     } catch (error) {
-      log.warn({ err: error, monitor: id }, 'monitoring: could not read new results; trying again')
+      log.warn({ err: error, monitor: id }, 'monitoring: could not read new results; retrying')
       setTimeout(() => readSoon(id), RETRY_DELAY_MS).unref()
     } finally {
       followed.reading = false
     }
   }
 
-  /** Skips the results that are already stored, which the first reader must not get. */
+  /** Skips the results that are already stored: the first reader must not get them. */
   async function skipStored(id: string, followed: FollowedMonitor): Promise<void> {
     followed.reading = true
     try {
@@ -117,7 +117,7 @@ function newFollowedMonitor(): FollowedMonitor {
   return { followers: new Set(), from: 0, delivered: new Map(), reading: false, mayHaveNew: false }
 }
 
-/** Reads the results of a monitor from a time on, in epoch milliseconds, oldest first. */
+/** Reads the results of a monitor that start at `from` or later, oldest first. @param from in epoch milliseconds. */
 function readFrom({ prisma }: Pick<DatabaseHandle, 'prisma'>, monitorId: string, from: number) {
   return prisma.probeResult.findMany({
     where: { monitorId, at: { gte: new Date(from) } },

@@ -12,7 +12,7 @@ export function readNewestResults({ db }: Db, monitorId: string, limit: number):
   })
 }
 
-/** Returns how to page through the probe results of a monitor. */
+/** Returns the rows to page through: a monitor's probe results. */
 export function pageableResults({ db }: Db, monitorId: string) {
   return {
     where: { monitorId },

@@ -7,16 +7,16 @@ import { freshMs, regionsNeeded, staleAfterMs } from '../state/staleness.ts'
 import { BUCKETS, bucketOf } from '../uptime/histogram.ts'
 import type { ProbeResult } from './probe-result.ts'
 
-/** The database channel that announces monitors with new results; the payload is their ids, separated by spaces. */
+/** The database channel that announces monitors with new results. The payload has their ids, separated by spaces. */
 export const RESULTS_CHANNEL = 'monitor_checks'
 
-/** A probe result with the time when the probe began. */
+/** A probe result with the time at which the probe started. */
 export interface TimedProbeResult {
   readonly at: Date
   readonly result: ProbeResult
 }
 
-/** A probe result with the new memory of its watch. */
+/** A probe result and the new memory of its watch. */
 export interface JudgedProbeResult {
   readonly watch: DueWatch
   readonly probe: TimedProbeResult
@@ -31,19 +31,19 @@ export interface StoreOutcome {
   readonly id: string
   /** The state of its monitor. */
   readonly state: MonitorState
-  /** Whether the monitor is down and lacks an incident. */
+  /** Whether the monitor is down and has no incident, but should have one. */
   readonly lacksIncident: boolean
   /** Whether the monitor is marked as stale. */
   readonly isMarkedStale: boolean
-  /** The monitors that depend on it and wait for its result. */
+  /** The ids of monitors that depend on it and wait for its result. */
   readonly waiting: readonly string[]
 }
 
 /**
- * Writes results ($1, of different monitors) whose watches have not changed since they were read: one statement, so
- * that each result is written completely or not at all. Writes a gap when a result makes enough regions known again:
- * from the time when too few were (see staleness.ts). Hours are ordered by monitor, so that workers of several regions
- * lock them in the same order.
+ * Writes the results ($1, of different monitors) whose watches have not changed since they were read. It is one
+ * statement, so that each result is written completely or not at all. If a result makes enough regions known again,
+ * also writes a gap from the time when too few became known (see staleness.ts). Hours are ordered by monitor, so that
+ * workers of several regions lock them in the same order.
  */
 const INSERT = `
   WITH result AS (
@@ -118,8 +118,8 @@ const INSERT = `
   WHERE (SELECT count(*) FROM announced) >= 0`
 
 /**
- * Stores results of different monitors in one statement, and sets when their watches are next due. Returns the results
- * that counted, by watch.
+ * Stores results of different monitors in one statement, and sets when their watches are next due. Returns the outcomes
+ * of the results that counted, by watch.
  * @throws the error of the database.
  */
 export async function storeResults(
@@ -127,7 +127,7 @@ export async function storeResults(
   results: readonly JudgedProbeResult[],
 ): Promise<Map<string, StoreOutcome>> {
   const text = JSON.stringify(results.map(rowOf), storable)
-  // A named statement, which each connection parses and plans only once.
+  // The statement has a name, so each connection parses and plans it only once.
   const { rows } = await pool.query<StoreOutcome>({ name: 'store probe results', text: INSERT, values: [text] })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -158,14 +158,14 @@ function rowOf({ watch, probe: { at, result }, memory, dueAt }: JudgedProbeResul
   }
 }
 
-/** Removes what PostgreSQL text cannot hold: the character 0 and lone surrogates (manual, "JSON Types"). */
+/** Replaces characters that PostgreSQL cannot store: zero characters and lone surrogates (manual, "JSON Types"). */
 function storable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Cs}/gu, '\ufffd') : value
 }
 
 /**
- * Returns whether an error means that the database rejects the statement itself, not that it is stopping, overloaded or
- * unreachable (PostgreSQL manual, appendix A).
+ * Returns whether an error means that the database rejects the statement, rather than that it is stopping, overloaded
+ * or unreachable (PostgreSQL manual, appendix A).
  */
 export function isRefusal(error: unknown): boolean {
   const code = errorCode(error)

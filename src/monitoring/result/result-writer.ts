@@ -15,42 +15,42 @@ import { createReconcileQueue } from './reconcile-queue.ts'
 import type { JudgedProbeResult, StoreOutcome, TimedProbeResult } from './result-store.ts'
 import { isRefusal, storeResults } from './result-store.ts'
 
-/** Judges results, stores them in batches, and reconciles their monitors. */
+/** Derives states from results, stores the results in batches, and reconciles their monitors. */
 export interface ResultWriter {
   /**
-   * Stores a probe result of a watch, and sets when the watch is next due. Resolves to whether it counted: it does not
-   * when another worker claimed the watch, when the watch was edited or paused since it was read, or when the database
-   * was unavailable for too long.
+   * Stores a probe result of a watch, and sets when the watch is next due. Resolves to whether the result counted. It
+   * does not count if another worker has claimed the watch, if the monitor was edited or paused since the watch was
+   * read, or if the database was unavailable for too long.
    */
   record(watch: DueWatch, probe: TimedProbeResult): Promise<boolean>
   /** Resolves once all earlier results are stored and reconciled, or dropped. */
   idle(): Promise<void>
   /** The health of the writer. */
   state(): LoopState
-  /** Like `idle`, but discards later results. */
+  /** Resolves like `idle`. Discards later results. */
   close(): Promise<void>
 }
 
 /**
- * How long to gather results before a statement, in milliseconds. A statement costs as much as many results, and results
- * should be written within 100 ms.
+ * How long to gather results before a statement, in milliseconds. A statement takes as much time as many results, and
+ * results should be written within 100 ms.
  */
 const GATHER_MS = 50
 /** The maximum number of results per statement. */
 const MAX_BATCH = 500
 /**
- * The most results that may wait while the database is unavailable, and for how long, in milliseconds. After that, their
- * leases have expired.
+ * The maximum number of results that may wait while the database is unavailable, and how long they may wait, in
+ * milliseconds. After that, their leases have expired.
  */
 const MAX_WAITING = 20_000
 const MAX_WAIT_MS = MINUTE
 /** The delay after a failed statement, in milliseconds. */
 const RETRY_DELAY_MS = 0.25 * SECOND
-/** How long closing waits for reconciling, in milliseconds. The next result completes the rest. */
+/** How long closing waits for reconciling, in milliseconds. The next results complete the rest. */
 const CLOSE_TIMEOUT_MS = 5 * SECOND
 
 interface WaitingResult extends JudgedProbeResult {
-  /** When it was recorded, in milliseconds of a monotonic clock. */
+  /** When the result was recorded, in milliseconds of a monotonic clock. */
   readonly since: number
   readonly resolve: (counted: boolean) => void
 }
@@ -79,7 +79,7 @@ export function createResultWriter(parts: WriterParts): ResultWriter {
   function drop(results: readonly WaitingResult[], why: string): void {
     if (results.length === 0) return
     metrics.dropped.inc(results.length)
-    log.error({ results: results.length }, `monitoring: results lost: ${why}`)
+    log.error({ results: results.length }, `monitoring: dropped results: ${why}`)
     for (const { resolve } of results) resolve(false)
   }
 
@@ -94,9 +94,9 @@ export function createResultWriter(parts: WriterParts): ResultWriter {
     }
   }
 
-  /** Drops results that have waited too long. Returns those of the batch to store again. */
+  /** Drops results that have waited too long. Returns the results of the batch to store again. */
   async function afterFailure(batch: readonly WaitingResult[], error: unknown): Promise<readonly WaitingResult[]> {
-    log.warn({ err: error, results: batch.length }, 'monitoring: could not store results; trying again')
+    log.warn({ err: error, results: batch.length }, 'monitoring: could not store results; retrying')
     const since = performance.now() - MAX_WAIT_MS
     const isOver = (result: WaitingResult) => closed || result.since < since
     drop(
@@ -109,8 +109,8 @@ export function createResultWriter(parts: WriterParts): ResultWriter {
   }
 
   function reject(result: WaitingResult, error: unknown): void {
-    log.error({ err: error, watch: result.watch.id }, 'monitoring: the database rejects a result')
-    drop([result], 'the database rejects them')
+    log.error({ err: error, watch: result.watch.id }, 'monitoring: the database rejected a result')
+    drop([result], 'the database rejected them')
   }
 
   function complete(batch: readonly WaitingResult[], stored: ReadonlyMap<string, StoreOutcome>, ms: number): void {
@@ -137,7 +137,7 @@ export function createResultWriter(parts: WriterParts): ResultWriter {
       metrics.probes.inc({ kind: watch.monitor.kind, outcome: probe.result.outcome })
       return new Promise((resolve) => {
         results.add({ ...judged, since: performance.now(), resolve })
-        if (results.waiting > MAX_WAITING) drop(results.removeOldest(), 'too many results wait for the database')
+        if (results.waiting > MAX_WAITING) drop(results.removeOldest(), 'too many results are waiting for the database')
       })
     },
     idle,
@@ -155,16 +155,18 @@ function judgeResult(watch: DueWatch, probe: TimedProbeResult, now: Date): Judge
   return { watch, probe, memory, dueAt: nextDue(watch, probe.at, retry, now) }
 }
 
-/** Returns the ids of the monitors to reconcile after storing a result: its own, and those that wait for it. */
+/**
+ * Returns the ids of the monitors to reconcile after storing a result: its monitor, and the monitors that wait for it.
+ */
 function monitorsToReconcile({ monitor }: DueWatch, { state }: WatchMemory, row: StoreOutcome): readonly string[] {
   const isAffected = state !== row.state || row.lacksIncident || row.isMarkedStale
   return isAffected ? [monitor.id, ...row.waiting] : row.waiting
 }
 
 /**
- * Stores a batch. Halves a batch that the database rejects, until the rejected result is found. Calls `complete` for each
- * stored part, with the outcomes by watch and the milliseconds taken, and `reject` for a rejected result.
- * @throws if the database is unavailable.
+ * Stores a batch. Halves a batch that the database rejects, until it finds the rejected result. Calls `complete` for
+ * each stored part, with the outcomes by watch and the time in milliseconds, and `reject` for a rejected result.
+ * @throws when the database is unavailable.
  */
 async function store(
   pool: Pick<pg.Pool, 'query'>,
@@ -189,7 +191,7 @@ async function store(
   on.complete(batch, stored, performance.now() - begun)
 }
 
-/** Removes the next results to write, at most one per monitor, because each changes its watch. */
+/** Removes and returns the next results to write: at most one per monitor, because each changes its watch. */
 function nextBatch(waiting: WaitingResult[]): WaitingResult[] {
   const seen = new Set<string>()
   return removeWhere(waiting, ({ watch }) => {

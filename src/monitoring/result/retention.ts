@@ -5,18 +5,18 @@ import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
 import { DAY } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** How long a region without workers is kept, in days. */
+/** The number of days for which a region without workers is kept. */
 const REGION_DAYS = 7
 
 type Parts = Pick<Context, 'db' | 'now'>
 
 /**
- * Deletes a batch of expired rows: probe results and hourly figures after the time of the tier, intervals, gaps and
- * days that no tier shows, results of deleted monitors, and regions without workers. Returns whether there may be more:
- * pause before the next batch, so that other work can run. Two processes may do this at the same time.
+ * Deletes a batch of expired rows: probe results and hourly figures that are older than the tier keeps, intervals, gaps
+ * and days that no tier shows, results of deleted monitors, and regions without workers. Returns whether there may be
+ * more; pause before the next batch, so that other work can run. Two processes may do this at the same time.
  */
 export async function deleteExpired(parts: Parts, count: CountDeleted = uncounted): Promise<boolean> {
-  // One after another, starting with the fastest growing table.
+  // One after the other, starting with the table that grows fastest.
   for (const forget of [deleteOldResults, deleteOldHours, deleteOldHistory, deleteOrphanedResults]) {
     if ((await forget(parts, count)) >= DELETE_BATCH) return true
   }
@@ -40,7 +40,7 @@ const deleteOldHours: Forget = async (parts, count) => {
   return deleted
 }
 
-/** Deletes rows older than the organization's tier keeps, found by their primary key. */
+/** Deletes rows that are older than the organization's tier keeps. Finds them by their primary key. */
 function deleteBefore(
   { db, now }: Parts,
   table: Prisma.Sql,
@@ -60,7 +60,7 @@ function deleteBefore(
       LIMIT ${DELETE_BATCH}))`
 }
 
-/** An open interval has no end and stays. */
+/** Deletes intervals, gaps and days that no tier shows. Keeps open intervals, which have no end. */
 async function deleteOldHistory({ db, now }: Parts, count: CountDeleted): Promise<number> {
   const since = daysBefore(now(), LONGEST_HISTORY_DAYS)
   const ended = (table: Prisma.Sql) => db.$executeRaw`
@@ -77,7 +77,7 @@ async function deleteOldHistory({ db, now }: Parts, count: CountDeleted): Promis
   return Math.max(intervals, gaps, days)
 }
 
-/** Deletes results of deleted monitors. Skips from one monitor's results to the next, reading one row of each. */
+/** Deletes results of deleted monitors. Skips from one monitor's results to the next, and reads one row of each. */
 async function deleteOrphanedResults({ db }: Parts, count: CountDeleted): Promise<number> {
   const deleted = await db.$executeRaw`
     DELETE FROM "ProbeResult" WHERE ctid = ANY (ARRAY(
@@ -98,8 +98,8 @@ async function deleteOrphanedResults({ db }: Parts, count: CountDeleted): Promis
 }
 
 /**
- * Deletes regions without workers if enough other regions watch the same monitors. Otherwise their last results still
- * show how long monitors have been unknown.
+ * Deletes regions without workers if enough other regions watch the same monitors. Otherwise their last results are
+ * kept, because they show how long monitors have been unknown.
  */
 async function deleteOldRegions({ db, now }: Parts): Promise<void> {
   const since = daysBefore(now(), REGION_DAYS)

@@ -4,22 +4,23 @@ import { SECOND } from '../../core/time.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 
-/** How long a failure counts as a sign that our own network is down, in milliseconds. */
+/** How long a failure may indicate that our own network is down, in milliseconds. */
 const WINDOW_MS = 30 * SECOND
-/** How many different hosts must fail before our own network is a likely cause. */
+/** The number of different hosts that must fail before our own network is a likely cause. */
 const MIN_HOSTS = 3
-/** How long the result of a network check is reused, in milliseconds. */
+/** How long to reuse the result of a network check, in milliseconds. */
 const PROOF_MS = 5 * SECOND
 /**
- * The timeout of a resolver, in milliseconds: longer than the client needs to retry and to query the next server.
+ * The timeout of a resolver, in milliseconds. It is longer than the client needs to retry and to query the next server.
  */
 const RESOLVER_TIMEOUT_MS = 2.5 * SECOND
 
-/** Detects that this worker itself has lost its network. */
+/** Detects that this worker has lost its network. */
 export interface Connectivity {
   /**
-   * Turns a failed probe result into UNKNOWN if our own network is the likely cause: every host probed lately failed in a
-   * way that our network may cause, and the network check fails too. Ignores monitors that were already down.
+   * Turns a failed probe result into UNKNOWN if our own network is the likely cause: every recently probed host has
+   * failed in a way that our network may cause, and the network check fails too. Ignores monitors that were already
+   * down.
    * @param at when the result was received, in milliseconds of a monotonic clock.
    */
   assess(result: ProbeResult, wasDown: boolean, at: number): Promise<ProbeResult>
@@ -36,7 +37,7 @@ export function createConnectivity({
   readonly isNetworkUp: () => Promise<boolean>
   readonly log: Logger
 }): Connectivity {
-  /** Hosts that have failed since the last success, with the time of their last failure; oldest first. */
+  /** The hosts that have failed since the last success, with the time of their last failure, oldest first. */
   const failed = new Map<string, number>()
   let proof: { readonly at: number; readonly isUp: Promise<boolean> } | null = null
   let isCutOff = false
@@ -92,11 +93,11 @@ export function createConnectivity({
 }
 
 const CUT_OFF_MESSAGE =
-  'monitoring: neither targets nor resolvers respond: our own network may be down, and probe results are unknown'
+  'monitoring: neither targets nor resolvers respond, so our own network may be down; probe results are unknown'
 
 /**
- * Returns whether a resolver answers a query for a random name: a local resolver then has to reach the name servers of
- * `com`. A refusal or a failure of the resolver proves nothing.
+ * Returns whether a resolver answers a query for a random name, for which a local resolver has to reach the name
+ * servers of `com`. A refusal or a failure of the resolver proves nothing.
  */
 export async function resolverAnswers(dns: DnsClient): Promise<boolean> {
   const { kind } = await dns.query(`${randomBytes(12).toString('hex')}.com`, 'A', {

@@ -11,12 +11,12 @@ import { scheduleOf } from '../state/staleness.ts'
 export interface DueWatch {
   readonly id: string
   readonly region: string
-  /** A result counts only while the watch still has this due time, which claiming, editing and pausing change. */
+  /** The due time. A result counts only while the watch still has it; claiming, editing and pausing change it. */
   readonly dueAt: Date
   readonly memory: WatchMemory
   readonly lastKnownAt: Date | null
   readonly unknownSince: Date | null
-  /** When the running job of a heartbeat started; null: not running. */
+  /** When the running job of a heartbeat started; null: it is not running. */
   readonly startedAt: Date | null
   readonly schedule: Schedule
   readonly monitor: Thresholds &
@@ -44,13 +44,13 @@ const READ_WATCHES = `
   JOIN "Organization" AS organization ON organization.id = monitor."organizationId"
   WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
 
-/** Reads active watches by id, in any order. Bypasses Prisma, because it runs constantly. */
+/** Reads active watches by id, in any order. Bypasses Prisma, because this runs constantly. */
 export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueWatch[]> {
   const { rows } = await pool.query<Row>({ name: 'read watches', text: READ_WATCHES, values: [ids] })
   return rows.map((row) => {
     const { id, region, dueAt, state, stateSince, lastKnownAt, monitorId, organizationId, name, kind, options } = row
     const { version, createdAt, agreement, failureThreshold, recoveryThreshold } = row
-    // One missed heartbeat is enough, because its grace is its tolerance (contract §6).
+    // One missed heartbeat is enough, because a heartbeat has a grace period (contract §6).
     const thresholds = kind === 'HEARTBEAT' ? heartbeatThresholds : { failureThreshold, recoveryThreshold }
     return {
       id,

@@ -5,8 +5,8 @@ import { heartbeatDue } from '../heartbeat/heartbeat-due.ts'
 import type { Schedule } from '../state/staleness.ts'
 
 /**
- * Returns the next time a watch is due by its interval. Each watch has its own grid, which does not drift; its phase
- * comes from its id, which spreads the load.
+ * Returns when a watch is next due by its interval. Each watch has its own grid of times, which does not drift. The
+ * phase of the grid comes from the watch's id, which spreads the load.
  */
 export function nextSlot(watchId: string, intervalSeconds: number, after: Date): Date {
   const interval = intervalSeconds * SECOND
@@ -14,7 +14,7 @@ export function nextSlot(watchId: string, intervalSeconds: number, after: Date):
   return new Date(Math.floor((after.getTime() - phase) / interval) * interval + interval + phase)
 }
 
-/** Returns the delay before retrying a result that contradicts the state, in seconds. It is shorter than the interval. */
+/** Returns the delay before a result that contradicts the state is retried, in seconds. It is at most the interval. */
 export function retrySeconds(intervalSeconds: number): number {
   return Math.min(Math.max(5, Math.min(30, Math.floor(intervalSeconds / 3))), intervalSeconds)
 }
@@ -27,8 +27,8 @@ interface Watched {
 }
 
 /**
- * Returns when a watch is due after a probe that began at `at`: a heartbeat when it is late, other kinds at the next slot,
- * or sooner for a retry.
+ * Returns when a watch is due after a probe that started at `at`: a heartbeat when it becomes late, other kinds at the
+ * next time of their grid, or sooner for a retry.
  */
 export function nextDue(
   { id, schedule, startedAt = null, monitor }: Watched,

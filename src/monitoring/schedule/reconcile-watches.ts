@@ -8,17 +8,18 @@ import { ANYWHERE } from './watch.ts'
 /** The time over which to spread the first probes of a new region, in seconds. */
 const SPREAD_SECONDS = 30
 
-/** The longest time between two runs of a schedule, in seconds. */
+/** The maximum time between two runs of a schedule, in seconds. */
 const MAX_CRON_SECONDS = MAX_GAP_MS / SECOND
 
-/** The longest interval that a tier enforces, in seconds. */
+/** The maximum interval that a tier enforces, in seconds. */
 const MAX_TIER_INTERVAL_SECONDS = Math.max(...Object.values(tierLimits).map((limits) => limits.minIntervalSeconds))
 
 /**
- * Reconciles the watches of a worker's region: marks the region as alive, creates missing watches, and corrects due times that are
- * too far ahead, as after a clock was set back. A heartbeat then gets another interval and grace, or is due now if it has a schedule,
- * which only the scheduler can evaluate. Uses one statement, as it runs periodically. Returns whether watches changed.
- * @param leaseMs how far ahead a lease moves the due time.
+ * Reconciles the watches of a worker's region: marks the region as alive, creates missing watches, and corrects due
+ * times that are too far ahead, as after a clock was set back. Such a heartbeat gets another interval and grace; one
+ * with a schedule is due now, because only the scheduler can evaluate schedules. Uses one statement, because it runs
+ * periodically. Returns whether watches have changed.
+ * @param leaseMs by how many milliseconds a lease moves the due time.
  */
 export async function reconcileWatches({ db, now, config }: Context, leaseMs: number): Promise<boolean> {
   const region = config.REGION

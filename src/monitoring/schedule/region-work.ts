@@ -2,13 +2,13 @@ import type { Context } from '../../core/context.ts'
 
 /** The work of the workers of a region. */
 export interface RegionWork {
-  /** The region; `*`: any. */
+  /** The region; `*`: any region. */
   readonly region: string
   /** When its workers last reported; null: never. */
   readonly lastSeenAt: Date | null
   readonly watches: number
   readonly dueWatches: number
-  /** When its first watch is due, which may be in the past; null: none is due. */
+  /** When its first watch is due, which may be in the past; null: no watch has a due time. */
   readonly firstDueAt: Date | null
 }
 

@@ -9,21 +9,24 @@ import type { Probe, ProbeRun } from '../probe/probe.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 
-/** How long after its deadline a probe is abandoned, in milliseconds. On a busy machine, probes end a little late. */
+/**
+ * The delay after its deadline at which a probe is abandoned, in milliseconds. On a busy machine, probes end a little
+ * late.
+ */
 const GRACE_MS = 0.5 * SECOND
 
-/** The maximum length of a stored message. */
+/** The maximum length of a stored message, in characters. */
 const MAX_MESSAGE_LENGTH = 500
 
 /**
- * How long a probe may wait for rate limits, in milliseconds, first of the name, then of each address that it connects
- * to. This time is not part of its timeout.
+ * How long a probe may wait for rate limits, in milliseconds: first for that of the name, then for that of each address
+ * to which it connects. This time is not part of its timeout.
  */
 const MAX_WAIT_MS = 5 * SECOND
 
 /**
  * Runs a probe. Never rejects: the result is UNKNOWN if the probe throws, misses its deadline, or is not admitted
- * because too many probes target the same third party.
+ * because there are too many probes of the same third party.
  * @param options the validated options, with secrets opened.
  */
 export async function runProbe<K extends ProbedKind>(
@@ -56,7 +59,7 @@ async function runWithinLimits<K extends ProbedKind>(
     const waitMs = Math.max(0, MAX_WAIT_MS - (performance.now() - begun))
     return runWithDeadline(kind, options, { ...run, waitMs })
   })
-  return result ?? probeResult('UNKNOWN', `Not probed: too many probes of ${party} were due at once`)
+  return result ?? probeResult('UNKNOWN', `Not probed: too many probes of ${party} at once`)
 }
 
 async function runWithDeadline<K extends ProbedKind>(
@@ -68,14 +71,14 @@ async function runWithDeadline<K extends ProbedKind>(
   const ending = new AbortController()
   const abort = () => ending.abort()
   if (run.signal.aborted) abort()
-  // One signal ends all probes of a process; Node 20 warns of a leak above ten listeners.
+  // One signal ends all probes of a process. Node.js 20 warns of a leak above ten listeners.
   setMaxListeners(0, run.signal)
   run.signal.addEventListener('abort', abort)
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<ProbeResult>((resolve) => {
     timer = setTimeout(
       () => {
-        run.tools.log.error({ kind }, 'monitoring: a probe did not end by its deadline')
+        run.tools.log.error({ kind }, 'monitoring: a probe did not end within its deadline')
         resolve(failure('it missed its deadline'))
       },
       run.timeoutMs + run.waitMs + GRACE_MS,
@@ -86,7 +89,7 @@ async function runWithDeadline<K extends ProbedKind>(
     return normalized(judgeCommon(result, 'inverted' in options ? options : {}))
   } catch (error) {
     run.tools.log.error({ err: error, kind }, 'monitoring: a probe threw an error')
-    return failure('an internal error, which is logged')
+    return failure('an internal error, which we have logged')
   } finally {
     clearTimeout(timer)
     run.signal.removeEventListener('abort', abort)
@@ -98,7 +101,7 @@ function failure(reason: string): ProbeResult {
   return probeResult('UNKNOWN', `The probe failed: ${reason}`)
 }
 
-/** Limits a message to one line, because it may quote a response. */
+/** Limits the message of a result to one line, because it may quote a response. */
 function normalized({ message, latencyMs, ...result }: ProbeResult): ProbeResult {
   const rounded = latencyMs === null ? null : Math.round(latencyMs)
   return { ...result, message: oneLine(message, MAX_MESSAGE_LENGTH), latencyMs: rounded }

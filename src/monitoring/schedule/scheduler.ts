@@ -23,25 +23,25 @@ import { readWatches } from './due-watch.ts'
 import { reconcileWatches } from './reconcile-watches.ts'
 import { ANYWHERE } from './watch.ts'
 
-/** Runs the probe of a watch of any kind except HEARTBEAT. Never rejects. `signal` ends it early. */
+/** Runs the probe of a watch of any kind except HEARTBEAT. Never rejects. `signal` ends the probe early. */
 export type RunProbe = (watch: DueWatch, signal: AbortSignal) => Promise<ProbeResult>
 
 /**
- * The lease of a watch, in milliseconds: longer than the longest probe (30 s) and storing its result. If a worker dies,
- * another one takes over after the lease.
+ * The lease of a watch, in milliseconds. It is longer than the longest probe (30 s) and storing its result. If a worker
+ * dies, another one takes over after the lease.
  */
 export const LEASE_MS = 40 * SECOND
 /**
- * When a probe counts as hanging, in milliseconds: longer than the longest probe (30 s) plus the longest wait for rate
- * limits (5 s).
+ * The time after which a probe counts as hanging, in milliseconds: longer than the longest probe (30 s) plus the
+ * longest wait for rate limits (5 s).
  */
 const MAX_PROBE_MS = 36 * SECOND
-/** The most concurrent probes (each takes a socket and memory), and the most watches per claim. */
+/** The maximum number of concurrent probes, each of which takes a socket and memory, and of watches per claim. */
 const MAX_RUNNING = 1000
 const MAX_CLAIMED = 250
-/** Many watches may become due at about the same time, so wake-ups are merged. */
+/** The pauses between polls. Wake-ups are merged, because many watches may become due at about the same time. */
 const pauses = { noRoom: 10, full: 10, partial: 50, soonest: 10, wake: 50 } as const
-/** How often watches are reconciled, in milliseconds. */
+/** The interval at which watches are reconciled, in milliseconds. */
 const RECONCILE_MS = 10 * SECOND
 
 const watches = { table: 'Watch', dueColumn: 'dueAt' } as const
@@ -53,15 +53,15 @@ interface SchedulerParts {
   readonly resultWriter: ResultWriter
   readonly run: RunProbe
   readonly metrics: Metrics
-  /** Checks our own network with a host that is not a target. Absent: unknown. */
+  /** Checks our own network with a host that is not a target; absent: a check always fails. */
   readonly isNetworkUp?: () => Promise<boolean>
-  /** Wakes the scheduler when a watch is due. Absent: it polls every second. */
+  /** Wakes the scheduler when a watch is due; absent: it polls every second. */
   readonly agenda?: Agenda
-  /** The most concurrent probes. */
+  /** The maximum number of concurrent probes. */
   readonly concurrency?: number
 }
 
-/** Creates the scheduler of one worker, with the rights of the system. */
+/** Creates the scheduler of one worker. */
 export function createScheduler(parts: SchedulerParts): LeasedWorker {
   const { ctx, pool, resultWriter, metrics, agenda, concurrency = MAX_RUNNING } = parts
   const { now, log, config } = ctx
@@ -101,7 +101,7 @@ export function createScheduler(parts: SchedulerParts): LeasedWorker {
     if (isChanged) worker.wake()
   }
 
-  /** Starts a probe in its turn, because starting hundreds at once would block the event loop. */
+  /** Starts a probe when it is its turn, because starting hundreds at once would block the event loop. */
   async function runInTurn(watch: DueWatch, dueAt: Date): Promise<boolean> {
     await yieldAfterTimeSlice(worker)
     return !stopping.signal.aborted && runWatch(watch, dueAt)
@@ -116,14 +116,14 @@ export function createScheduler(parts: SchedulerParts): LeasedWorker {
       reconciling = startPollLoop(reconcileOnly, {
         retryMs: RECONCILE_MS,
         log,
-        failureMessage: 'monitoring: could not reconcile watches; trying again',
+        failureMessage: 'monitoring: could not reconcile watches; retrying',
       })
     },
     async idle() {
       await worker.idle()
       await resultWriter.idle()
     },
-    // Aborts running probes.
+    /** Aborts running probes. */
     async close() {
       stopping.abort()
       await reconciling?.stop()
@@ -132,17 +132,21 @@ export function createScheduler(parts: SchedulerParts): LeasedWorker {
   }
 }
 
-/** Runs a claimed watch. Resolves to false if the scheduler was stopped before there was a result. */
+/** Runs a claimed watch. Resolves to false if the scheduler stopped before there was a result. */
 type RunWatch = (watch: DueWatch, dueAt: Date) => Promise<boolean>
 
-/** Creates the function that probes a watch, or finds its heartbeat late, and records the result. @param stopped aborts probes. */
+/**
+ * Creates the function that runs a watch: it runs the probe or checks whether the heartbeat is late, and records the
+ * result.
+ * @param stopped aborts probes.
+ */
 function createWatchRunner(
   { ctx, resultWriter, run, metrics, isNetworkUp = async () => false }: SchedulerParts,
   stopped: AbortSignal,
 ): RunWatch {
   const { now, log } = ctx
   const connectivity = createConnectivity({ isNetworkUp, log })
-  // Each running probe adds a listener.
+  // Each running probe adds a listener, and Node.js warns of a leak above ten.
   setMaxListeners(0, stopped)
 
   /** Sets the due time of a heartbeat that is not late yet. */
@@ -152,7 +156,7 @@ function createWatchRunner(
     return true
   }
 
-  /** Runs a probe and ends it if it hangs. Otherwise its watch would never be probed again. */
+  /** Runs a probe, and ends it if it hangs, because its watch would never be probed again. */
   async function probe(watch: DueWatch): Promise<ProbeResult> {
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -162,7 +166,7 @@ function createWatchRunner(
     } catch (error) {
       end()
       log.error({ err: error, watch: watch.id }, 'monitoring: ended a hanging probe')
-      return probeResult('UNKNOWN', 'The probe did not end. This is an internal error, which was logged.')
+      return probeResult('UNKNOWN', 'The probe did not end. This is an internal error, which we have logged.')
     } finally {
       stopped.removeEventListener('abort', end)
     }
@@ -183,7 +187,7 @@ function createWatchRunner(
   }
 }
 
-/** Selects when the next watch of a region is due. The index is by region. */
+/** Selects when the next watch of a region is due. Selects per region, because the index is by region. */
 function earliestDue(region: string): Prisma.Sql {
   const of = (name: string) => earliestOf('Watch', Prisma.sql`region = ${name}`)
   return Prisma.sql`SELECT least((${of(region)}), (${of(ANYWHERE)}))`

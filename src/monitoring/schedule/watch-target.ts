@@ -7,9 +7,9 @@ import { createService } from '../../status/service/service.ts'
 import type { MonitoringContext } from '../context.ts'
 import { createMonitor } from '../monitor/monitor.ts'
 
-/** A target parsed from a typed address: a website or a port. */
+/** A target parsed from an entered address: a website or a port. */
 interface WatchTarget {
-  /** The host, which becomes the name of service and monitor. */
+  /** The host, which becomes the name of the service and the monitor. */
   readonly name: string
   /** The options of the monitor, by kind. */
   readonly options:
@@ -18,7 +18,8 @@ interface WatchTarget {
 }
 
 /**
- * Parses a typed address: `example.com` and `https://example.com/path` are websites, `mail.example.com:25` is a port.
+ * Parses an entered address: `example.com` and `https://example.com/path` are websites, `mail.example.com:25` is a
+ * port.
  * @throws Invalid at `path` for any other text.
  */
 export function parseWatchTarget(text: string, path: string): WatchTarget {
@@ -36,11 +37,11 @@ export function parseWatchTarget(text: string, path: string): WatchTarget {
   return { name: parsed.host, options: { http: { url } } }
 }
 
-/** Ports that are assumed to serve HTTP. */
+/** The ports that are assumed to serve HTTP. */
 const WEB_PORTS = new Set([80, 443, 8080, 8443])
 
 /**
- * Creates a service with a monitor for an address, both or neither. Requires scope WRITE.
+ * Creates a service and a monitor for an address, or neither. Requires a key with scope WRITE.
  * @throws Invalid for an unsupported address, and the errors of `createService` and `createMonitor`.
  */
 export async function watchTarget(

@@ -8,12 +8,12 @@ import { isAnywhere } from '../monitor/probe-kinds.ts'
 import { enoughKnownAt, freshUntil, scheduleOf } from '../state/staleness.ts'
 
 /**
- * The pseudo-region of kinds that give the same result everywhere. Any worker may probe them, and no region can have this
- * name.
+ * The pseudo-region of kinds that have the same result everywhere. Any worker may probe them, and no region can have
+ * this name.
  */
 export const ANYWHERE = '*'
 
-/** A region that has not reported for this long, in milliseconds, has no workers. */
+/** The time after which a region that has not reported counts as having no workers, in milliseconds. */
 const REGION_TIMEOUT_MS = MINUTE
 
 /** Returns whether any region has workers. */
@@ -23,8 +23,8 @@ export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
 }
 
 /**
- * Replaces the watches of a monitor by new ones in every region with workers; earlier results no longer count.
- * @param dueAt when they are first due: now, or (null) not until it is set.
+ * Replaces the watches of a monitor with new ones in every region with workers. Earlier results no longer count.
+ * @param dueAt when the watches are first due; null: not until a due time is set, absent: now.
  */
 export async function resetWatches(
   ctx: Context,
@@ -35,7 +35,7 @@ export async function resetWatches(
   await ctx.db.watch.createMany({ data: await watchesOf(ctx, monitor, dueAt) })
 }
 
-/** Creates the watches of new monitors in every region with workers. Heartbeats are not due before their first report. */
+/** Creates the watches of new monitors in every region with workers. A heartbeat is not due before its first report. */
 export async function createFirstWatches(
   ctx: Context,
   monitors: readonly Pick<Monitor, 'id' | 'kind'>[],
@@ -67,7 +67,7 @@ export async function deleteWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): 
   await ctx.db.watch.deleteMany({ where: { monitorId: id } })
 }
 
-/** Writes a gap until now if the monitor is stale, because deleting its watches loses that information. */
+/** Writes a gap until now if the monitor is stale, because that information is lost when its watches are deleted. */
 async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
   const { db, now } = ctx
   const endedAt = now()
@@ -77,7 +77,7 @@ async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
   await db.monitorGap.createMany({ data: { monitorId, startedAt, endedAt }, skipDuplicates: true })
 }
 
-/** Returns since when a monitor with watches is stale; null: not stale, or never known. */
+/** Returns when a monitor with watches became stale; null: it is not stale, or its state was never known. */
 async function staleSinceOf(ctx: Context, monitor: Monitor & { readonly watches: readonly Watch[] }, at: Date) {
   const watches = monitor.watches.filter(({ lastKnownAt }) => lastKnownAt !== null)
   if (enoughKnownAt(watches, monitor.agreement) === null) return null
@@ -90,7 +90,7 @@ export function watchId(monitorId: string, region: string): string {
   return `${monitorId}@${region}`
 }
 
-/** Returns the watches of a monitor, by region. */
+/** Returns the watches of a monitor, ordered by region. */
 export function readWatches({ db }: Pick<Context, 'db'>, monitorId: string): Promise<Watch[]> {
   return db.watch.findMany({ where: { monitorId }, orderBy: { region: 'asc' } })
 }

@@ -34,23 +34,23 @@ interface MonitoringParts {
   readonly pool: pg.Pool
 }
 
-/** Running monitoring. */
+/** The running monitoring of a process. */
 export interface Monitoring {
   readonly parts: MonitoringParts
-  /** Starts probing, unless the role is `web`. The first statements take a while. */
+  /** Starts probing, unless the role is `web`. The first statements are slow. */
   startProbing(): void
-  /** The health of probing. Undefined if this process does not probe. */
+  /** Returns the health of probing; undefined: this process does not probe. */
   schedulerState(): LoopState | undefined
   /** Polls for due watches, so that `schedulerState` is current. */
   check(): Promise<void>
-  /** Ends running probes, stores and reconciles their results, and ends every stream. */
+  /** Ends running probes, stores and reconciles their results, and closes every stream. */
   close(): Promise<void>
 }
 
 /**
- * Starts monitoring. Every process stores results, because any may receive heartbeats, and reconciles staleness. Probing
- * starts with `startProbing`.
- * @throws when the database cannot listen.
+ * Starts monitoring. Every process stores results, because each may receive heartbeats, and reconciles staleness.
+ * Probing starts with `startProbing`.
+ * @throws when the process cannot listen for database notifications.
  */
 export async function startMonitoring(options: {
   /** The context of the system. */
@@ -120,13 +120,16 @@ export async function startMonitoring(options: {
   }
 }
 
-/** How often staleness is reconciled, in milliseconds, with and without active monitors. Events also wake the job. */
+/** The interval of the staleness job, in milliseconds, with and without active monitors. Events also wake the job. */
 const STALENESS_INTERVAL_MS = 5 * SECOND
 const IDLE_INTERVAL_MS = MINUTE
 
-/** Reconciles staleness periodically. The first run completes before requests are served and new results could hide staleness. */
+/**
+ * Reconciles staleness periodically. Completes the first run before returning, so that new results cannot hide
+ * staleness.
+ */
 async function startStalenessJob(ctx: Context): Promise<PollLoop> {
-  const failed = 'monitoring: could not reconcile staleness; trying again'
+  const failed = 'monitoring: could not reconcile staleness; retrying'
   await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true
   const again = async () => {
@@ -138,10 +141,10 @@ async function startStalenessJob(ctx: Context): Promise<PollLoop> {
   return startPollLoop(again, { ...options, failureMessage: failed })
 }
 
-/** The number of opened options to cache, because opening them costs more than scheduling a probe. */
+/** The maximum number of decrypted options to cache. Decrypting them costs more than scheduling a probe. */
 const MAX_CACHED = 20_000
 
-/** Creates the function that probes watches. */
+/** Creates the function that runs the probe of a watch. */
 function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): RunProbe {
   const opened = new LRUCache<string, { readonly version: number; readonly configuration: Configuration }>({
     max: MAX_CACHED,
@@ -166,12 +169,14 @@ function createProbeRunner(ctx: Context, seal: SecretBox, tools: ProbeTools): Ru
       return await runProbe(kind, options, { tools, owner, timeoutMs, signal, state, lastDown })
     } catch (error) {
       ctx.log.error({ err: error, watch: watch.id }, 'monitoring: could not run a probe')
-      return probeResult('UNKNOWN', 'The probe failed because of an internal error, which was logged.')
+      return probeResult('UNKNOWN', 'The probe failed because of an internal error, which we have logged.')
     }
   }
 }
 
-/** Reads the detail of the last DOWN result while a watch is down. */
+/**
+ * Returns the detail of the last DOWN result while a watch is down; null: it is not down, or the result has no detail.
+ */
 async function readLastDown({ db }: Context, { memory, monitor }: DueWatch): Promise<ProbeDetail | null> {
   if (memory.state !== 'DOWN') return null
   const last = await db.probeResult.findFirst({

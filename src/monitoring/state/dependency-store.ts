@@ -28,8 +28,8 @@ export const parentsSelect = {
 } satisfies Prisma.Monitor$dependenciesArgs
 
 /**
- * Returns the parents of monitors of one organization, by monitor id. Includes the probed members of parents that are groups. Runs
- * no statement if no parent is a group.
+ * Returns the parents of monitors of one organization, by monitor id, with the probed members of parents that are
+ * groups. Runs no statement if no parent is a group.
  */
 export async function readParents(
   { db }: Pick<Context, 'db'>,
@@ -59,7 +59,9 @@ export async function readParentIds({ db }: Pick<Context, 'db'>, monitorId: stri
   return found.map(({ parentId }) => parentId)
 }
 
-/** Reads the name of a monitor's service (null: it has none), its parents, and the number of monitors that depend on it. */
+/**
+ * Reads the name of a monitor's service (null: it has none), its parents, and the number of monitors that depend on it.
+ */
 export async function readRelations(
   { db }: Pick<Context, 'db'>,
   { id: monitorId, serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
@@ -78,7 +80,7 @@ export async function readRelations(
 }
 
 /**
- * Sets the parents of a monitor, in the transaction of a change. Returns whether they changed.
+ * Sets the parents of a monitor within the transaction of a change. Returns whether they changed.
  * @throws NotFound for unknown monitors, and Invalid for duplicates and cycles.
  */
 export async function setParents(
@@ -99,8 +101,8 @@ export async function setParents(
 }
 
 /**
- * Clears the watch results of a monitor and makes it due now, after its parent recovered. Its state stays unknown until its watches
- * have a new state.
+ * Clears the watch results of a monitor and makes it due now, after its parents recovered. Its state stays unknown
+ * until its watches have a new state.
  */
 export async function unblock(tx: Context, monitor: Monitor): Promise<void> {
   const { db } = tx
@@ -108,12 +110,12 @@ export async function unblock(tx: Context, monitor: Monitor): Promise<void> {
   await db.monitor.update({ where: { id: monitor.id }, data: { blockedSince: null, heldSince: null } })
   const where = { monitorId: monitor.id }
   await db.watch.updateMany({ where, data: { state: 'PENDING', stateSince: now, recent: [], stability: {} } })
-  // A heartbeat gets another interval, unless its job has never reported.
+  // A heartbeat gets another interval, unless its job has never sent a heartbeat.
   const dueAt = monitor.kind === 'HEARTBEAT' ? await heartbeatLateAt(tx, monitor, now) : now
   await db.watch.updateMany({ where: { ...where, dueAt: { not: null } }, data: { dueAt } })
 }
 
-/** Makes monitors due now. Skips watches whose results are being written, because they were just probed. */
+/** Makes monitors due now. Skips watches whose results are being written, because those were just probed. */
 export async function probeNow({ db, now }: Pick<Context, 'db' | 'now'>, ids: readonly string[]): Promise<void> {
   await db.$executeRaw`
     UPDATE "Watch" SET "dueAt" = ${now()} WHERE id IN (

@@ -13,10 +13,10 @@ export interface Parent {
   readonly kind: MonitorKind
   readonly state: MonitorState
   readonly stateSince: Date
-  /** Since when one of its own parents is down; null: all are up. */
+  /** When the first of its own parents went down; null: none is down. */
   readonly blockedSince: Date | null
   readonly watches: readonly LastResult[]
-  /** The probed members of a group, directly or through other groups; absent: not a group. */
+  /** The probed members of a group, direct or through other groups; absent: not a group. */
   readonly leaves?: readonly Parent[]
 }
 
@@ -30,14 +30,15 @@ interface LastResult {
 export interface Dependent {
   readonly state: MonitorState
   readonly stateSince: Date
-  /** Since when a worse state is held back; null: none is. */
+  /** When a worse state was first held back; null: none is held back. */
   readonly heldSince: Date | null
   readonly watches: readonly LastResult[]
 }
 
 /**
- * The effect of its parents on a monitor. FREE: its own results count. BLOCKED: a parent is down, so its state is unknown. HELD: its
- * worse state is held back until its parents have been probed, because one of them may have failed first.
+ * The effect of parents on a monitor. FREE: its own results count. BLOCKED: a parent is down, so the state of the
+ * monitor is unknown. HELD: its worse state is held back until its parents have been probed, because one of them may
+ * have failed first.
  */
 export type Dependency =
   | { readonly kind: 'FREE' }
@@ -45,8 +46,8 @@ export type Dependency =
   | { readonly kind: 'HELD'; readonly since: Date; readonly parentIds: readonly string[] }
 
 /**
- * Judges how its parents affect a monitor.
- * @param next the state from its own results; null: no change.
+ * Returns the effect of the parents on a monitor.
+ * @param next the state that its own results call for; null: no change.
  */
 export function judgeDependency(
   parents: readonly Parent[],
@@ -69,7 +70,7 @@ export function judgeDependency(
 export const isUnavailable = (parent: Pick<Parent, 'state' | 'stateSince' | 'blockedSince'>): boolean =>
   downSinceOf(parent) !== null
 
-/** Returns since when a parent, or one of its own parents, is down; null: all are up. */
+/** Returns when a parent, or one of its own parents, went down; null: none is down. */
 function downSinceOf({
   state,
   stateSince,
@@ -79,15 +80,18 @@ function downSinceOf({
   return blockedSince ?? (state === 'DOWN' ? stateSince : null)
 }
 
-/** Returns since when the state of a monitor is unknown: from the first failure of a parent, but not before its own last good result. */
+/**
+ * Returns when the state of a monitor became unknown: at the first failure of a parent, but not before its own last
+ * good result.
+ */
 function unknownFrom({ stateSince, watches }: Dependent, failures: readonly Date[]): Date {
   const good = watches.flatMap((watch) => (isGood(watch) ? Number(watch.lastKnownAt) : []))
   return new Date(Math.max(Number(stateSince), ...good, Math.min(...failures.map(Number))))
 }
 
 /**
- * Returns whether a parent may have failed without being DOWN yet, because most of its regions have no good result since a time.
- * Ignores heartbeats, which cannot be requested early.
+ * Returns whether a parent that is not DOWN yet may have failed: at least half of its regions have no good result since
+ * a time. Ignores heartbeats, because they cannot be probed early.
  */
 function mayBeFailing({ kind, state, watches }: Parent, since: Date): boolean {
   if (kind === 'HEARTBEAT' || state === 'PAUSED') return false

@@ -11,7 +11,9 @@ import { addUpdate, hasRoomForUpdate } from '../../status/incident/incident-upda
 import { underMaintenance } from '../../status/service/shown-status.ts'
 import { durationInWords } from '../uptime/duration.ts'
 
-/** A monitor that goes down again within this time after its incident was resolved reopens it (contract §6). */
+/**
+ * A monitor that goes down again within this time after its incident was resolved reopens the incident (contract §6).
+ */
 const FLAPPING_MS = 30 * MINUTE
 
 /** The fields of a monitor that incidents use. */
@@ -21,9 +23,9 @@ type Member = Pick<Monitor, 'id' | 'name' | 'organizationId' | 'serviceId'>
 export type LeaveReason = 'RECOVERED' | 'PAUSED' | 'MOVED' | 'CHANGED' | 'DELETED'
 
 /**
- * Adds a monitor that is down to an incident, in the transaction of a change: joins the open incident of its service,
- * else reopens the incident it flaps on, else opens one. Does nothing without a service, during maintenance of the
- * service, or when the monitor already takes part in an incident. Returns the new events.
+ * Adds a monitor that is down to an incident, within the transaction of a change. Uses the open incident of its
+ * service, else reopens the monitor's recently resolved incident, else opens a new one. Does nothing if the monitor has
+ * no service, its service is under maintenance, or it already belongs to an incident. Returns the new events.
  * @param outage when it went down, and the message of its first failed probe.
  */
 export async function joinIncident(
@@ -37,7 +39,7 @@ export async function joinIncident(
   const services = [{ serviceId: service.id, status: 'MAJOR_OUTAGE' }] as const
   const content = messageOf([
     strong(monitor.name),
-    ` is down since ${timeInWords(outage.since)}${causeText(outage.cause)}`,
+    ` went down at ${timeInWords(outage.since)}${causeText(outage.cause)}`,
   ])
   if (open) {
     await addMember(tx, open, monitor)
@@ -65,10 +67,10 @@ export async function joinIncident(
 }
 
 /**
- * Detaches a monitor from its open incidents, in the transaction of a change. Call it before the monitor is deleted or
- * moved. Posts an update to an incident that monitors opened and no person has edited, and resolves it if none of its
- * other monitors is down. Returns the new events.
- * @param monitor as it was before. @param at when it recovered.
+ * Detaches a monitor from its open incidents, within the transaction of a change. Call it before you delete or move the
+ * monitor. Posts an update to each incident that a monitor opened and no person has edited, and resolves it if none of
+ * its other monitors is down. Returns the new events.
+ * @param monitor the monitor before the change. @param at when it recovered.
  */
 export async function leaveIncident(
   tx: Context,
@@ -112,15 +114,15 @@ function departureMessage(
 
 const departureTexts: Readonly<Record<LeaveReason, string>> = {
   RECOVERED: 'recovered',
-  PAUSED: 'is paused',
+  PAUSED: 'was paused',
   MOVED: 'no longer monitors this service',
   CHANGED: 'was changed, so its earlier results no longer apply',
   DELETED: 'was deleted',
 }
 
 /**
- * Returns the service of a monitor; null when it has none, is under maintenance, or the monitor already takes part in
- * an incident.
+ * Returns the service of a monitor; null: it has none, the service is under maintenance, or the monitor already belongs
+ * to an incident.
  */
 async function serviceOfIncident({ db }: Context, { id, serviceId }: Member) {
   if (serviceId === null || (await db.incidentMonitor.count({ where: { monitorId: id, leftAt: null } })) > 0)
@@ -131,7 +133,7 @@ async function serviceOfIncident({ db }: Context, { id, serviceId }: Member) {
   })
 }
 
-/** Finds the unresolved incident that a monitor joins: preferably an automatic one, then the newest. */
+/** Finds the unresolved incident that a monitor joins: an automatic one if possible, and of those the newest. */
 function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | null> {
   return db.incident.findFirst({
     where: { status: { not: 'RESOLVED' }, visibility: 'PUBLIC', services: { some: { serviceId } } },
@@ -140,8 +142,9 @@ function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | 
 }
 
 /**
- * Finds the last incident of a monitor, if it was automatic and resolved a short while ago. An incident that a person
- * has edited is left alone, because monitors could not resolve it; so is one whose timeline is full.
+ * Returns the last incident of a monitor if it can be reopened; null: it cannot. It must be automatic, recently
+ * resolved and have room for an update. A monitor does not reopen an incident that a person has edited, because it
+ * could not resolve it.
  */
 async function flappingIncident(tx: Context, { id }: Member, serviceId: string): Promise<Incident | null> {
   const last = await tx.db.incidentMonitor.findFirst({
@@ -174,7 +177,7 @@ function titleOf(service: string, monitor: string): string {
 
 const causeText = (cause: string) => (cause === '' ? '.' : `: ${cause.replace(/\.$/, '')}.`)
 
-/** Formats a time of day for readers in every time zone: `14:05:30 UTC`; the message carries the date. */
+/** Formats a time of day: `14:05:30 UTC`. Every reader sees UTC; the update shows the date. */
 const timeInWords = (at: Date) => `${at.toISOString().slice(11, 19)} UTC`
 
 /** The message of an incident update, in Markdown and in HTML. */
@@ -189,7 +192,7 @@ interface Strong {
 
 const strong = (text: string): Strong => ({ strong: oneLine(text) })
 
-/** Builds a message from literal parts. Runs in a transaction, so it does not use the markdown renderer. */
+/** Builds a message from literal parts. Does not use the Markdown renderer, because it runs in a transaction. */
 function messageOf(parts: readonly (string | Strong)[]): MessageContent {
   const render = (plain: (text: string) => string, bold: (text: string) => string) =>
     parts.map((part) => (typeof part === 'string' ? plain(oneLine(part)) : bold(plain(part.strong)))).join('')
@@ -203,8 +206,8 @@ function messageOf(parts: readonly (string | Strong)[]): MessageContent {
 const oneLine = (text: string) => text.replace(/\s+/g, ' ')
 
 /**
- * Escapes text for use within a markdown paragraph: only characters that would format, link or form an entity
- * (CommonMark 0.31, section 2.4), because programs show the markdown source.
+ * Escapes text for use within a Markdown paragraph. Escapes only characters that would format text, create a link or
+ * form an entity (CommonMark 0.31, section 2.4), because some programs show the Markdown source.
  */
 export function escapeMarkdown(text: string): string {
   return oneLine(text).replace(marks, '\\$&')

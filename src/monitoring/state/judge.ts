@@ -18,26 +18,26 @@ export interface WatchMemory {
   readonly stability: Stability
 }
 
-/** The numbers of consecutive results that change a state, from 1 to MAX_THRESHOLD. */
+/** The numbers of consecutive results that change a state, 1 to MAX_THRESHOLD each. */
 export interface Thresholds {
   readonly failureThreshold: number
   readonly recoveryThreshold: number
 }
 
-/** The highest threshold, and therefore the number of outcomes to remember. */
+/** The maximum threshold, and therefore the number of outcomes to remember. */
 export const MAX_THRESHOLD = 10
 
 export interface Judgement {
   readonly memory: WatchMemory
   /**
-   * Whether the result contradicts the state without changing it, so that the probe is retried before the interval ends.
+   * Whether the result contradicts the state without changing it. The probe is then retried before the interval ends.
    */
   readonly retry: boolean
 }
 
 /**
- * Returns the state of a watch after a probe result (contract §6). An unknown outcome changes nothing. A state begins
- * with the first result of the streak that led to it; when the clock was set back, no later than the deciding result. A
+ * Returns the state of a watch after a probe result (contract §6). An unknown outcome changes nothing. A state starts
+ * at the first result of the streak that caused it, but never after the last result, even if the clock was set back. A
  * watch that is up but unstable is DEGRADED.
  */
 export function judge(memory: WatchMemory, outcome: ProbeOutcome, at: Date, thresholds: Thresholds): Judgement {
@@ -51,7 +51,7 @@ export function judge(memory: WatchMemory, outcome: ProbeOutcome, at: Date, thre
   if (next === null) return { memory: { ...memory, recent, stability }, retry }
   const earliest = Math.min(memory.stateSince.getTime(), at.getTime())
   const stateSince = new Date(Math.max(Math.min(next.since, at.getTime()), earliest))
-  // Failures of an outage do not also count as instability.
+  // The failures of an outage do not count towards instability.
   return { memory: { state, stateSince, recent, stability: state === 'DOWN' ? stable : stability }, retry }
 }
 
@@ -79,7 +79,7 @@ interface Change {
   readonly since: number
 }
 
-/** Returns the change of state that the newest outcomes cause; null: none. */
+/** Returns the change of state that the newest outcomes cause; null: no change. */
 function stateAfter(state: JudgedState, recent: readonly RecentOutcome[], thresholds: Thresholds): Change | null {
   const { failureThreshold, recoveryThreshold } = thresholds
   const failed = streak(recent, isDown)
@@ -128,7 +128,7 @@ function isRecentOutcome(value: unknown): value is RecentOutcome {
 /** The last millisecond of a Date (ECMAScript, "Time Values and Time Range"). */
 const MAX_TIME = 8.64e15
 
-/** The fields of a watch that decide the state of its monitor. */
+/** The fields of a watch that determine the state of its monitor. */
 export interface RegionReport {
   readonly state: MonitorState
   readonly stateSince: Date
@@ -136,34 +136,35 @@ export interface RegionReport {
   readonly lastKnownAt: Date | null
 }
 
-/** The current state of a monitor and its rules. */
+/** The current state of a monitor and its settings. */
 export interface MonitorStanding {
   readonly state: MonitorState
   readonly stateSince: Date
-  /** How many regions must find it down; null: a strict majority of the regions that report. */
+  /** The number of regions that must find it down; null: a strict majority of the regions that report. */
   readonly agreement: number | null
   /** The age, in milliseconds, at which the last known result of a region no longer counts. */
   readonly staleAfterMs: number
 }
 
 /**
- * Returns the state of a monitor from the reports of its regions: DOWN when enough regions find it down, else DEGRADED
- * when enough find it at least degraded, else UP. The state begins when the last of the needed regions reported it, or
- * now when a region has become stale, because its earlier report was true until then. A stale region that found the
- * monitor bad still counts against a recovery. Null, which keeps the state, when fewer regions report than must agree.
+ * Returns the state of a monitor from the reports of its regions: DOWN if enough regions find it down, else DEGRADED if
+ * enough find it at least degraded, else UP. The state starts when the last of the required regions reported it. If it
+ * changes because a region became stale, it starts now, because the report of that region counted until now. A stale
+ * region with a worse report still counts against a recovery. Null: fewer regions report than must agree, so the state
+ * does not change.
  */
 export function judgeMonitor(
   reports: readonly RegionReport[],
   standing: MonitorStanding,
   now: Date,
 ): { readonly state: MonitorState; readonly since: Date } | null {
-  const knowing = reports.filter(({ state, lastKnownAt }) => state in severity && lastKnownAt !== null)
-  const fresh = knowing.filter(({ lastKnownAt }) => now.getTime() - Number(lastKnownAt) <= standing.staleAfterMs)
+  const known = reports.filter(({ state, lastKnownAt }) => state in severity && lastKnownAt !== null)
+  const fresh = known.filter(({ lastKnownAt }) => now.getTime() - Number(lastKnownAt) <= standing.staleAfterMs)
   if (fresh.length < regionsNeeded(standing.agreement)) return null
   const verdictOfFresh = verdictOf(fresh, standing.agreement)
   const isBetter = severity[verdictOfFresh] < severityOf(standing.state)
   const counting = isBetter
-    ? knowing.filter((each) => fresh.includes(each) || severityOf(each.state) > severity[verdictOfFresh])
+    ? known.filter((each) => fresh.includes(each) || severityOf(each.state) > severity[verdictOfFresh])
     : fresh
   const verdict = verdictOf(counting, standing.agreement)
   const state = severity[verdict] > severityOf(standing.state) && isBetter ? standing.state : verdict
@@ -178,7 +179,7 @@ export function judgeMonitor(
   return { state, since: new Date(plausible ? Math.min(since, now.getTime()) : now.getTime()) }
 }
 
-/** Returns the worst state that enough regions report. Needs at least as many reports as must agree. */
+/** Returns the worst state that enough regions report. There must be at least as many reports as must agree. */
 function verdictOf(reports: readonly RegionReport[], agreement: number | null): keyof typeof severity {
   const enough = enoughOf(reports, agreement)
   return (['DOWN', 'DEGRADED'] as const).find((each) => atLeast(reports, each).length >= enough) ?? 'UP'

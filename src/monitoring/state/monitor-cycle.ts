@@ -3,9 +3,9 @@ import { invalid } from '../../core/validation.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 
 /**
- * Requires that the state of a monitor does not depend on itself, through dependencies or group members.
- * @param followedIds the ids of new dependencies or members. @param path the path of these ids in the input.
- * @throws Invalid with an issue for each that depends on the monitor.
+ * Checks that the state of a monitor does not depend on itself, through dependencies or group members.
+ * @param followedIds the ids of its new dependencies or members. @param path the path of these ids in the input.
+ * @throws Invalid with an issue for each id whose monitor depends on this one.
  */
 export async function requireNoCycle(
   { db }: Pick<Context, 'db'>,

@@ -8,8 +8,8 @@ export interface MonitorOutage extends Outage {
 }
 
 /**
- * Reads the id of the incident for each outage, in the same order: the monitor's latest incident that was open during the outage;
- * null: none. Uses one statement.
+ * Reads the id of the incident of each outage, in the same order: the monitor's latest incident that was open during
+ * the outage; null: none. Runs one statement.
  */
 export async function readIncidentIds(
   db: Database,
@@ -30,7 +30,7 @@ export async function readIncidentIds(
 
 type Membership = Pick<Incident, 'id' | 'startedAt' | 'resolvedAt'> & { readonly monitorId: string }
 
-/** Returns whether an incident was open at any time of an outage. Both may be ongoing. */
+/** Returns whether an incident was open at any time during an outage. Both may be ongoing. */
 export function wasOpenDuring(
   { startedAt, resolvedAt }: Pick<Incident, 'startedAt' | 'resolvedAt'>,
   outage: Pick<Outage, 'startedAt' | 'endedAt'>,

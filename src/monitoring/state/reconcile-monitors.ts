@@ -3,10 +3,10 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import type { MonitorState, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { groupCause } from '../group/group-cause.ts'
 import { levelsAbove } from '../group/group-graph.ts'
 import type { GroupParts } from '../group/group-store.ts'
 import { groupOptionsOf, readGroupParts, readGroups } from '../group/group-store.ts'
-import { groupCause } from '../group/group-words.ts'
 import type { Member } from '../group/judge-group.ts'
 import { judgeGroup } from '../group/judge-group.ts'
 import { monitorEvent, statusEvents } from '../monitor/monitor-events.ts'
@@ -32,24 +32,24 @@ import {
 } from './staleness-change.ts'
 
 /**
- * Reconciles monitors of an organization with their watches: state and state interval, staleness, incident and events,
- * in one transaction with the groups that contain them. It compares states instead of applying changes, so it is idempotent and safe
- * to run concurrently; the next result completes the work after a crash. Returns whether it made other monitors due because a
- * monitor that depends on them fails.
+ * Reconciles monitors of an organization with their watches, and the groups that contain them, in one transaction:
+ * state, state interval, staleness, incident and events. Compares states instead of applying changes, so it is
+ * idempotent and safe to run concurrently; after a crash, the next result completes the work. Returns whether it made
+ * parents due, because a monitor that depends on them fails.
  */
 export async function reconcileMonitors(
   ctx: Context,
   organizationId: string,
   ids: readonly string[],
 ): Promise<boolean> {
-  // Judge without a lock first, because regions may disagree for a long time without any change to write.
+  // Judges without a lock first, because regions may disagree for a long time without any change to write.
   const due = (await judgeMonitors(ctx, ids)).filter((each) => !isReconciled(each)).map(({ monitor }) => monitor.id)
   if (due.length === 0) return false
   const reconciled = await change(ctx, organizationId, async (tx) => {
     const found = await judgeMonitors(tx, due)
     const events = await writeAll(tx, found)
     const changed = found.filter(changesState).map(({ monitor }) => monitor.id)
-    return [found, ...events, ...(await followMembers(tx, organizationId, changed))]
+    return [found, ...events, ...(await reconcileGroups(tx, organizationId, changed))]
   })
   logStaleness(ctx, organizationId, reconciled)
   const parentIds = reconciled.flatMap(({ dependency }) => (dependency?.kind === 'HELD' ? dependency.parentIds : []))
@@ -58,11 +58,11 @@ export async function reconcileMonitors(
 }
 
 /**
- * Reconciles the groups that contain changed monitors, directly or through other groups, and changed groups. Runs in the change of
- * the monitors, so that a group never lags behind. Returns the new events.
- * @param earliest when the members of the groups changed, if they did. New states begin no earlier.
+ * Reconciles changed groups, and the groups that contain changed monitors, directly or through other groups. Runs in
+ * the transaction of the change, so that a group never lags behind its members. Returns the new events.
+ * @param earliest when the member lists of the groups changed; absent: they did not. New states start no earlier.
  */
-export async function followMembers(
+export async function reconcileGroups(
   tx: Context,
   organizationId: string,
   changedIds: readonly string[],
@@ -81,7 +81,7 @@ export async function followMembers(
   return events
 }
 
-/** Returns the changed fields of a member in the groups that contain it. */
+/** Returns the changed fields of a monitor for the groups that contain it. */
 function memberAfter({ monitor, next, staleness }: JudgedMonitor): Partial<Member> {
   const ended = staleness?.kind === 'ENDED' ? { unknownSince: null, knownSince: staleness.at } : {}
   return {
@@ -91,7 +91,7 @@ function memberAfter({ monitor, next, staleness }: JudgedMonitor): Partial<Membe
   }
 }
 
-/** Writes the results of judging, in a change. Returns the new events. */
+/** Writes the judged changes within the transaction of a change. Returns the new events. */
 async function writeAll(tx: Context, found: readonly JudgedMonitor[]): Promise<NewEvent[]> {
   const services = found.flatMap(({ monitor, staleness }) => (staleness === null ? [] : (monitor.serviceId ?? [])))
   const before = await staleServices(tx, services)
@@ -102,13 +102,13 @@ async function writeAll(tx: Context, found: readonly JudgedMonitor[]): Promise<N
   for (const judged of found) {
     const { monitor, next, dependency } = judged
     if (dependency) await writeDependency(tx, monitor, dependency)
-    // The events about staleness are appended above.
+    // The staleness events were added above.
     if (next) events.push(...(await applyVerdict(tx, { ...monitor, unknownSince: null }, next, judged)))
   }
   return events
 }
 
-/** Returns whether groups have to be reconciled. */
+/** Returns whether a change affects the groups that contain the monitor. */
 const changesState = ({ monitor, next, staleness }: JudgedMonitor) =>
   staleness !== null || (next !== null && next.state !== monitor.state)
 
@@ -146,29 +146,31 @@ interface Verdict {
 
 interface JudgedMonitor {
   readonly monitor: Monitor
-  /** The new state. Null if too few watches or members are known, so that the state stays. */
+  /** The new state; null: too few watches or members are known, so the state does not change. */
   readonly next: Verdict | null
   /** The change of staleness to write; null: none. */
   readonly staleness: StalenessChange | null
   readonly reason: string
   /** The new effect of its parents; null: unchanged. */
   readonly dependency: Dependency | null
-  /** The counts of a region in which it is unstable. */
+  /** The counts of a region in which it is unstable; undefined: it is stable. */
   readonly unstable: Stability | undefined
   /** The members of a group; null: it is not a group. */
   readonly group: GroupParts | null
 }
 
-/** Reads the active monitors of an organization. Judges them by their watches, and groups by their members. */
+/**
+ * Reads the active monitors among the ids, and judges them by their watches, or by their members if they are groups.
+ */
 async function judgeMonitors(ctx: Pick<Context, 'db' | 'now'>, ids: readonly string[]): Promise<JudgedMonitor[]> {
   return (await readJudging(ctx, ids)).judge(ids)
 }
 
-/** Monitors that have been read and can be judged. */
+/** Monitors that were read from the database and can be judged. */
 interface Judging {
   /** The fields of group members that have changed since they were read, by id. */
   readonly changed: Map<string, Partial<Member>>
-  /** Judges some of the monitors. @param earliest when the members of groups changed. New states begin no earlier. */
+  /** Judges some of the monitors. @param earliest see `reconcileGroups`. */
   judge(ids: readonly string[], earliest?: Date): JudgedMonitor[]
 }
 
@@ -179,7 +181,7 @@ async function readJudging({ db, now }: Pick<Context, 'db' | 'now'>, ids: readon
     orderBy: { id: 'asc' },
   })
   const at = now()
-  const watched = await hasLiveRegion(db, at)
+  const hasWorker = await hasLiveRegion(db, at)
   const groups = await readGroupParts(
     { db },
     found.filter(({ kind }) => kind === 'GROUP'),
@@ -202,7 +204,7 @@ async function readJudging({ db, now }: Pick<Context, 'db' | 'now'>, ids: readon
     const group = partsOf(monitor.id)
     const own = group
       ? judgedByMembers(monitor, group, at, earliest)
-      : judgedByWatches(monitor, watches, schedule, at, watched)
+      : judgedByWatches(monitor, watches, schedule, at, hasWorker)
     const { dependency, next, staleness } = withParents(monitor, watches, parents, own, at)
     const unstable = watches.map(({ stability }) => readStability(stability)).find((each) => each.unstable)
     const members = group?.members ?? null
@@ -224,17 +226,17 @@ function judgedByWatches(
   watches: readonly Watch[],
   schedule: Schedule,
   at: Date,
-  watched: boolean,
+  hasWorker: boolean,
 ): Own {
   const staleMs = staleAfterMs(schedule, enoughKnownAt(watches, null) ?? at)
   return {
     next: judgeMonitor(watches, { ...monitor, staleAfterMs: staleMs }, at),
-    staleness: () => stalenessChangeOf(monitor, judged(monitor, watches), schedule, at, watched),
+    staleness: () => stalenessChangeOf(monitor, judged(monitor, watches), schedule, at, hasWorker),
     group: null,
   }
 }
 
-/** The verdict on a monitor from its watches or members, regardless of its parents. */
+/** The verdict on a monitor from its own watches or members, regardless of its parents. */
 interface Own {
   readonly next: Verdict | null
   readonly staleness: () => StalenessChange | null
@@ -267,7 +269,10 @@ function judgedByMembers(monitor: Monitor, group: GroupParts, at: Date, changedA
   }
 }
 
-/** Applies the effect of parents. A group needs no new probes once its parents recover, because its members determine its state. */
+/**
+ * Applies the effect of parents. A group needs no new probes after its parents recover, because its members determine
+ * its state.
+ */
 function withParents(
   monitor: Monitor,
   watches: readonly Watch[],
@@ -285,11 +290,17 @@ function withParents(
   }
 }
 
-/** An unknown monitor becomes known once its watches have a state, not at the first failure of a streak. */
+/**
+ * Returns the watches that can make a monitor known: an unknown one needs watches with a state, not just the first
+ * failure of a streak.
+ */
 const judged = <W extends Pick<Watch, 'state'>>({ unknownSince }: Monitor, watches: readonly W[]): readonly W[] =>
   unknownSince === null ? watches : watches.filter(({ state }) => state !== 'PENDING')
 
-/** Returns the change of staleness. A monitor stays unknown while a parent is down, and until it has been probed after that. */
+/**
+ * Returns the change of staleness; null: none. A monitor stays unknown while a parent is down and until it has been
+ * probed again.
+ */
 function stalenessWith(
   dependency: Dependency,
   { blockedSince, unknownSince }: Monitor,
@@ -303,7 +314,9 @@ function isChanged({ blockedSince, heldSince }: Monitor, { kind }: Dependency): 
   return (kind === 'BLOCKED') !== (blockedSince !== null) || (kind === 'HELD') !== (heldSince !== null)
 }
 
-/** Returns whether nothing needs to be done; the transaction finds a missing incident. */
+/**
+ * Returns whether there is nothing to write. A DOWN monitor is never reconciled, because its incident may be missing.
+ */
 function isReconciled({ monitor, next, staleness, dependency }: JudgedMonitor): boolean {
   if (dependency !== null) return false
   return staleness === null && (next === null || (next.state === monitor.state && next.state !== 'DOWN'))

@@ -1,14 +1,14 @@
 import { HOUR, MINUTE } from '../../core/time.ts'
 
-/** The outcomes of a watch in the last hour, except outages. */
+/** The outcomes of a watch in the last hour, without outages. */
 export interface Stability {
-  /** Whether so many scattered probes failed that the target is unreliable without being down. */
+  /** Whether many scattered probes failed, so that the target is unreliable without being down. */
   readonly unstable: boolean
-  /** The hour in intervals, oldest first. */
+  /** The counts of the last hour by interval, oldest first. */
   readonly intervals: readonly Interval[]
 }
 
-/** The start of an interval in epoch milliseconds, its number of probes, and how many of them failed. */
+/** The start of an interval in epoch milliseconds, its number of probes, and its number of failed probes. */
 type Interval = readonly [start: number, probes: number, failures: number]
 
 /** No probes counted yet. */
@@ -16,13 +16,16 @@ export const stable: Stability = { unstable: false, intervals: [] }
 
 const INTERVAL_MS = 5 * MINUTE
 const MAX_INTERVALS = HOUR / INTERVAL_MS + 1
-/** The minimum number of probes for a meaningful share. */
+/** The minimum number of probes for a meaningful failure rate. */
 const MIN_PROBES = 10
-/** Unstable above a tenth of failures, stable again below a twentieth, so that it does not flap. */
+/**
+ * A watch becomes unstable above this failure rate, and stable below the next one. They differ so that it does not
+ * flap.
+ */
 const UNSTABLE_ABOVE = 1 / 10
 const STABLE_BELOW = 1 / 20
 
-/** Counts a successful probe and the failures right before it, which turned out not to be an outage. */
+/** Counts a successful probe and the failures right before it, which were no outage. */
 export function countResult(before: Stability, failuresBefore: number, at: Date): Stability {
   const now = at.getTime()
   const start = Math.floor(now / INTERVAL_MS) * INTERVAL_MS

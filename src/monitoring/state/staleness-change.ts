@@ -3,55 +3,55 @@ import { lazily } from '../../core/lazily.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
-import { unknownGroupReason } from '../group/group-words.ts'
+import { unknownGroupReason } from '../group/group-cause.ts'
 import type { Member } from '../group/judge-group.ts'
 import { monitorEvent, stalenessEvent } from '../monitor/monitor-events.ts'
-import { forgetDays } from '../uptime/state-intervals.ts'
+import { deleteClosedDays } from '../uptime/state-intervals.ts'
 import { isUnavailable } from './dependency.ts'
 import type { Schedule, WatchFreshness } from './staleness.ts'
 import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
 
-/** A change of a monitor's staleness: it began or ended. */
+/** A change of a monitor's staleness. */
 export type StalenessChange =
   | { readonly kind: 'BEGAN'; readonly since: Date }
-  /** @property at when the monitor was known again. */
+  /** @property at when the monitor became known again. */
   | { readonly kind: 'ENDED'; readonly since: Date; readonly at: Date }
 
 /**
- * Returns the change of staleness to write; null: none. Once marked as stale, a monitor stays stale until a known result,
- * even if a worker returns.
- * @param watched whether any worker is running.
+ * Returns the change of staleness to write; null: none. A monitor that is marked as stale stays stale until its next
+ * known result, even if a worker is running again.
+ * @param hasWorker whether any worker is running.
  */
 export function stalenessChangeOf(
   monitor: Pick<Monitor, 'agreement' | 'stateSince' | 'unknownSince'>,
   watches: readonly WatchFreshness[],
   schedule: Schedule,
   now: Date,
-  watched: boolean,
+  hasWorker: boolean,
 ): StalenessChange | null {
   const markedSince = monitor.unknownSince
-  const since = staleSince(watches, { ...monitor, schedule }, now, watched)
+  const since = staleSince(watches, { ...monitor, schedule }, now, hasWorker)
   if (markedSince === null) return since === null ? null : { kind: 'BEGAN', since }
   const at = enoughKnownAt(watches, monitor.agreement)
-  // Otherwise staleness would last until the clock has caught up after being set back.
+  // A mark in the future means that the clock was set back. Staleness must not last until the clock catches up.
   const isKnown = since === null && at !== null && (at >= markedSince || markedSince > now)
   return isKnown ? { kind: 'ENDED', since: markedSince, at: new Date(Math.max(+at, +markedSince)) } : null
 }
 
-/** Marks a monitor as stale, or as known again; the time between does not count towards uptime. Returns the new events. */
+/** Marks a monitor as stale, or as known again. Stale time does not count towards uptime. Returns the new events. */
 export async function writeStaleness(tx: Context, monitor: Monitor, staleness: StalenessChange): Promise<NewEvent[]> {
   const { since } = staleness
   const unknownSince = staleness.kind === 'BEGAN' ? since : null
   await tx.db.monitor.update({ where: { id: monitor.id }, data: { unknownSince } })
   if (staleness.kind === 'BEGAN') {
-    // A group has no results that a closed day could wait for.
-    if (monitor.kind === 'GROUP') await forgetDays(tx, monitor, since)
+    // Days of a group close without waiting for results, so the stale days may already be closed.
+    if (monitor.kind === 'GROUP') await deleteClosedDays(tx, monitor, since)
     return [{ ...monitorEvent('MONITOR_UNKNOWN', monitor), since }]
   }
   const gap = { monitorId: monitor.id, startedAt: since, endedAt: staleness.at }
-  // The result that ended it may have written the exact gap already.
+  // The result that ended the staleness may have written the same gap already.
   if (since < staleness.at) await tx.db.monitorGap.createMany({ data: gap, skipDuplicates: true })
-  await forgetDays(tx, monitor, since)
+  await deleteClosedDays(tx, monitor, since)
   return [{ ...monitorEvent('MONITOR_KNOWN', monitor), since: staleness.at }]
 }
 
@@ -61,7 +61,7 @@ export async function staleServices({ db }: Context, ids: readonly string[]): Pr
   return new Set(services.filter(({ monitors }) => isUnknown(knowledgeOf(monitors))).map(({ id }) => id))
 }
 
-/** Returns events for services that became stale or are known again. @param before the services that were stale. */
+/** Returns events for services that became stale or known. @param before the ids of the services that were stale. */
 export async function serviceStalenessEvents(
   { db }: Context,
   ids: readonly string[],
@@ -87,7 +87,7 @@ export interface NamedParent extends Pick<Monitor, 'id' | 'name' | 'state' | 'st
 
 const listFormat = lazily(() => new Intl.ListFormat('en'))
 
-/** Explains in a sentence why a monitor is stale. */
+/** Returns a sentence that explains why a monitor is stale. */
 export function stalenessReason(
   {
     agreement,
@@ -118,7 +118,7 @@ export function stalenessReason(
     : 'It has not been probed yet.'
 }
 
-/** Logs the number of monitors of an organization that became stale or known, with one reason, for operators. */
+/** Logs how many monitors of an organization became stale, with the reason of the first, and how many became known. */
 export function logStaleness(
   { log }: Pick<Context, 'log'>,
   organization: string,

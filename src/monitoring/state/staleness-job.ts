@@ -9,7 +9,7 @@ import { reconcileMonitors } from './reconcile-monitors.ts'
 const MAX_BATCH = 50
 
 /**
- * Reconciles monitors that became stale or are known again. Every process runs it, so that the loss of all workers is noticed.
+ * Reconciles monitors that became stale or known. Every process runs it, so that the loss of all workers is noticed.
  * Returns whether there are active monitors.
  */
 export async function reconcileStaleness(ctx: Context): Promise<boolean> {
@@ -27,13 +27,14 @@ async function hasActiveMonitor({ db }: Context): Promise<boolean> {
 }
 
 /**
- * Finds monitors, by organization, whose staleness or blocking by parents may have changed; `reconcileMonitors` decides. Always
- * includes monitors that wait for the members of a group, because results do not reconcile those.
+ * Returns the ids of monitors whose staleness or blocking by parents may have changed, by organization;
+ * `reconcileMonitors` decides. Always includes monitors that wait for the members of a group, because the results of
+ * the members do not reconcile them.
  */
 async function readChanged({ db, now }: Context): Promise<Map<string, string[]>> {
   const at = now()
-  // No monitor becomes stale before its interval plus this slack; without workers, only the interval counts. A schedule may run
-  // every minute.
+  // No monitor becomes stale before its interval plus this slack, or before its interval if no worker runs. A schedule
+  // may run every minute.
   const slackMs = (await hasLiveRegion(db, at)) ? MINUTE : 0
   const rows = await db.$queryRaw<{ id: string; organizationId: string }[]>`
     SELECT m.id, m."organizationId" FROM "Monitor" m

@@ -5,14 +5,14 @@ import type { Tier } from '../../generated/prisma/enums.ts'
 import type { CronSchedule } from '../heartbeat/cron.ts'
 import { nextRun } from '../heartbeat/cron.ts'
 
-/** The settings of a monitor that decide how long a result stays fresh. */
+/** The settings of a monitor that determine how long a result stays fresh. */
 export interface Schedule {
-  /** The effective interval: never shorter than the organization's tier allows. */
+  /** The effective interval, which is never shorter than the organization's tier allows. */
   readonly intervalSeconds: number
   readonly timeoutMs: number
-  /** How late a heartbeat may be; 0 for other kinds. */
+  /** How late a heartbeat may be, in seconds; 0 for other kinds. */
   readonly graceSeconds: number
-  /** The schedule of the job of a heartbeat, instead of the interval; null: none. */
+  /** The schedule of a heartbeat's job, which replaces the interval; null: none. */
   readonly cron: CronSchedule | null
   /** The time limit of a run of the job, in seconds; null: none. */
   readonly maxRunSeconds: number | null
@@ -31,7 +31,7 @@ export function scheduleOf(monitor: Pick<Monitor, 'intervalSeconds' | 'timeoutMs
   }
 }
 
-/** The stored options of a heartbeat that decide its schedule. */
+/** The stored options of a heartbeat that determine its schedule. */
 interface HeartbeatSchedule {
   readonly graceSeconds?: unknown
   readonly schedule?: unknown
@@ -40,9 +40,9 @@ interface HeartbeatSchedule {
 }
 
 /**
- * Returns how long a known result stays fresh, in milliseconds: the interval, or until the next scheduled time; for a
- * heartbeat also its grace.
- * @param known when the result was found.
+ * Returns how long a known result stays fresh, in milliseconds: the interval or the time until the next scheduled run,
+ * plus the grace period of a heartbeat.
+ * @param known the time of the result.
  */
 export function freshMs({ intervalSeconds, graceSeconds, cron }: Schedule, known: Date): number {
   const next = cron && nextRun(cron, known)
@@ -51,8 +51,8 @@ export function freshMs({ intervalSeconds, graceSeconds, cron }: Schedule, known
 }
 
 /**
- * Returns the age at which a known result becomes stale, in milliseconds: fresh time, timeout of the next probe, and a
- * margin for our own delays; for a job that may still be running, also its longest run.
+ * Returns the age at which a known result becomes stale, in milliseconds: the fresh time, the timeout of the next
+ * probe, a margin for our own delays, and the time limit of a job that may still be running.
  */
 export function staleAfterMs(schedule: Schedule, known: Date): number {
   const { intervalSeconds, timeoutMs, cron, maxRunSeconds } = schedule
@@ -60,31 +60,31 @@ export function staleAfterMs(schedule: Schedule, known: Date): number {
   return freshMs(schedule, known) + timeoutMs + margin + (maxRunSeconds ?? 0) * SECOND
 }
 
-/** The fields of a watch that decide until when it is fresh. */
+/** The fields of a watch that determine how long it is fresh. */
 export interface WatchFreshness {
-  /** The time of the last known result; null: there was none. */
+  /** The time of the last known result; null: none. */
   readonly lastKnownAt: Date | null
-  /** The first UNKNOWN result after that; null: there was none. */
+  /** The time of the first UNKNOWN result after that; null: none. */
   readonly unknownSince: Date | null
 }
 
-/** The fields of a monitor that decide how many fresh watches it needs, and how long each stays fresh. */
+/** The fields of a monitor that determine how many fresh watches it needs, and how long each stays fresh. */
 export interface MonitorFreshness {
   readonly schedule: Schedule
-  /** How many regions must agree; null: one report is enough. */
+  /** The number of regions that must agree; null: one report is enough. */
   readonly agreement: number | null
-  /** The start of its state, from which it is unknown if too few regions have ever reported. */
+  /** The start of its state. If too few regions have ever reported, it is unknown from this time. */
   readonly stateSince: Date
 }
 
-/** Returns how many regions must have a fresh result for a monitor to be known. */
+/** Returns the number of regions that must have a fresh result for the monitor to be known. */
 export function regionsNeeded(agreement: number | null): number {
   return agreement ?? 1
 }
 
 /**
- * Returns since when too few watches are fresh; null: enough are. A result stays fresh until the next one, which may be
- * a little late, or until an UNKNOWN result.
+ * Returns the time until which enough watches were fresh; null: enough are fresh now. A result stays fresh until the
+ * next one, which may be a little late, or until an UNKNOWN result.
  * @param allowance returns the age at which a known result becomes stale, in milliseconds.
  */
 export function freshUntil(
@@ -118,23 +118,23 @@ function watchFreshUntil(
 }
 
 /**
- * Returns since when a monitor has been stale, once that has lasted long enough to report. Null: its state is known, or
- * was until recently.
- * @param watched whether any worker is running. Without workers, a missing result is never just late.
+ * Returns when a monitor became stale, once it has been stale long enough to report; null: its state is known, or was
+ * until recently.
+ * @param hasWorker whether any worker is running. Without a worker, a missing result cannot be just late.
  */
 export function staleSince(
   watches: readonly WatchFreshness[],
   monitor: MonitorFreshness,
   at: Date,
-  watched: boolean,
+  hasWorker: boolean,
 ): Date | null {
-  const allowance = watched ? staleAfterMs : freshMs
+  const allowance = hasWorker ? staleAfterMs : freshMs
   const lastKnown = enoughKnownAt(watches, monitor.agreement) ?? monitor.stateSince
   if (at.getTime() - lastKnown.getTime() <= allowance(monitor.schedule, lastKnown)) return null
   return freshUntil(watches, monitor, at, allowance)
 }
 
-/** Returns the latest time since which enough watches have had a known result; null: never. */
+/** Returns the latest time from which enough watches have a known result; null: never. */
 export function enoughKnownAt(watches: readonly WatchFreshness[], agreement: number | null): Date | null {
   const times = watches.flatMap(({ lastKnownAt }) => lastKnownAt ?? []).sort((one, other) => +other - +one)
   return times[regionsNeeded(agreement) - 1] ?? null

@@ -1,12 +1,12 @@
 /**
- * Number of latency buckets: the first holds up to 1 ms, each next one reaches 1.2 times as far, the last holds the
- * rest.
+ * The number of latency buckets. The first holds up to 1 ms, each following one reaches 1.2 times as far, and the last
+ * holds the rest.
  */
 export const BUCKETS = 64
 
 const GROWTH = 1.2
 
-/** Returns the bucket of a latency in milliseconds; bucket 63 begins at 81 s, longer than any probe takes. */
+/** Returns the bucket of a latency in milliseconds. Bucket 63 starts at 81 s, which is longer than any probe takes. */
 export function bucketOf(latencyMs: number): number {
   if (latencyMs <= 1) return 0
   return Math.min(Math.ceil(Math.log(latencyMs) / Math.log(GROWTH)), BUCKETS - 1)
@@ -21,8 +21,8 @@ export function mergeHistograms(histograms: readonly (readonly number[])[]): num
 }
 
 /**
- * Returns the quantile `q` (0 to 1) of a histogram in milliseconds, accurate to 10 %: the geometric middle of its
- * bucket. Null for an empty histogram.
+ * Returns the quantile `q` (0 to 1) of a histogram in milliseconds, accurate to 10 %: the geometric mean of its
+ * bucket's limits; null: the histogram is empty.
  */
 export function quantile(histogram: readonly number[], q: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0)

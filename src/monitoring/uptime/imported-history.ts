@@ -5,7 +5,7 @@ import { DAY } from '../../core/time.ts'
 import { lineText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 
-/** The checks of a service by another tool on a UTC day. Shown separately, and never part of our figures. */
+/** The checks of a service by another tool on a UTC day. They are shown separately and never part of our figures. */
 export interface ImportedDay {
   /** The name of the tool. */
   readonly source: string
@@ -15,11 +15,11 @@ export interface ImportedDay {
   readonly maintenance: number
 }
 
-/** The most days of a history: the year that a page shows, and a margin. */
+/** The maximum number of days of a history: the year that a page shows, and a margin. */
 export const MAX_IMPORTED_DAYS = 400
-/** The most histories per import. */
+/** The maximum number of histories per import. */
 export const MAX_HISTORIES = 500
-/** The most checks per day: more than ten per second. */
+/** The maximum number of checks per day: more than ten per second. */
 const MAX_CHECKS = 1_000_000
 
 const counts = z
@@ -37,15 +37,18 @@ const date = z
 const history = z
   .object({ serviceId: z.string(), since: date, up: counts, down: counts, maintenance: counts })
   .refine(({ up, down, maintenance }) => up.length === down.length && up.length === maintenance.length, {
-    message: 'must have as many days in each list',
+    message: 'must have the same number of days in each list',
   })
 
 const importInput = z.object({
   source: lineText(40),
   histories: z
     .array(history)
-    .max(MAX_HISTORIES, `must be at most ${MAX_HISTORIES}`)
-    .refine((all) => new Set(all.map(({ serviceId }) => serviceId)).size === all.length, 'must have each service once'),
+    .max(MAX_HISTORIES, `must have at most ${MAX_HISTORIES} histories`)
+    .refine(
+      (all) => new Set(all.map(({ serviceId }) => serviceId)).size === all.length,
+      'must not contain a service twice',
+    ),
   dryRun: z.boolean(),
 })
 
@@ -55,14 +58,15 @@ type History = Readonly<z.infer<typeof history>>
 export interface ImportedHistoryResult {
   readonly serviceId: string
   readonly outcome: 'CREATED' | 'CHANGED' | 'UNCHANGED' | 'SKIPPED'
-  /** Why it was skipped; else empty. */
+  /** Why it was skipped; empty: it was not skipped. */
   readonly reason: string
 }
 
 /**
- * Stores the daily counts of services by another tool. Replaces the counts of days that were imported before and keeps other days,
- * up to the newest `MAX_IMPORTED_DAYS`. Changes no uptime and sends no notifications. Requires the scope ADMIN.
- * @param input with `dryRun`, returns the outcomes without changing anything.
+ * Stores the daily counts of services by another tool. Replaces the counts of days that were imported before and keeps
+ * other days, up to the newest `MAX_IMPORTED_DAYS`. Does not change uptimes or send notifications. Requires the scope
+ * ADMIN.
+ * @param input with `dryRun`, the function only returns the outcomes.
  * @throws Invalid.
  */
 export async function importHistories(ctx: Context, input: unknown): Promise<ImportedHistoryResult[]> {
@@ -108,7 +112,7 @@ async function compare(
     const { serviceId } = given
     const result = (outcome: ImportedHistoryResult['outcome'], reason = '') => ({ serviceId, outcome, reason })
     const known = services.get(serviceId)
-    if (known === undefined) return { next: given, result: result('SKIPPED', 'There is no such service.') }
+    if (known === undefined) return { next: given, result: result('SKIPPED', 'The service does not exist.') }
     if (lastDayOf(given) > now().getTime() + DAY)
       return { next: given, result: result('SKIPPED', 'Its days are in the future.') }
     if (known === null) return { next: newest(given), result: result('CREATED') }
@@ -157,12 +161,12 @@ function countsAt({ since, up, down, maintenance }: History, at: number): readon
   return found.some((count) => count > 0) ? found : null
 }
 
-/** An imported day in JSON: its number after the first, and its counts. */
+/** An imported day in JSON: its offset from the first day, and its counts. */
 type DayJson = readonly [number, number, number, number]
 
 /**
- * Reads the imported days of services within a range of days (midnight UTC, inclusive), by service id and then by the time of the
- * day. Runs one statement.
+ * Reads the imported days of services within a range of days (midnight UTC, inclusive), by service id and then by epoch
+ * milliseconds of the day. Runs one statement.
  */
 export async function readImportedDays(
   db: Database,
@@ -189,7 +193,7 @@ export async function readImportedDays(
   )
 }
 
-/** Sums imported days of a service; null: none. */
+/** Sums the imported days of a service; null: there are none. */
 export function sumImported(days: readonly (ImportedDay | undefined)[]): ImportedDay | null {
   return days.reduce<ImportedDay | null>((sum, day) => {
     if (day === undefined || sum === null) return day ?? sum

@@ -9,7 +9,7 @@ import { historyStart } from './uptime-days.ts'
 
 /** The ranges of latency queries, in milliseconds. */
 const ranges = { HOURS_24: DAY, DAYS_7: 7 * DAY, DAYS_30: 30 * DAY, DAYS_90: 90 * DAY } as const
-/** The time that one point covers, in milliseconds. Hours are UTC, days are in the organization's time zone. */
+/** The time that a point covers, in milliseconds. Hours are in UTC, days in the organization's time zone. */
 const resolutions = { MINUTES_5: 5 * MINUTE, HOUR, DAY } as const
 
 export type LatencyRange = keyof typeof ranges
@@ -18,19 +18,19 @@ export type LatencyResolution = keyof typeof resolutions
 export const latencyRanges = Object.keys(ranges) as readonly LatencyRange[]
 export const latencyResolutions = Object.keys(resolutions) as readonly LatencyResolution[]
 
-/** Response times within an interval. Failed requests are not included. */
+/** The response times within an interval, without failed requests. */
 export interface LatencyPoint {
-  /** When the interval begins. */
+  /** When the interval starts. */
   readonly at: Date
   /** The number of responses. */
   readonly count: number
-  /** The 50th, 95th and 99th percentile in milliseconds; null without responses. */
+  /** The 50th, 95th and 99th percentile in milliseconds; null: no responses. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
 }
 
-/** The most points, more than fit on a screen. */
+/** The maximum number of points: more than fit on a screen. */
 const MAX_POINTS = 800
 
 /** Returns the number of points of a range, at most 800. */
@@ -40,14 +40,14 @@ export function pointCount(range: LatencyRange, resolution: LatencyResolution): 
 
 const pointsIn = (range: LatencyRange, resolution: LatencyResolution) => ranges[range] / resolutions[resolution]
 
-/** The points to read per statement. Parsing their rows blocks for about 10 ms. */
+/** The number of points to read per statement. Parsing their rows blocks for about 10 ms. */
 const POINTS_AT_ONCE = 8000
 
 /**
- * Reads the response times of monitors, or of all monitors of services, by their ids: a point for each interval of the
- * range, up to now, and none before the history that the tier shows. A heartbeat's duration counts for its monitor but
- * not for its service. Exact at five minutes, else accurate to 10 %. Reads some monitors per statement, so that other
- * work can run in between.
+ * Reads the response times of monitors, or of all monitors of services, by id: a point for each interval of the range
+ * up to now, within the history that the tier shows. The duration of a heartbeat counts for its monitor but not for its
+ * service. The percentiles are exact for points of five minutes, else accurate to 10 %. Reads a limited number of
+ * monitors per statement, so that other work can run in between.
  * @throws Invalid for more than 800 points.
  */
 export async function readLatencies(
@@ -62,7 +62,7 @@ export async function readLatencies(
     throw invalid([
       {
         path: ['resolution'],
-        message: `is too fine for ${range}: it would return ${count} points, at most ${MAX_POINTS} are allowed`,
+        message: `is too high for ${range}: it returns ${count} points, and at most ${MAX_POINTS} are allowed`,
       },
     ])
   }
@@ -88,7 +88,7 @@ export async function readLatencies(
 
 const emptyPoint = { count: 0, p50: null, p95: null, p99: null }
 
-/** Returns when the intervals begin; the last one contains now. */
+/** Returns the starts of the intervals. The last interval contains now. */
 function startTimesOf(resolution: LatencyResolution, timeZone: string, count: number, now: Date): Date[] {
   if (resolution === 'DAY') return daysUpTo(dayIn(timeZone, now), count).map((day) => startOfDay(timeZone, day))
   const size = resolutions[resolution]
@@ -99,7 +99,7 @@ function startTimesOf(resolution: LatencyResolution, timeZone: string, count: nu
 /** Points by subject id and interval index. */
 type PointsById = ReadonlyMap<string, ReadonlyMap<number, LatencyPoint>>
 
-/** Reads the hourly histograms; an hour that contains midnight belongs to the day in which it begins. */
+/** Reads the points from hourly histograms. An hour that contains midnight belongs to the day in which it starts. */
 async function readHours(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<PointsById> {
   const rows = await db.$queryRaw<{ of: string; hour: Date; latencies: string }[]>`
     SELECT wanted.id AS of, h.hour, array_to_json(h.latencies)::text AS latencies
@@ -126,7 +126,7 @@ function pointOf(at: Date, histograms: readonly number[][]): LatencyPoint {
   return { at, count, p50: quantile(histogram, 0.5), p95: quantile(histogram, 0.95), p99: quantile(histogram, 0.99) }
 }
 
-/** Reads the stored probe results. */
+/** Reads the points from stored probe results. */
 async function readResults(db: Database, ids: readonly string[], starts: readonly Date[]): Promise<PointsById> {
   const size = resolutions.MINUTES_5 / 1000
   const rows = await db.$queryRaw<{ of: string; place: number; count: number; quantiles: number[] }[]>`

@@ -7,19 +7,19 @@ import { historyStart } from './uptime-days.ts'
 import type { Uptime } from './uptime-history.ts'
 import { readHistories } from './uptime-history.ts'
 
-/** The history on the page of a monitor. */
+/** The history that the page of a monitor shows. */
 export interface MonitorPageHistory {
   /** One uptime per requested number of days. */
   readonly uptimes: readonly Uptime[]
-  /** Newest first, within the longest time. */
+  /** Newest first, within the longest of these times. */
   readonly outages: readonly Outage[]
-  /** The cause of its state: the message of the first probe with it; empty: none. */
+  /** The cause of its state: the message of the first probe in this state; empty: none. */
   readonly cause: string
 }
 
 /**
- * Reads the uptime of a monitor over several numbers of days, and its outages, within the history of its organization's tier. Uses
- * two statements.
+ * Reads the uptime of a monitor over several numbers of days, and its outages, within the history of its organization's
+ * tier. Runs two statements.
  */
 export async function readMonitorPageHistory(
   db: Database,

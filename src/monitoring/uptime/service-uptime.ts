@@ -15,7 +15,7 @@ import { readHistories, readMaintenance, readUptimes, upTo } from './uptime-hist
 import type { RangeName } from './uptime-range.ts'
 import { barSpans, readBars } from './uptime-range.ts'
 
-/** Returns the uptime source of a service: the chosen one, but incidents if it has no monitors. */
+/** Returns the uptime source of a service: incidents if it has no monitors, else the configured one. */
 export function uptimeSourceOf(isMonitored: boolean, chosen: UptimeSource): UptimeSource {
   return isMonitored ? chosen : 'INCIDENTS'
 }
@@ -24,13 +24,15 @@ export function uptimeSourceOf(isMonitored: boolean, chosen: UptimeSource): Upti
 export interface ReportedHistory {
   readonly incidents: readonly Pick<ServiceIncident, 'effects'>[]
   readonly maintenance: readonly Span[]
-  /** Since when incidents reflect the state of the service. The time before is unknown, even if an incident began earlier. */
+  /**
+   * When incidents started to reflect the state of the service. Earlier time is unknown, even if it has an incident.
+   */
   readonly knownSince: Date
 }
 
 /**
- * Splits a span into stretches based on incidents: down during a partial or major outage, degraded during degraded performance, else
- * up. Maintenance takes precedence, as with monitors. `span.to` must not be in the future.
+ * Splits a span into stretches based on incidents: down during a partial or major outage, degraded during degraded
+ * performance, else up. Maintenance takes precedence, as with monitors. `span.to` must not be in the future.
  */
 export function reportedStretches({ incidents, maintenance, knownSince }: ReportedHistory, span: Span): Stretch[] {
   const up = { startedAt: knownSince, endedAt: null, state: 'UP', cause: '' } as const
@@ -44,7 +46,7 @@ export function reportedStretches({ incidents, maintenance, knownSince }: Report
   return stretches([{ intervals: [up, ...impaired], gaps, staleSince: null }], maintenance, span)
 }
 
-/** Tallies consecutive days based on incidents. */
+/** Tallies the conditions of consecutive days based on incidents. */
 export function reportedDays(history: ReportedHistory, days: readonly Omit<DayUptime, 'tally'>[]): DayUptime[] {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -74,13 +76,13 @@ export async function readUptimeSettings(
 export interface ServiceDay extends DayUptime {
   /** The source of its uptime. */
   readonly source: UptimeSource
-  /** The worst status that incidents set; null: none. */
+  /** The worst status that incidents set on this day; null: none. */
   readonly incidentStatus: ImpairedStatus | null
 }
 
 /**
- * Reads the last `count` days of services of an organization, within the history of its tier, by service id. Runs at most six
- * statements for any number of services.
+ * Reads the last `count` days of services of an organization, within the history of its tier, by service id. Runs at
+ * most six statements for any number of services.
  */
 export async function readServiceDays(
   db: Database,
@@ -97,8 +99,8 @@ export async function readServiceDays(
 }
 
 /**
- * Reads the bars of services of an organization in a range, within the history of its tier, by service id. Runs at most six
- * statements, plus three per further hundred services for a year.
+ * Reads the bars of services of an organization in a range, within the history of its tier, by service id. Runs at most
+ * six statements; for a year, three more per additional hundred services.
  */
 export async function readServiceBars(
   db: Database,
@@ -115,7 +117,7 @@ export async function readServiceBars(
 const measuredIn = (services: readonly KnownService[]) =>
   services.filter(({ source }) => source === 'MONITORS').map(({ id }) => id)
 
-/** Adds the statuses from incidents to measured days. */
+/** Adds incident statuses to measured days, and computes the days of services that are not measured. */
 async function withReported(
   db: Database,
   settings: UptimeSettings,
@@ -149,7 +151,10 @@ export interface ServiceUptime extends Uptime {
   readonly source: UptimeSource
 }
 
-/** Reads the uptime of services of an organization in spans, in the order of the queries. Runs at most five statements. */
+/**
+ * Reads the uptime of services of an organization over spans, in the order of the queries. Runs at most five
+ * statements.
+ */
 export async function readServiceUptimes(
   db: Database,
   settings: UptimeSettings,
@@ -189,13 +194,16 @@ function uptimeOf(history: ReportedHistory, query: Span, now: Date): Uptime {
 /** The history of a service in a span. */
 export interface ServiceStretches {
   readonly source: UptimeSource
-  /** Since when its state is recorded. */
+  /** When the recording of its state started. */
   readonly begunAt: Date
   readonly maintenance: readonly Span[]
   readonly stretches: readonly Stretch[]
 }
 
-/** Reads the history of services of an organization from given times until now, by service id. Runs at most five statements. */
+/**
+ * Reads the history of services of an organization from given times until now, by service id. Runs at most five
+ * statements.
+ */
 export async function readServiceStretches(
   db: Database,
   settings: UptimeSettings,
@@ -239,7 +247,7 @@ export async function readServiceStretches(
 interface KnownService {
   readonly id: string
   readonly createdAt: Date
-  /** When its first monitor was created; null: no monitors. */
+  /** When its first monitor was created; null: it has no monitors. */
   readonly watchedSince: Date | null
   readonly source: UptimeSource
 }

@@ -5,9 +5,9 @@ import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
 
 /**
- * Changes the state of a monitor from a time on, which may be in the past, because an outage starts at the first failed
- * probe. Replaces later intervals. Call it in the transaction of the change. Returns the updated monitor.
- * @param also further changes of the monitor.
+ * Changes the state of a monitor from a given time, which may be in the past, because an outage starts at the first
+ * failed probe. Replaces later intervals. Call it within the transaction of the change. Returns the updated monitor.
+ * @param also other changes of the monitor.
  */
 export async function enterState(
   { db }: Context,
@@ -24,20 +24,20 @@ export async function enterState(
     data: { endedAt: since },
   })
   await db.monitorInterval.create({ data: { monitorId, startedAt: since, state, cause } })
-  const isForgotten = state === 'PENDING' || state === 'PAUSED'
+  const isUnjudged = state === 'PENDING' || state === 'PAUSED'
   const data = {
     ...also,
     state,
     stateSince: since,
-    ...(isForgotten && { unknownSince: null, blockedSince: null, heldSince: null }),
+    ...(isUnjudged && { unknownSince: null, blockedSince: null, heldSince: null }),
   }
   const entered = await db.monitor.update({ where: { id: monitorId }, data })
-  await forgetDays({ db }, monitor, since)
+  await deleteClosedDays({ db }, monitor, since)
   return entered
 }
 
-/** Creates the first intervals of new monitors. */
-export async function beginHistories(
+/** Creates the first state interval of each new monitor. */
+export async function createFirstIntervals(
   { db }: Context,
   monitors: readonly Pick<Monitor, 'id' | 'state' | 'stateSince'>[],
 ): Promise<void> {
@@ -46,10 +46,10 @@ export async function beginHistories(
 }
 
 /**
- * Deletes the closed days of a monitor and its service from a time on, starting with the previous UTC day, which covers
- * all time zones.
+ * Deletes the closed days of a monitor and its service from the UTC day before the given time, which covers all time
+ * zones.
  */
-export async function forgetDays(
+export async function deleteClosedDays(
   { db }: Pick<Context, 'db'>,
   { id, serviceId }: Pick<Monitor, 'id' | 'serviceId'>,
   since: Date,

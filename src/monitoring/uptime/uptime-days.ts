@@ -12,19 +12,19 @@ import { stretches, tallies } from './uptime.ts'
 import type { History } from './uptime-history.ts'
 import { readHistories, readMaintenance } from './uptime-history.ts'
 
-/** The uptime of a calendar day in the organization's time zone, up to now. */
+/** The uptime of a calendar day in the organization's time zone. Today ends now. */
 export interface DayUptime extends Span {
   /** The date, as midnight UTC. */
   readonly day: Date
   readonly tally: Tally
 }
 
-/** Returns the start of the history that an organization's tier shows. It is the start of a day; today counts as a day. */
+/** Returns the start of the history that an organization's tier shows: the start of a day. Today counts as a day. */
 export function historyStart({ timeZone, tier }: Pick<Organization, 'timeZone' | 'tier'>, now: Date): Date {
   return startOfDay(timeZone, new Date(dayIn(timeZone, now).getTime() - (historyDaysOf(tier) - 1) * DAY))
 }
 
-/** A span that a caller requests. */
+/** The span that a caller requests. */
 export interface RequestedSpan {
   /** Default: 30 days before the end. */
   readonly from?: Date | null | undefined
@@ -36,8 +36,8 @@ export interface RequestedSpan {
 const DEFAULT_SPAN_MS = 30 * DAY
 
 /**
- * Returns the requested span, cut to the history that an organization's tier shows.
- * @throws Invalid if it ends before it begins.
+ * Returns the requested span, limited to the history that an organization's tier shows.
+ * @throws Invalid when it ends before it starts.
  */
 export function visibleSpan(
   organization: Pick<Organization, 'timeZone' | 'tier'>,
@@ -51,9 +51,9 @@ export function visibleSpan(
 }
 
 /**
- * Reads the last `count` days of monitors and services of an organization by id, within the history of its tier; the last
- * is today, up to now. Reads closed days and computes later ones; days before monitoring have only maintenance. Uses
- * three statements for any number of ids, and one more for ids without monitors.
+ * Reads the last `count` days of monitors and services of an organization by id, within the history of its tier; the
+ * last is today, up to now. Reads closed days and computes the others. Days before monitoring started contain only
+ * maintenance. Runs three statements for any number of ids, and one more if ids have no monitors.
  */
 export async function readDays(
   db: Database,
@@ -108,13 +108,13 @@ export function daySpans(
   return spansOf(timeZone, daysUpTo(dayIn(timeZone, now), Math.min(count, historyDaysOf(tier))), now)
 }
 
-/** Returns the spans of calendar days. The last one ends now. */
+/** Returns the spans of calendar days. The last span ends now. */
 function spansOf(timeZone: string, days: readonly Date[], now: Date) {
   const starts = days.map((day) => startOfDay(timeZone, day))
   return days.map((day, index) => ({ day, from: starts[index] ?? now, to: starts[index + 1] ?? now }))
 }
 
-/** Tallies each of consecutive spans. */
+/** Tallies each of several consecutive spans. */
 function tallyEach(past: History | undefined, spans: readonly Span[]): Tally[] {
   const [first, last] = [spans[0], spans.at(-1)]
   if (!past || !first || !last) return spans.map(unknownAll)
@@ -125,17 +125,19 @@ function unknownAll({ from, to }: Span): Tally {
   return { up: 0, degraded: 0, down: 0, unknown: to.getTime() - from.getTime(), maintenance: 0 }
 }
 
-/** A subject's closed days by their index among the requested days. It did not exist on earlier days. */
+/** A subject's closed days, by their index among the requested days. The subject did not exist before the first. */
 interface Closed {
   readonly days: ReadonlyMap<number, Tally>
   readonly first: number
   readonly last: number
 }
 
-/** A closed day in JSON: its index, and its tally. */
+/** A closed day in JSON: its index and its tally. */
 type DayJson = readonly [number, number, number, number, number, number]
 
-/** Reads closed days as one row per subject, because receiving thousands of rows would cost more than reading them. */
+/**
+ * Reads closed days as one row per subject, because transferring thousands of rows would cost more than reading them.
+ */
 async function readClosed(db: Database, ids: readonly string[], days: readonly Date[]): Promise<Map<string, Closed>> {
   const [first, last] = [days[0], days.at(-1)]
   const rows = await db.$queryRaw<{ id: string; days: string }[]>`
@@ -156,15 +158,15 @@ async function readClosed(db: Database, ids: readonly string[], days: readonly D
   return closed
 }
 
-/** The most subjects to close per call, and of one organization per transaction. */
+/** The maximum number of subjects whose days are closed per call, and per transaction of an organization. */
 const AT_ONCE = 1000
 const PER_TRANSACTION = 50
 
 /**
- * Closes past days: stores their uptime, so that it need not be computed again. A day is final once a known result
- * after it exists, so that a gap up to that result is stored too. A later change, such as an outage that began in it,
- * deletes it and all following days under the same lock. Returns whether there may be more to close. Two processes may
- * do this at the same time.
+ * Closes past days: stores their uptime, so that it does not have to be computed again. A day can be closed once a
+ * known result after it exists, because a gap before that result is then stored too. A later change of the past, for
+ * example an outage that started on that day, deletes this and all following closed days under the same lock. Safe to
+ * run in several processes. Returns whether there may be more days to close.
  */
 export async function closeDays(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.$queryRaw<{ timeZone: string }[]>`
@@ -197,11 +199,11 @@ function yesterdayOf(timeZone: string, now: Date): Yesterday {
   return { timeZone, day: new Date(today.getTime() - DAY), end: startOfDay(timeZone, today) }
 }
 
-/** Closes days of some subjects of an organization whose row is locked. Returns the number of subjects. */
+/** Closes days of some subjects of an organization. The caller must lock its row. Returns the number of subjects. */
 async function closeSome({ db, now }: Context, organizationId: string): Promise<number> {
   const { timeZone } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
   const yesterday = yesterdayOf(timeZone, now())
-  // Reads results before gaps, because a gap is written with the result that ends it.
+  // Read the results before the gaps, because a gap is written with the result that ends it.
   const subjects = await readUnclosed(db, yesterday, PER_TRANSACTION, organizationId)
   const daysOf = ({ begun, closedUpTo }: Unclosed) => {
     const first = closedUpTo === null ? dayIn(timeZone, begun).getTime() : closedUpTo.getTime() + DAY
@@ -220,7 +222,7 @@ async function closeSome({ db, now }: Context, organizationId: string): Promise<
   return subjects.length
 }
 
-/** Inserts days in one statement with one array per column, as there may be tens of thousands. */
+/** Inserts days in one statement with one array per column, because there may be tens of thousands. */
 async function insertDays(
   db: Database,
   organizationId: string,
@@ -239,15 +241,16 @@ async function insertDays(
 interface Unclosed {
   readonly id: string
   readonly organizationId: string
-  /** When monitoring began. */
+  /** When monitoring started. */
   readonly begun: Date
   /** Its last closed day; null: none. */
   readonly closedUpTo: Date | null
 }
 
 /**
- * Reads monitors and services whose yesterday can be closed but is not: of one organization, or (null) of a time zone.
- * Paused and pending monitors and groups have no results to wait for. Overdue maintenance must start or end first.
+ * Reads the monitors and services of an organization (null: of a time zone) whose last day can be closed but is still
+ * open. Paused monitors, pending monitors and groups have no results to wait for. Maintenance that is overdue must
+ * first start or end.
  */
 function readUnclosed(
   db: Database,

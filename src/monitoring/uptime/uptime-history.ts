@@ -7,17 +7,17 @@ import { freshUntil, scheduleOf } from '../state/staleness.ts'
 import type { MonitorHistory, Outage, Span, StateInterval, Tally } from './uptime.ts'
 import { coveragePercent, outagesOf, stretches, tally, uptimePercent } from './uptime.ts'
 
-/** The stored history of a monitor, or of a service: all its monitors and its maintenance. */
+/** The stored history of a monitor, or of all monitors of a service, with the maintenance of the service. */
 export interface History {
   readonly monitors: readonly MonitorHistory[]
   readonly maintenance: readonly Span[]
 }
 
-/** A monitor or service, and the time since which its history is needed. */
+/** A monitor or service, and the start of the history to read. */
 export interface HistoryQuery {
   readonly id: string
   readonly since: Date
-  /** The time since which its maintenance is needed. Default: `since`. */
+  /** The start of the maintenance to read. Default: `since`. */
   readonly maintainedSince?: Date
 }
 
@@ -35,7 +35,7 @@ export interface SpanQuery extends Span {
   readonly id: string
 }
 
-/** Reads the uptime of spans, in the order of the queries; cuts them at now. Uses two statements. */
+/** Reads the uptime of spans up to now, in the order of the queries. Runs two statements. */
 export async function readUptimes(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Uptime[]> {
   const histories = await readHistories(
     db,
@@ -50,7 +50,7 @@ export async function readUptimes(db: Database, asked: readonly SpanQuery[], now
   })
 }
 
-/** Reads the outages of monitors that touch spans, newest first, in the order of the queries. Uses two statements. */
+/** Reads the outages of monitors that overlap spans, newest first, in the order of the queries. Runs two statements. */
 export async function readOutages(db: Database, asked: readonly SpanQuery[], now: Date): Promise<Outage[][]> {
   const histories = await readHistories(
     db,
@@ -66,7 +66,7 @@ export async function readOutages(db: Database, asked: readonly SpanQuery[], now
   })
 }
 
-/** Maps items in time slices, because the histories of a large organization take longer than one slice. */
+/** Maps items in time slices, because processing the histories of a large organization takes longer than one slice. */
 async function mapInSlices<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
   const owner = {}
   const mapped: U[] = []
@@ -79,13 +79,13 @@ async function mapInSlices<T, U>(items: readonly T[], map: (item: T) => U): Prom
 
 const noHistory: History = { monitors: [], maintenance: [] }
 
-/** Cuts a span at now. */
+/** Returns the part of a span up to now. */
 export function upTo(now: Date, { from, to }: Span): Span {
   const end = to < now ? to : now
   return { from: from < end ? from : end, to: end }
 }
 
-/** Reads the histories of many monitors and services by their ids, in two statements; unknown ids have none. */
+/** Reads the histories of monitors and services by id. Unknown ids have none. Runs two statements. */
 export async function readHistories(
   db: Database,
   wanted: readonly HistoryQuery[],
@@ -114,7 +114,10 @@ export async function readHistories(
   return histories
 }
 
-/** Returns since when a monitor is stale: too few fresh results, or marked as stale. A group has no results. */
+/**
+ * Returns when a monitor became stale: when it had too few fresh results or was marked as stale; null: it is not stale.
+ * A group has no results.
+ */
 function staleSinceOf(monitor: Watched, now: Date): Date | null {
   const { kind, watches, tier, unknownSince } = monitor
   if (kind === 'GROUP') return unknownSince
@@ -150,7 +153,7 @@ interface Watched
   readonly watches: readonly (readonly [known: number | null, unknown: number | null])[]
 }
 
-/** Reads the given monitors and those of the given services, with only the options that affect the schedule. */
+/** Reads the given monitors and the monitors of the given services, with only the options that affect the schedule. */
 function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Watched[]> {
   const ids = wanted.map(({ id }) => id)
   const since = wanted.map((each) => each.since)
@@ -170,14 +173,14 @@ function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Wat
     ORDER BY m.id`
 }
 
-/** A row of a subject in JSON: its id, a start and an end in epoch milliseconds. */
+/** A span of a subject in JSON: the id, and the start and end in epoch milliseconds. */
 type SpanJson = readonly [of: string, from: number, to: number]
 type IntervalJson = readonly [of: string, from: number, to: number | null, state: MonitorState, cause: string]
 
 /**
- * Reads the intervals and gaps of monitors, and the actual (not planned) maintenance of services, each since a time. Finds
- * past intervals by start only, because intervals are contiguous. Runs one statement that returns JSON, because receiving
- * thousands of rows would cost more than reading them.
+ * Reads the intervals and gaps of monitors and the actual (not planned) maintenance of services, each from a given
+ * time. Finds past intervals by their start, because intervals are contiguous. Runs one statement that returns JSON,
+ * because transferring thousands of rows would cost more than reading them.
  */
 async function readStretches(
   db: Database,
@@ -218,8 +221,8 @@ async function readStretches(
 }
 
 /**
- * Reads the maintenance of monitors and services by id since a time. A monitor has the maintenance of its service. Uses
- * one statement.
+ * Reads the maintenance of monitors and services from a given time, by id. A monitor has the maintenance of its
+ * service. Runs one statement.
  */
 export async function readMaintenance(
   db: Database,

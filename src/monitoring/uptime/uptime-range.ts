@@ -39,13 +39,13 @@ export function barCount(range: RangeName): number {
   return perBar === 0 ? DAY / HOUR + 1 : Math.ceil(days / perBar)
 }
 
-/** Returns the number of days of a range that fits within the default range; null: it is that range, or longer. */
+/** Returns the number of days of a range that is shorter than the default range; null: it is not shorter. */
 export function daysWithin(range: RangeName): number | null {
   const { days, perBar } = ranges[range]
   return perBar === 1 && days < ranges[DEFAULT_RANGE].days ? days : null
 }
 
-/** Returns the ranges that a tier shows: the shortest that covers its whole history, and all shorter ones. */
+/** Returns the ranges that a tier shows: the shortest range that covers its whole history, and all shorter ones. */
 export function rangesOf(tier: Organization['tier']): readonly RangeName[] {
   const historyDays = historyDaysOf(tier)
   const longest = rangeNames.findIndex((name) => ranges[name].days >= historyDays)
@@ -53,8 +53,8 @@ export function rangesOf(tier: Organization['tier']): readonly RangeName[] {
 }
 
 /**
- * Returns the range that a tier shows for a requested one. For the default range, a tier with a shorter history shows its longest
- * range. Null: the tier does not show the range.
+ * Returns the range that a tier shows for a requested one; null: the tier does not show it. For the default range, a
+ * tier with a shorter history shows its longest range.
  */
 export function shownRange(tier: Organization['tier'], asked: RangeName): RangeName | null {
   const shown = rangesOf(tier)
@@ -62,22 +62,22 @@ export function shownRange(tier: Organization['tier'], asked: RangeName): RangeN
   return asked === DEFAULT_RANGE ? (shown.at(-1) ?? null) : null
 }
 
-/** Splits the last 24 hours at each full hour of a time zone: 25 spans, or 24 at a full hour. */
+/** Splits the last 24 hours at each full hour of a time zone: into 25 spans, or 24 if now is a full hour. */
 export function hourSpans(timeZone: string, now: Date): Span[] {
   const first = now.getTime() - DAY
-  // Days begin at full hours, which differ from UTC hours in some time zones.
+  // Days start at full hours, which differ from UTC hours in some time zones.
   const phase = startOfDay(timeZone, dayIn(timeZone, now)).getTime() % HOUR
   const starts = [first]
   for (let at = Math.floor((first - phase) / HOUR + 1) * HOUR + phase; at < now.getTime(); at += HOUR) starts.push(at)
   return starts.map((from, index) => ({ from: new Date(from), to: new Date(starts[index + 1] ?? now.getTime()) }))
 }
 
-/** Sums days into bars of `count` days. The last bar ends with the last day; the first may have fewer days. */
+/** Combines days into bars of `count` days. The last bar ends with the last day; the first may have fewer days. */
 export function inBars<T extends DayUptime>(days: readonly T[], count: number): T[] {
   return joined(days, count).map(({ bar, of }) => ({ ...bar, tally: sumOf(of.map(({ tally }) => tally)) }))
 }
 
-/** Joins consecutive days to bars, with the days of each. */
+/** Joins consecutive days into bars, and keeps the days of each. */
 function joined<T extends Span>(days: readonly T[], count: number): { readonly bar: T; readonly of: readonly T[] }[] {
   const bars: { readonly bar: T; readonly of: readonly T[] }[] = []
   for (let end = days.length; end > 0; end -= count) {
@@ -90,18 +90,19 @@ function joined<T extends Span>(days: readonly T[], count: number): { readonly b
 
 type Zone = Pick<Organization, 'timeZone' | 'tier'>
 
-/** Returns the bars of a range, as far back as the tier shows; the last one ends now. */
+/** Returns the bars of a range within the history that the tier shows. The last bar ends now. */
 export function barSpans(zone: Zone, range: RangeName, now: Date): Omit<DayUptime, 'tally'>[] {
   const { days, perBar } = ranges[range]
   if (perBar > 0) return joined(daySpans(zone, days, now), perBar).map(({ bar }) => bar)
   return hourSpans(zone.timeZone, now).map((span) => ({ ...span, day: dayIn(zone.timeZone, span.from) }))
 }
 
-/** The most monitors and services to read at once for a year, which is about the data of 400 in the default range. */
+/** The maximum number of subjects to read at once for a year: about as much data as 400 in the default range. */
 const PER_YEAR = 100
 
 /**
- * Reads the measured bars of monitors and services in a range, by id. Uses three statements; for a year, three per hundred ids.
+ * Reads the measured bars of monitors and services in a range, by id. Runs three statements; for a year, three per
+ * hundred ids.
  */
 export async function readBars(
   db: Database,

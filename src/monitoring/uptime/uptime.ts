@@ -1,9 +1,9 @@
 import type { MonitorState } from '../../generated/prisma/enums.ts'
 
-/** The condition of time: known, unknown or left out. */
+/** The condition of a monitor or service at a time. Maintenance does not count towards uptime. */
 export type Condition = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance'
 
-/** Milliseconds by condition; they add up to the whole span. */
+/** Milliseconds by condition. They add up to the whole span. */
 export type Tally = Readonly<Record<Condition, number>>
 
 export interface Span {
@@ -13,11 +13,11 @@ export interface Span {
 
 /** The stored history of a monitor. */
 export interface MonitorHistory {
-  /** In order of time, without overlaps; the last interval is open. */
+  /** In chronological order, without overlaps. The last interval is open. */
   readonly intervals: readonly StateInterval[]
-  /** The times in which too few regions reported. */
+  /** The times during which too few regions reported. */
   readonly gaps: readonly Span[]
-  /** Since when it is stale; null: its last result still counts. */
+  /** When it became stale; null: its last result still counts. */
   readonly staleSince: Date | null
 }
 
@@ -30,23 +30,23 @@ export interface StateInterval {
   readonly cause: string
 }
 
-/** A stretch of time with one condition. */
+/** A span with a single condition. */
 export interface Stretch extends Span {
   readonly condition: Condition
 }
 
-/** A stretch of time in which a monitor was down, including unwatched time. */
+/** A span during which a monitor was down, including unknown time. */
 export interface Outage {
   readonly startedAt: Date
   /** Null: ongoing. */
   readonly endedAt: Date | null
   /** The message of the first failed probe. */
   readonly cause: string
-  /** The time that counts as down, in milliseconds, without unwatched time and maintenance. */
+  /** The time that counts as down, in milliseconds, without unknown time and maintenance. */
   readonly downMs: number
 }
 
-/** The first of these wins where stretches overlap. */
+/** The known conditions by precedence, highest first, for stretches that overlap. */
 const severityOrder = ['maintenance', 'down', 'degraded', 'up'] as const satisfies readonly Condition[]
 
 /** The condition of each state; null: unknown. */
@@ -59,8 +59,8 @@ const conditionOf = {
 } as const satisfies Record<MonitorState, Condition | null>
 
 /**
- * Splits a span into contiguous stretches for one monitor, or for several combined: down if any was down, known if any was
- * known. Maintenance takes precedence over results. `span.to` must not be in the future.
+ * Splits a span into contiguous stretches for one monitor, or for several combined: down if any is down, known if any
+ * is known. Maintenance takes precedence over results. `span.to` must not be in the future.
  */
 export function stretches(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Stretch[] {
   const boundaries = boundariesOf(monitors, maintenance, span)
@@ -77,14 +77,17 @@ export function stretches(monitors: readonly MonitorHistory[], maintenance: read
   return found
 }
 
-/** Where a known condition begins (1) or ends (-1), in epoch milliseconds. */
+/** The start (1) or end (-1) of a known condition, in epoch milliseconds. */
 interface Boundary {
   readonly at: number
   readonly condition: (typeof severityOrder)[number]
   readonly change: 1 | -1
 }
 
-/** Returns the ordered boundaries of known conditions within a span. They are the only allocation, as a page has thousands. */
+/**
+ * Returns the boundaries of known conditions within a span, in order. Allocates nothing else, because a page has
+ * thousands.
+ */
 function boundariesOf(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Boundary[] {
   const [first, last] = [span.from.getTime(), span.to.getTime()]
   const boundaries: Boundary[] = []
@@ -123,7 +126,7 @@ function add(found: Stretch[], next: Stretch): void {
   else found.push(next)
 }
 
-/** Cuts spans, which may overlap, out of a span. */
+/** Returns the parts of a span that other spans, which may overlap, do not cover. */
 function without(span: Span, others: readonly Span[]): Span[] {
   const rest: Span[] = []
   let { from } = span
@@ -138,12 +141,12 @@ function without(span: Span, others: readonly Span[]): Span[] {
 
 const nothing: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** Tallies stretches within a span. They must be ordered and cover the span. */
+/** Tallies the stretches within a span. The stretches must be ordered and cover the span. */
 export function tally(of: readonly Stretch[], span: Span): Tally {
   return tallies(of, [span])[0] ?? nothing
 }
 
-/** Tallies several ordered spans, such as days. */
+/** Tallies the stretches within several ordered spans, for example days. */
 export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[] {
   let next = 0
   return spans.map((span) => {
@@ -151,7 +154,7 @@ export function tallies(of: readonly Stretch[], spans: readonly Span[]): Tally[]
     for (let index = next; index < of.length; index++) {
       const stretch = of[index]
       if (stretch === undefined || stretch.from >= span.to) break
-      // A stretch that reaches into the next span counts there too.
+      // A stretch that continues in the next span counts there too.
       if (stretch.to <= span.to) next = index + 1
       const from = Math.max(stretch.from.getTime(), span.from.getTime())
       const to = Math.min(stretch.to.getTime(), span.to.getTime())
@@ -175,29 +178,27 @@ export function sumOf(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * Returns the share of the known time that was not down, in percent, rounded down to three decimals, so that 100 means
- * no outage at all. Null when nothing is known.
+ * Returns the share of the known time that was not down, in percent; null: no time is known. Rounds down to three
+ * decimals, so that 100 means no outage at all.
  */
 export function uptimePercent({ up, degraded, down }: Tally): number | null {
   return percent(up + degraded, up + degraded + down)
 }
 
-/**
- * Returns the known share of the counted time, in percent, rounded down to three decimals; null if no time counts.
- */
+/** Returns the known share of the counted time, in percent, rounded down to three decimals; null: no time counts. */
 export function coveragePercent({ up, degraded, down, unknown }: Tally): number | null {
   const known = up + degraded + down
   return percent(known, known + unknown)
 }
 
-/** Exact for less than two centuries of milliseconds. */
+/** Returns a percentage, rounded down to three decimals. It is exact for up to two centuries in milliseconds. */
 function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part * 100_000) / whole) / 1000
 }
 
 /**
- * Returns the outages of a monitor that overlap a span, newest first. An outage with unwatched time stays one outage.
- * `span.to` must not be in the future.
+ * Returns the outages of a monitor that overlap a span, newest first. Unknown time does not split an outage. `span.to`
+ * must not be in the future.
  */
 export function outagesOf(monitor: MonitorHistory, maintenance: readonly Span[], span: Span): Outage[] {
   const outages: Omit<Outage, 'downMs'>[] = []
@@ -207,10 +208,10 @@ export function outagesOf(monitor: MonitorHistory, maintenance: readonly Span[],
     if (last?.endedAt?.getTime() === startedAt.getTime()) outages[outages.length - 1] = { ...last, endedAt }
     else outages.push({ startedAt, endedAt, cause })
   }
-  const touching = outages.filter(({ endedAt }) => endedAt === null || endedAt > span.from)
-  const whole = { from: touching[0]?.startedAt ?? span.from, to: span.to }
+  const overlapping = outages.filter(({ endedAt }) => endedAt === null || endedAt > span.from)
+  const whole = { from: overlapping[0]?.startedAt ?? span.from, to: span.to }
   const past = stretches([monitor], maintenance, whole)
-  return touching.reverse().map((outage) => {
+  return overlapping.reverse().map((outage) => {
     const { down } = tally(past, { from: outage.startedAt, to: outage.endedAt ?? span.to })
     return { ...outage, downMs: down }
   })

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache'
 import { type Clock, SECOND } from '../../core/time.ts'
 import type { DnsFailure, DnsResult } from './message.ts'
 
-/** A cache of results, least recently used out first. */
+/** A cache of results. It evicts the least recently used ones first. */
 export interface DnsCache {
-  /** Returns the result of a key; its `ttl` is what remains, in whole seconds. */
+  /** Returns the result of a key, with its remaining `ttl` in whole seconds. */
   get(key: string): DnsResult | undefined
-  /** Stores a result for its `ttl`, and a failure for the time of its reason. */
+  /** Stores a result for its `ttl`, or a failure for the time set for its reason. */
   set(key: string, result: DnsResult): void
   delete(key: string): void
 }
@@ -18,8 +18,8 @@ interface Entry {
 }
 
 /**
- * How long a failure is cached, in seconds: an upstream's answer longer than its silence (RFC 2308 §7 allows at most 5
- * minutes).
+ * How long a failure is cached, in seconds (RFC 2308 §7 allows at most 5 minutes). A failure that an upstream reports
+ * is cached longer than silence.
  */
 const failureTtl: Record<DnsFailure['reason'], number> = {
   refused: 10,
@@ -31,9 +31,9 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
   withheld: 0,
 }
 
-/** Creates a cache of at most `size` results. When the clock is set back, later entries expire. */
+/** Creates a cache of at most `size` results. If the clock is set back, results stored after the new time expire. */
 export function createCache(size: number, now: Clock): DnsCache {
-  // `max` would reserve memory for all of them at once.
+  // The option `max` would reserve memory for all of them at once.
   const entries = new LRUCache<string, Entry>({ maxSize: size, sizeCalculation: () => 1 })
   return {
     get(key) {

@@ -8,47 +8,48 @@ import { createUpstream, type Upstream } from './upstream.ts'
 
 export type { DnsResult, RecordType } from './message.ts'
 
-/** Whether a caller has left. It is polled, so that it need not be an `AbortSignal`, which is costly. */
+/** Whether a caller has left. It is polled, so it need not be an `AbortSignal`, which is expensive. */
 export type Signal = Pick<AbortSignal, 'aborted'>
 
 export interface QueryOptions {
-  /** Ends the wait of this caller with `aborted`: within some ten milliseconds, or at once by `dismiss`. */
+  /** Resolves this caller with `aborted`: within about ten milliseconds, or at once when `dismiss` is called. */
   readonly signal?: Signal
   /** Replaces the client's timeout for this caller, in milliseconds. */
   readonly timeoutMs?: number
   /**
-   * Shortens the cache time of an answer, in seconds, such as a blacklist's refusal code; undefined keeps it. Must not
-   * throw.
+   * Returns a shorter cache time for an answer, in seconds, such as for a blacklist's refusal code; undefined: keeps
+   * its own. Must not throw.
    */
   readonly ttlOf?: (values: readonly string[]) => number | undefined
   /** Sends a query even when the cache has a result. */
   readonly fresh?: boolean
-  /** Called before a query is sent: false stops it, with `withheld`. Must not throw. */
+  /** Called before a query is sent. If it returns false, the query is not sent but `withheld`. Must not throw. */
   readonly admit?: () => boolean
 }
 
 /** A caching stub resolver. */
 export interface DnsClient {
-  /** Returns a result from the cache. Cheap enough for every list of every check. */
+  /** Returns a result from the cache; undefined: there is none. Fast enough for every list of every check. */
   peek(name: string, type: RecordType): DnsResult | undefined
   /**
-   * Queries, from the cache if possible. Never rejects, and always resolves by the deadline. Concurrent callers with the
-   * same question share one query, each with its own deadline; it is cancelled when the last caller leaves.
+   * Returns the result from the cache, or sends a query. Never rejects, and always resolves by the deadline. Concurrent
+   * callers with the same question share one query, each with its own deadline. The query is cancelled when the last
+   * caller leaves.
    */
   query(name: string, type: RecordType, options?: QueryOptions): Promise<DnsResult>
   /** Resolves callers that have left, without waiting for the next tick. */
   dismiss(): void
   /** Removes a result from the cache, so that the next query is sent. */
   forget(name: string, type: RecordType): void
-  /** Ends every query with `aborted` and closes every socket; later queries are aborted at once. */
+  /** Ends every query with `aborted` and closes every socket. Later queries are aborted at once. */
   close(): Promise<void>
   readonly statistics: Readonly<DnsStatistics>
 }
 
-/** A query in flight, with its callers. */
+/** A query in flight and its callers. */
 interface Flight {
   readonly key: string
-  /** Null once it has ended. */
+  /** Null once the query has ended. */
   failover: Failover | null
   waiters: readonly Waiter[]
 }
@@ -56,12 +57,12 @@ interface Flight {
 interface Waiter {
   readonly resolve: (result: DnsResult) => void
   readonly ttlOf: QueryOptions['ttlOf']
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly deadline: number
   readonly signal: Signal | undefined
 }
 
-/** When an unanswered query is first repeated, in milliseconds; sooner when the timeout is short. */
+/** When an unanswered query is first repeated, in milliseconds. Sooner if the timeout is short. */
 const retransmitDelay = 800
 /** How often all flights are checked for deadlines, signals and retransmissions, in milliseconds. */
 const tickInterval = 10
@@ -73,8 +74,8 @@ const timeout = failed('timeout')
 const withheld = failed('withheld')
 
 /**
- * Creates a client of recursive resolvers, tried in the given order.
- * @param settings `timeoutMs` is the timeout of a query; `cacheSize` the maximum number of cached results.
+ * Creates a client of recursive resolvers, which it tries in the given order.
+ * @param settings `timeoutMs`: the timeout of a query; `cacheSize`: the maximum number of cached results.
  */
 export function createDnsClient(settings: {
   readonly servers: readonly DnsServer[]
@@ -138,13 +139,13 @@ interface Flights {
   start(key: string, question: Question, timeoutMs: number, at: number): Flight
   /** Waits for the result of a flight, until the waiter’s deadline or signal. */
   join(flight: Flight, waiter: Omit<Waiter, 'resolve'>): Promise<DnsResult>
-  /** Resolves callers that have left or reached their deadline; the last one ends the query. */
+  /** Resolves callers that have left or reached their deadline. Ends a query with its last caller. */
   dismiss(): void
   /** Ends all flights. */
   abort(): void
 }
 
-/** @param onEnd called with the result of each flight. */
+/** Creates an empty set of flights. @param onEnd called with the result of each flight. */
 function createFlights(
   upstreams: readonly Upstream[],
   statistics: DnsStatistics,
@@ -163,7 +164,8 @@ function createFlights(
   }
 
   /**
-   * One timer for all flights: timers and listeners per query cost a fifth of the time of a check's queries (measured).
+   * Checks all flights with one timer. A timer and a listener per query would take a fifth of the time of a check's
+   * queries (measured).
    */
   function tick() {
     timer = null
@@ -203,8 +205,9 @@ function createFlights(
   }
 
   /**
-   * Ends a flight and clears its references: in V8, a Map that is filled and emptied constantly leaves old tables
-   * behind, whose contents stay in memory until the next full collection (a quarter of the time of a query, measured).
+   * Ends a flight and clears its references. A Map that is constantly filled and emptied leaves old tables behind in
+   * V8. Their contents would stay in memory until the next full garbage collection (a quarter of the time of a query,
+   * measured).
    */
   function end(flight: Flight, result: DnsResult) {
     if (flight.failover !== null) cancelFailover(flight.failover)
@@ -232,12 +235,12 @@ function createFlights(
   }
 }
 
-/** Names are case-insensitive (RFC 4343). */
+/** Returns the key of a question. Names are case-insensitive (RFC 4343). */
 function keyOf(name: string, type: RecordType): string {
   return `${type} ${name.toLowerCase()}`
 }
 
-/** Moves silent upstreams to the end. */
+/** Returns the upstreams with silent ones at the end. */
 function inOrder(upstreams: readonly Upstream[]): readonly Upstream[] {
   if (!upstreams.some((upstream) => upstream.isSilent())) return upstreams
   const silent = upstreams.filter((upstream) => upstream.isSilent())

@@ -6,22 +6,23 @@ export interface Failover {
   readonly question: Question
   readonly upstreams: readonly Upstream[]
   readonly onResult: (result: DnsResult) => void
-  /** One for each upstream queried so far. */
+  /** One exchange for each upstream queried so far. */
   readonly exchanges: Exchange[]
   /** The number of exchanges that may still be answered. */
   unanswered: number
   /** The first failure of an upstream, while others may still answer. */
   failure: DnsFailure | null
-  /** When it began, and when to retransmit, by `performance.now()`. */
+  /** When it started and when to retransmit next, on the clock of `performance.now()`. */
   readonly begun: number
   due: number
 }
 
 /**
- * Queries the upstreams in the given order, each once: the next one when one fails, and at each retransmission. The
- * first usable answer wins; when every upstream has failed, the first failure does. It has no deadline: call
- * `cancelFailover`.
- * @param at the time by `performance.now()`, @param delay milliseconds until the first retransmission
+ * Queries the upstreams in the given order, each once. Goes on to the next one when an upstream fails and at each
+ * retransmission. The result is the first usable answer, or the first failure if every upstream has failed. There is no
+ * deadline: call `cancelFailover`.
+ * @param at the current time on the clock of `performance.now()`.
+ * @param delay the milliseconds until the first retransmission.
  */
 export function startFailover(
   question: Question,
@@ -30,7 +31,7 @@ export function startFailover(
   delay: number,
   onResult: (result: DnsResult) => void,
 ): Failover {
-  const pursuit: Failover = {
+  const failover: Failover = {
     question,
     upstreams,
     onResult,
@@ -40,39 +41,39 @@ export function startFailover(
     begun: at,
     due: at + delay,
   }
-  askNext(pursuit)
-  return pursuit
+  askNext(failover)
+  return failover
 }
 
-/** Repeats unanswered queries when due, and queries the next upstream; the interval doubles each time. */
-export function retransmitWhenDue(pursuit: Failover, at: number): void {
-  if (at < pursuit.due) return
-  pursuit.due += pursuit.due - pursuit.begun
-  for (const exchange of pursuit.exchanges) exchange.resend()
-  askNext(pursuit)
+/** When a retransmission is due, repeats unanswered queries and queries the next upstream. Doubles the interval. */
+export function retransmitWhenDue(failover: Failover, at: number): void {
+  if (at < failover.due) return
+  failover.due += failover.due - failover.begun
+  for (const exchange of failover.exchanges) exchange.resend()
+  askNext(failover)
 }
 
-/** Cancels a failover; `onResult` is not called any more. */
-export function cancelFailover(pursuit: Failover): void {
-  for (const exchange of pursuit.exchanges) exchange.cancel()
+/** Cancels a failover. `onResult` is not called anymore. */
+export function cancelFailover(failover: Failover): void {
+  for (const exchange of failover.exchanges) exchange.cancel()
 }
 
-function askNext(pursuit: Failover) {
-  const upstream = pursuit.upstreams[pursuit.exchanges.length]
+function askNext(failover: Failover) {
+  const upstream = failover.upstreams[failover.exchanges.length]
   if (upstream === undefined) return
-  pursuit.unanswered++
-  pursuit.exchanges.push(upstream.ask(pursuit.question, (result) => receive(pursuit, result)))
+  failover.unanswered++
+  failover.exchanges.push(upstream.ask(failover.question, (result) => receive(failover, result)))
 }
 
-function receive(pursuit: Failover, result: DnsResult) {
-  if (result.kind !== 'failed') return finish(pursuit, result)
-  pursuit.unanswered--
-  pursuit.failure ??= result
-  askNext(pursuit)
-  if (pursuit.unanswered === 0) finish(pursuit, pursuit.failure)
+function receive(failover: Failover, result: DnsResult) {
+  if (result.kind !== 'failed') return finish(failover, result)
+  failover.unanswered--
+  failover.failure ??= result
+  askNext(failover)
+  if (failover.unanswered === 0) finish(failover, failover.failure)
 }
 
-function finish(pursuit: Failover, result: DnsResult) {
-  cancelFailover(pursuit)
-  pursuit.onResult(result)
+function finish(failover: Failover, result: DnsResult) {
+  cancelFailover(failover)
+  failover.onResult(result)
 }

@@ -14,18 +14,18 @@ export const queryTypes = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA', 'SRV'
 
 export type RecordType = (typeof queryTypes)[number]
 
-/** A question: a name in lower case that `isQueryable` accepts, and a type; the class is always IN. */
+/** A question: a lower-case name that `isQueryable` accepts, and a record type. The class is always IN. */
 export interface Question {
   readonly name: string
   readonly type: RecordType
 }
 
 /**
- * The result of a query. `ttl` is how many seconds it may be cached, at least 0.
- * - `answer`: at least one record of the requested type. Addresses in canonical form, TXT as one string per record, other
- *   types in zone file format, names without a final dot: `10 mail.example.com`.
+ * The result of a query. `ttl` is the number of seconds for which it may be cached, at least 0.
+ * - `answer`: there is at least one record of the requested type. `values` are addresses in canonical form, one string
+ * per TXT record, or other types in zone file format, with names without a final dot: `10 mail.example.com`.
  * - `none`: the name does not exist (`nxdomain`), or has no record of the type.
- * - `failed`: nothing is known.
+ * - `failed`: there is no usable answer.
  */
 export type DnsResult =
   | { readonly kind: 'answer'; readonly values: readonly string[]; readonly ttl: number }
@@ -37,9 +37,9 @@ export type DnsResult =
 
 export type DnsFailure = Extract<DnsResult, { kind: 'failed' }>
 
-/** The start of the question, after the header (RFC 1035 §4.1.1). */
+/** The length of the header, after which the question starts, in bytes (RFC 1035 §4.1.1). */
 const headerLength = 12
-/** Offers answers of 1232 bytes over UDP, below every usual path's MTU (RFC 6891 §6.1.2, DNS Flag Day 2020). */
+/** Accepts answers of 1232 bytes over UDP, which fit the MTU of usual paths (RFC 6891 §6.1.2, DNS Flag Day 2020). */
 const optRecord = {
   type: 'OPT',
   name: '.',
@@ -50,31 +50,34 @@ const optRecord = {
   flag_do: false,
   options: [],
 } as const satisfies OptAnswer
-/** The response bit and operation code of the flags, and their values in the answer to a query. */
+/** The mask of the response bit and the operation code in the flags, and their value in an answer to a query. */
 const responseMask = 0xf800
 const queryResponse = 0x8000
 const truncatedBit = 0x0200
 const rcodeMask = 0x000f
 const rcodes = { noError: 0, nameError: 3, refused: 5 } as const
-/** The maximum length of a chain of CNAMEs; resolvers have about the same limit. */
+/** The maximum length of a chain of CNAMEs. Resolvers have about the same limit. */
 const longestChain = 16
-/** How long answers are cached, in seconds, whatever their TTL. */
+/** The limits of the time for which answers are cached, in seconds, regardless of their TTL. */
 const positiveTtl = { least: 30, most: 3600 } as const
 const negativeTtl = { least: 15, most: 900, withoutSoa: 30 } as const
 
-/** Whether a name can be queried: labels of 1 to 63 letters, digits, - and _, at most 253 characters, no final dot. */
+/**
+ * Returns whether a name can be queried: it has labels of 1 to 63 letters, digits, - and _, at most 253 characters, and
+ * no final dot.
+ */
 export function isQueryable(name: string): boolean {
   return name.length <= 253 && /^[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*$/i.test(name)
 }
 
-/** The wire format of a query (RFC 1035 §4.1): recursion desired, EDNS. */
+/** Returns the wire format of a query (RFC 1035 §4.1), with recursion desired and EDNS. */
 export function encodeQuery(id: number, question: Question): Buffer {
   return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals: [optRecord] })
 }
 
 /**
- * Whether a message claims to answer a query of `encodeQuery`: same id, a response to a query, and the question echoed,
- * letters of either case. Other messages are not for us, or are forged (RFC 5452 §9.1).
+ * Returns whether a message claims to answer a query of `encodeQuery`: it is a response with the same id and the same
+ * question, whose letters may differ in case. Other messages are not for us, or are forged (RFC 5452 §9.1).
  */
 export function answersQuery(message: Buffer, query: Buffer): boolean {
   const questionEnd = endOfQuestion(query)
@@ -88,8 +91,8 @@ export function answersQuery(message: Buffer, query: Buffer): boolean {
 }
 
 /**
- * The result of a message for its question. TTLs are bounded: 30 s to 1 h for answers, 15 s to 15 min for their absence by
- * RFC 2308 §5, 30 s without an SOA record. `truncated` requires TCP.
+ * Reads the result of a question from a message; `truncated`: repeat the query over TCP. TTLs are bounded: 30 s to 1 h
+ * for answers, and 15 s to 15 min for their absence (RFC 2308 §5), which is cached for 30 s without an SOA record.
  */
 export function readReply(message: Buffer, question: Question): DnsResult | 'truncated' {
   const flags = message.readUInt16BE(2)
@@ -116,21 +119,21 @@ function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Questio
   return { kind: 'none', nxdomain, ttl: clamp(ttl, negativeTtl.least, negativeTtl.most) }
 }
 
-/** The content of a message; null if it is malformed, does not end with its last record, or takes too long to read. */
+/** Decodes a message; null: it is malformed, does not end with its last record, or takes too long to read. */
 function decoded(message: Buffer): DecodedPacket | null {
   try {
     const packet = decode(withBudget(message))
     return decode.bytes === message.length ? packet : null
   } catch {
-    // Whatever the library throws, the sent data is the cause.
+    // Whatever the library throws, the cause is the data of the message.
     return null
   }
 }
 
 /**
- * A message that throws after too many reads. 64 KB have room for names whose compression takes seconds to follow (2.5 s
- * measured): thousands of records whose names are thousands of pointers. `decode` reads labels by `toString`, strings by
- * `subarray`, pointers and types by `readUInt16BE`, and bitmaps of eight types by `readUInt8`.
+ * Returns a message that throws after too many reads. 64 KB have room for names that take seconds to decompress (2.5 s
+ * measured): thousands of records whose names are thousands of pointers. `decode` reads labels with `toString`, strings
+ * with `subarray`, pointers and types with `readUInt16BE`, and bitmaps of eight types with `readUInt8`.
  */
 function withBudget(message: Buffer): Buffer {
   let left = mostReads
@@ -158,15 +161,17 @@ function withBudget(message: Buffer): Buffer {
   })
 }
 
-/** Enough for two thousand addresses of a name of five labels. */
+/** The maximum number of reads: enough for two thousand addresses of a name with five labels. */
 const mostReads = 20_000
 
-/** The end of the question: after the first zero byte, because its name is not compressed, and its type and class. */
+/**
+ * Returns the end of the question. Its name is not compressed, so the first zero byte ends it; type and class follow.
+ */
 function endOfQuestion(message: Buffer): number {
   return message.indexOf(0, headerLength) + 5
 }
 
-/** Compares the bytes `from` to `to`. Only ASCII letters differ by case; the lengths of labels are below them. */
+/** Compares the bytes `from` to `to`, ignoring the case of ASCII letters. Lengths of labels are less than letters. */
 function sameIgnoringCase(left: Buffer, right: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     if (lowerCase(left[at] ?? 0) !== lowerCase(right[at] ?? 0)) return false
@@ -178,12 +183,12 @@ function lowerCase(byte: number): number {
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
 }
 
-/** Codes above 15, such as BADVERS, have their upper bits in the OPT record (RFC 6891 §6.1.3). */
+/** Returns whether an OPT record has the upper bits of a response code above 15, such as BADVERS (RFC 6891 §6.1.3). */
 function hasExtendedRcode(record: Answer): boolean {
   return record.type === 'OPT' && record.extendedRcode !== 0
 }
 
-/** The requested records, through the CNAMEs that lead to them, and the minimum TTL of all that were used. */
+/** Returns the requested records, following CNAMEs, and the minimum TTL of all records used. */
 function follow(answers: readonly Answer[], { name, type }: Question) {
   const records = answers.map((record) => ({ record, owner: foldCase(record.name) }))
   let owner = name
@@ -204,7 +209,7 @@ function isAlias(record: Answer): record is StringAnswer {
   return record.type === 'CNAME'
 }
 
-/** Only ASCII letters have a case in DNS (RFC 4343). */
+/** Converts a name to lower case. Only ASCII letters have a case in DNS (RFC 4343). */
 function foldCase(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
@@ -213,12 +218,15 @@ function lesserTtl(ttl: number, record: Answer): number {
   return record.type === 'OPT' ? ttl : Math.min(ttl, record.ttl ?? 0)
 }
 
-/** NS without SOA in an answer that is not authoritative: "ask those", not "there is nothing" (RFC 2308 §2.2.1). */
+/**
+ * Returns whether an answer that is not authoritative refers to other servers: it has NS records but no SOA (RFC 2308
+ * §2.2.1). It does not mean that there are no records.
+ */
 function isReferral(authorities: readonly Answer[]): boolean {
   return authorities.some(({ type }) => type === 'NS') && !authorities.some(({ type }) => type === 'SOA')
 }
 
-/** The minimum of the SOA's own TTL and its MINIMUM. */
+/** Returns the lesser of the SOA's own TTL and its field MINIMUM. */
 function absenceTtl(authorities: readonly Answer[]): number {
   const soa = authorities.find((record) => record.type === 'SOA')
   return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)

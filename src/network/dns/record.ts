@@ -1,8 +1,8 @@
 import type { Answer, TxtData } from 'dns-packet'
 
 /**
- * The data of a record as text: an address in canonical form, the joined strings of a TXT record, or zone file format with
- * names without a final dot: `10 mail.example.com`.
+ * Returns the data of a record as text: an address in canonical form, the joined strings of a TXT record, or zone file
+ * format with names without a final dot: `10 mail.example.com`.
  * @throws TypeError for unsupported types.
  */
 export function textOf(record: Answer): string {
@@ -10,7 +10,7 @@ export function textOf(record: Answer): string {
     case 'A':
       return record.data
     case 'AAAA':
-      // The URL standard's serializer writes RFC 5952.
+      // The URL Standard's serializer writes the form of RFC 5952.
       return new URL(`http://[${record.data}]`).hostname.slice(1, -1)
     case 'TXT':
       return stringsText(record.data)
@@ -35,12 +35,12 @@ export function textOf(record: Answer): string {
   }
 }
 
-/** The root has the empty name. */
+/** Returns a name as text. The name of the root is empty. */
 function nameText(name: string): string {
   return name === '.' ? '' : name
 }
 
-/** A UTF-8 character may begin in one string and end in the next. */
+/** Joins the strings of a TXT record before decoding: a UTF-8 character may start in one string and end in the next. */
 function stringsText(data: TxtData): string {
   const strings = Array.isArray(data) ? data : [data]
   return Buffer.concat(strings.map((string) => Buffer.from(string))).toString('utf8')

@@ -4,28 +4,28 @@ import type { Question } from './message.ts'
 import type { Datagram, DnsStatistics, Listener, UdpSocket } from './transport.ts'
 import { openUdpSocket } from './transport.ts'
 
-/** UDP sockets to one server, opened when they are first needed and replaced after a number of queries. */
+/** A pool of UDP sockets to one server. It opens sockets when they are needed, and replaces them after some queries. */
 export interface SocketPool {
-  /** Whether a query can be sent now. */
+  /** Returns whether a query can be sent now. */
   isReady(): boolean
   /** Opens the sockets that are missing. */
   fill(): void
-  /** Sends a query on a random socket; calls the listener at most once, and not before this returns. */
+  /** Sends a query on a random socket. Calls the listener at most once, and not before this returns. */
   send(question: Question, listener: Listener): { readonly socket: UdpSocket; readonly datagram: Datagram }
   /** Closes all sockets. */
   close(): Promise<void>
 }
 
 /**
- * The number of sockets in use, and of queries per socket: a forger must guess the port as well as the id (RFC 5452
- * §9.2).
+ * The number of sockets in use, and of queries per socket. Several ports make a forger guess the port as well as the id
+ * (RFC 5452 §9.2).
  */
 const SOCKETS = 4
 const QUERIES_PER_SOCKET = 300
 
 /**
  * Creates a pool without sockets.
- * @param onReady called when a socket was opened.
+ * @param onReady called when a socket has opened.
  * @param onUnreachable called when no socket is open and none could be opened.
  */
 export function createSocketPool(

@@ -5,14 +5,14 @@ import { connect, isIPv6 } from 'node:net'
 import type { DnsServer } from '../../core/config.ts'
 import { answersQuery, encodeQuery, type Question } from './message.ts'
 
-/** Counts since the client was created. */
+/** The numbers of queries and answers since the client was created. */
 export interface DnsStatistics {
   /** Queries sent over UDP, without their retransmissions. */
   sent: number
   retransmitted: number
   /** Messages that answer one of our queries. */
   received: number
-  /** Messages that answer none: late, duplicate, forged or malformed. */
+  /** Messages that answer none of our queries: late, duplicate, forged or malformed ones. */
   rejected: number
   cacheHits: number
   /** Callers that joined a query in flight. */
@@ -38,19 +38,19 @@ export interface Datagram {
 
 /** A UDP socket connected to one server, so that the system discards packets from elsewhere. */
 export interface UdpSocket {
-  /** The number of queries that it has sent; the longer a source port is in use, the easier it is to forge answers to it. */
+  /** The number of queries sent. The longer a source port is in use, the easier it is to forge answers to it. */
   readonly used: number
-  /** Sends a query; calls the listener at most once, and not before this returns. */
+  /** Sends a query. Calls the listener at most once, and not before this returns. */
   send(question: Question, listener: Listener): Datagram
   resend(datagram: Datagram): void
   /** Stops waiting for an answer. */
   forget(datagram: Datagram): void
-  /** Closes the socket when no answer is pending; then resolves. */
+  /** Closes the socket once no answer is pending. Resolves when it is closed. */
   retire(): Promise<void>
   close(): Promise<void>
 }
 
-/** The receive buffer in bytes: enough for a burst of answers while the process is busy. */
+/** The size of the receive buffer in bytes: enough for a burst of answers while the process is busy. */
 const receiveBufferSize = 1024 * 1024
 
 /**
@@ -58,7 +58,7 @@ const receiveBufferSize = 1024 * 1024
  * @throws the system's error when there is no route to the server, or no socket left.
  */
 export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
-  /** Pending answers: a few dozen at most; see `endFlight` in client.ts for what a Map would keep in memory. */
+  /** Unanswered queries, a few dozen at most. Not a Map, which would keep old entries in memory (client.ts, `end`). */
   const pending: Datagram[] = []
   const type = isIPv6(server.address) ? 'udp6' : 'udp4'
   const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
@@ -92,7 +92,10 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     if (forget(datagram)) datagram.listener.failed('unreachable')
   }
   const failAll = () => [...pending].forEach(fail)
-  /** An ICMP "port unreachable" arrives with the next packet sent or received, and applies to all pending answers. */
+  /**
+   * Sends a datagram. The system reports an ICMP "port unreachable" with the next packet sent or received; it applies
+   * to all unanswered queries.
+   */
   const transmit = (datagram: Datagram) => {
     socket.send(datagram.query, (error: NodeJS.ErrnoException | null) => {
       if (error?.code === 'ECONNREFUSED') failAll()
@@ -141,8 +144,9 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
 }
 
 /**
- * Queries over TCP (RFC 7766), on a new connection; a message has at most 65,535 bytes. Calls the listener once, and
- * not before this returns; a message that does not answer the query is malformed. Returns the function that cancels it.
+ * Sends a query over TCP (RFC 7766) on a new connection. A message has at most 65,535 bytes. Calls the listener once,
+ * and not before this returns. A message that does not answer the query is malformed. Returns a function that cancels
+ * the query.
  */
 export function sendOverTcp(
   server: DnsServer,

@@ -7,11 +7,11 @@ import { type Datagram, type DnsStatistics, sendOverTcp, type UdpSocket } from '
 /** One recursive resolver. */
 export interface Upstream {
   /**
-   * Queries once. Calls `onResult` at most once, never before this returns, and not after `cancel`; timeouts are up to
-   * the caller.
+   * Sends a question once. Calls `onResult` at most once, never before this returns, and not after `cancel`. The caller
+   * sets timeouts.
    */
   ask(question: Question, onResult: (result: DnsResult) => void): Exchange
-  /** Returns whether it has not answered recently, so that others should be queried first. */
+  /** Returns whether the upstream has not answered recently, so that others should be queried first. */
   isSilent(): boolean
   /** Closes its sockets. All exchanges must have been cancelled. */
   close(): Promise<void>
@@ -19,7 +19,7 @@ export interface Upstream {
 
 /** One question to one upstream. */
 export interface Exchange {
-  /** Sends the same packet again if it was sent and isn't answered yet. */
+  /** Sends the same packet again if it was sent but not answered yet. */
   resend(): void
   cancel(): void
 }
@@ -29,19 +29,19 @@ interface Asked {
   readonly question: Question
   readonly onResult: (result: DnsResult) => void
   state: 'waiting' | 'udp' | 'tcp' | 'done'
-  /** The packet sent over UDP; null before. */
+  /** The packet that was sent over UDP; null: not sent yet. */
   sent: { readonly socket: UdpSocket; readonly datagram: Datagram } | null
   resent: boolean
   cancelTcp: (() => void) | null
 }
 
 /**
- * The maximum number of queries in flight; above about 100, rbldnsd's default receive buffer overflows and loses some
+ * The maximum number of queries in flight. Above about 100, rbldnsd's default receive buffer overflows and drops some
  * (measured).
  */
 const MAX_IN_FLIGHT = 64
 
-/** Creates an upstream; sockets are opened with the first question. */
+/** Creates an upstream. Sockets open with the first question. */
 export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics): Upstream {
   const queue = createQueue()
   const silence = createSilenceDetector(now)
@@ -63,8 +63,9 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   }
 
   /**
-   * Sends at the end of this turn of the event loop, so that queries that are cancelled together are not sent one after the
-   * other. Sending together reduced the processor time of a query by a sixth (measured against rbldnsd).
+   * Sends queued queries at the end of this turn of the event loop, so that queries that are cancelled together are not
+   * sent one after the other. Sending together reduced the processor time of a query by a sixth (measured with
+   * rbldnsd).
    */
   function sendQueuedSoon() {
     if (isSendScheduled) return
@@ -75,7 +76,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     })
   }
 
-  /** Sends queued queries while there is a socket and room. */
+  /** Sends queued queries while a socket is open and the maximum is not reached. */
   function sendQueued() {
     while (sockets.isReady() && inFlight < MAX_IN_FLIGHT) {
       const asked = queue.shift()
@@ -131,7 +132,10 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   return { ask, isSilent: silence.isSilent, close: sockets.close }
 }
 
-/** After this many unanswered exchanges in a row an upstream counts as silent, for this long in milliseconds. */
+/**
+ * The number of consecutive unanswered exchanges after which an upstream counts as silent, and for how many
+ * milliseconds.
+ */
 const MAX_UNANSWERED = 3
 const SILENT_MS = 30 * SECOND
 
@@ -154,7 +158,7 @@ function createSilenceDetector(now: Clock) {
   }
 }
 
-/** Creates a first-in-first-out queue; skips cancelled queries and releases them in time. */
+/** Creates a first-in-first-out queue. It skips cancelled queries and soon releases their memory. */
 function createQueue() {
   let arrivals: Asked[] = []
   let next: Asked[] = []

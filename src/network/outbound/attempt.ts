@@ -5,7 +5,7 @@ import type { Certificate, Failure, FailureReason, Fault, Phases } from './failu
 import { hundredths } from './failure.ts'
 import type { Limits } from './outbound.ts'
 
-/** Ends an attempt. Thrown only within the outbound client, which returns it as a `Failure`. */
+/** Ends an attempt. Thrown only inside the outbound client, which returns it as a `Failure`. */
 export class Stop extends Error {
   readonly reason: FailureReason
   readonly fault: Fault
@@ -24,15 +24,15 @@ export interface Attempt {
   readonly phases: Record<Phase, number | null>
   address: string | null
   certificate: Certificate | null
-  /** What is missing at the deadline, such as `connection`. */
+  /** What the attempt is waiting for, such as `connection`; the message at the deadline names it. */
   awaited: string
   /** Aborts with a `Stop` at the deadline or when the caller's signal aborts. */
   readonly signal: AbortSignal
   readonly started: number
-  /** How long it has been paused, and may still be paused, in milliseconds. */
+  /** How long the attempt has been paused, and how long it may still be paused, in milliseconds. */
   pausedMs: number
   maxPauseMs: number
-  /** Runs `work` that is not the target's fault: extends the deadline by its duration, which counts for no phase. */
+  /** Runs `work` for which the target is not responsible. Its time extends the deadline and counts for no phase. */
   pauseDuring<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -40,8 +40,8 @@ export interface Attempt {
 const MAX_WAIT_MS = 5 * SECOND
 
 /**
- * Runs an attempt that ends by its limits; `work` must stop waiting when the attempt's signal aborts. A thrown `Stop`
- * becomes the failure; any other error is a bug and is rethrown.
+ * Runs an attempt within its limits. `work` must stop waiting when the attempt's signal aborts. A thrown `Stop` becomes
+ * the failure. Any other error is a bug and is rethrown.
  */
 export async function attempt<T>(
   { timeoutMs, signal, waitMs = MAX_WAIT_MS }: Limits,
@@ -97,12 +97,12 @@ export async function attempt<T>(
   }
 }
 
-/** Returns the phases of an attempt so far, without paused time. */
-export function phasesOf({ phases, started, pausedMs: stoodStill }: Attempt): Phases {
-  return { ...phases, total: hundredths(performance.now() - started - stoodStill) }
+/** Returns the phases of an attempt so far, without pauses. */
+export function phasesOf({ phases, started, pausedMs }: Attempt): Phases {
+  return { ...phases, total: hundredths(performance.now() - started - pausedMs) }
 }
 
-/** Runs the work of a phase and adds its duration; `awaited` is what is missing at the deadline. */
+/** Runs the work of a phase and adds its duration to the phase. */
 export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, work: () => Promise<T>): Promise<T> {
   state.awaited = awaited
   const started = performance.now()
@@ -114,8 +114,8 @@ export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, 
 }
 
 /**
- * Waits for an operation that the end of the attempt cancels.
- * @param start begins it, settles it later and never synchronously, and returns the function that cancels it.
+ * Waits for an operation, and cancels it when the attempt ends.
+ * @param start starts the operation and returns a function that cancels it. Must not settle it synchronously.
  * @throws Stop
  */
 export function awaiting<T>(
@@ -144,7 +144,7 @@ export function awaiting<T>(
 
 function listenToAbort(signal: AbortSignal, onAbort: () => void) {
   if (signal.aborted) onAbort()
-  // One signal may end all attempts of a process; Node 20 warns of a leak above ten listeners.
+  // One signal may end all attempts of a process. Node.js 20 warns of a leak above ten listeners.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', onAbort)
 }

@@ -10,17 +10,17 @@ import { mayReach } from './guard.ts'
 import { readHost } from './host.ts'
 import type { ConnectTarget, Identity, OutboundRequest, Prelude, Resolved } from './outbound.ts'
 import type { ProxyServer } from './proxy.ts'
-import { isHttpProxy, openTunnel, proxyFailure, proxyPlace } from './proxy.ts'
+import { isHttpProxy, openTunnel, proxyAddress, proxyFailure } from './proxy.ts'
 import type { Hop } from './redirect.ts'
 import { resolve } from './resolve.ts'
 import { secure } from './secure.ts'
 
-/** Opens connections to checked addresses, with TLS and through proxies. Everything throws `Stop`. */
+/** Opens connections to checked addresses, with TLS and through proxies. Its methods throw `Stop`. */
 export interface Connector {
   addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved>
   /** Connects to a target, optionally through a proxy. */
   open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled>
-  /** Connects to the server of a hop, or instead to the proxy `forwarder`, which forwards the request. */
+  /** Connects to the server of a hop, or to the proxy `forwarder`, which forwards the request to it. */
   openHop(
     hop: Hop,
     request: OutboundRequest,
@@ -28,7 +28,7 @@ export interface Connector {
   ): Promise<Dialled & { readonly forwarder: ProxyServer | null }>
 }
 
-/** Creates the connector of an outbound client, with its settings. */
+/** Creates the connector of an outbound client from the client's settings. */
 export function createConnector(settings: {
   readonly dns: DnsClient
   readonly allowPrivate: boolean
@@ -65,7 +65,7 @@ export function createConnector(settings: {
   }
 
   /**
-   * Returns a host that a proxy resolves; checks it if it is an address.
+   * Returns a host that a proxy resolves. Checks the host if it is an address.
    * @throws Stop
    */
   function named(text: string): Resolved {
@@ -73,16 +73,16 @@ export function createConnector(settings: {
     if (host === null) throw new Stop('invalid', 'theirs', 'The host is neither a name nor an address')
     const canonical = host.kind === 'address' ? host.address : host.name
     if (host.kind === 'address' && !mayReach(canonical, settings.allowPrivate))
-      throw new Stop('forbidden', 'theirs', `${canonical} is an address that is not reached`)
+      throw new Stop('forbidden', 'theirs', `${canonical} is an address that is blocked`)
     return { kind: 'resolved', host: canonical, addresses: [canonical] }
   }
 
   /**
    * Connects to a proxy.
-   * @throws Stop `proxy` on failure, because it says nothing about the target.
+   * @throws Stop `proxy` on failure, because a failure of the proxy says nothing about the target.
    */
   async function openProxy(proxy: ProxyServer, state: Attempt): Promise<Dialled> {
-    const { host, port, isSecure } = proxyPlace(proxy)
+    const { host, port, isSecure } = proxyAddress(proxy)
     const tls = isSecure ? { verify: true } : undefined
     try {
       const opened = await open({ host, port, tls }, state)
@@ -91,7 +91,7 @@ export function createConnector(settings: {
       return opened
     } catch (error) {
       state.certificate = null
-      if (!(error instanceof Stop) || error.reason === 'aborted' || error.reason === 'spared') throw error
+      if (!(error instanceof Stop) || error.reason === 'aborted' || error.reason === 'rate-limited') throw error
       throw proxyFailure(`The proxy cannot be used: ${error.message}`)
     }
   }
@@ -124,13 +124,13 @@ export function createConnector(settings: {
   return { addressesOf, open, openHop }
 }
 
-/** Returns a function that returns the TLS settings with a client certificate, or with none. */
+/** Returns a function that returns the TLS settings with or without a client certificate. */
 function createSecureContexts(ca: string | undefined): (identity: Identity | undefined) => SecureContext {
-  // Parsing the trusted certificates costs more than a handshake: do it once.
+  // Created once, because parsing the trusted certificates takes longer than a handshake.
   const withoutIdentity = createSecureContext({ ca })
   const known = new LRUCache<string, SecureContext>({ max: 200 })
 
-  /** @throws Stop `invalid` when the certificate and its key do not fit. */
+  /** @throws Stop `invalid` when the key does not belong to the certificate. */
   return (identity) => {
     if (identity === undefined) return withoutIdentity
     const { certificate: cert, key } = identity
@@ -142,7 +142,7 @@ function createSecureContexts(ca: string | undefined): (identity: Identity | und
       known.set(name, context)
       return context
     } catch {
-      throw new Stop('invalid', 'theirs', 'The client certificate and its key do not fit')
+      throw new Stop('invalid', 'theirs', 'The client certificate and the key do not match')
     }
   }
 }
@@ -158,8 +158,8 @@ function runPrelude(before: Prelude, socket: Socket, state: Attempt): Promise<vo
 }
 
 /**
- * Moves the first address that the rate limit admits to the front; waits if there is none.
- * @throws Stop `spared` when none is admitted in time.
+ * Moves the first address that the rate limit admits to the front. If it admits none, waits for the first address.
+ * @throws Stop `rate-limited` when the rate limit does not admit it in time.
  */
 async function acquireFirst(
   rate: AddressRateLimiter,

@@ -14,9 +14,9 @@ export interface Dialled {
 }
 
 /**
- * Connects to the first address that accepts. Node's own algorithm drops each address after 250 ms, and so never
+ * Connects to the first address that accepts. Node's own algorithm gives up on each address after 250 ms, so it never
  * reaches distant hosts.
- * @param tryAcquire whether the rate limit admits an address; the first address is already admitted.
+ * @param tryAcquire returns whether the rate limit admits an address. The first address is already admitted.
  * @throws Stop
  */
 export function dial(
@@ -52,7 +52,7 @@ export function dial(
           state.address = address
           resolve({ socket, address })
         })
-        // Stays on the socket, so that a connection that breaks later does not throw.
+        // The listener stays on the socket, so that an error after the connection does not throw.
         socket.on('error', (error: NodeJS.ErrnoException) => {
           if (!dialled.delete(socket)) return
           failures.push(dialFailure(error.code, address, port))
@@ -74,18 +74,19 @@ export function dial(
   )
 }
 
-/** Returns the failure of a rate limit; the host itself may work. */
+/** Returns the failure of a connection that a rate limit did not admit. The host itself may work. */
 export function rateLimited(host: string): Stop {
-  return new Stop('spared', 'ours', `Too many connections to the addresses of ${host} were due at once`)
+  return new Stop('rate-limited', 'ours', `Not connected: too many connections to the addresses of ${host} at once`)
 }
 
 /**
- * Returns the failure that is most informative about the target: one address may be unreachable from this machine, such as
- * IPv6, while another shows the state of the target. If rate limits prevented an attempt, nothing is known about the target.
+ * Returns the failure that says most about the target: this machine may have no route to one address, such as an IPv6
+ * address, while another address shows the state of the target. If a rate limit prevented an attempt, the state is
+ * unknown.
  */
 function representativeFailure(failures: readonly Stop[]): Stop {
   const [first = dialFailure(undefined, '', 0)] = failures
-  const untried = failures.find(({ reason }) => reason === 'spared')
+  const untried = failures.find(({ reason }) => reason === 'rate-limited')
   if (untried) return untried
   return failures.find(({ fault }) => fault !== 'ours') ?? first
 }
@@ -106,8 +107,8 @@ const localErrors: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the failure of a connection by its error code.
- * @param families the versions of IP in which this machine has a routable address.
+ * Returns the failure for the error code of a connection.
+ * @param families returns the versions of IP in which this machine has a routable address.
  */
 export function dialFailure(
   code: string | undefined,
@@ -126,7 +127,7 @@ export function dialFailure(
   return new Stop(reason, fault, message.replace('{port}', String(port)))
 }
 
-/** Ignores loopback and link-local addresses. */
+/** Returns the versions of IP in which this machine has an address other than loopback and link-local ones. */
 function ownFamilies(): ReadonlySet<4 | 6> {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   const leading = all.filter(({ address, internal }) => !internal && addressRange(address) !== 'link-local')

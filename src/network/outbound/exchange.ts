@@ -15,7 +15,7 @@ const MAX_INTERIM_RESPONSES = 100
 
 /**
  * Sends a request over a connection, and returns its response before the body is read.
- * @param proxy to which the request is sent instead of its target, in absolute form (RFC 9112 §3.2.2).
+ * @param proxy the proxy that gets the request instead of the target, in absolute form (RFC 9112 §3.2.2).
  * @throws Stop
  */
 export function exchange(
@@ -40,7 +40,7 @@ export function exchange(
   )
 }
 
-/** @throws Stop `invalid` when a header cannot be sent. */
+/** Starts a request. @throws Stop `invalid` when its method, path or a header is invalid. */
 function open(socket: Socket, { url, method, headers }: Hop, proxy: ProxyServer | null): ClientRequest {
   const authorization = proxy && proxyAuthorization(proxy)
   try {
@@ -68,7 +68,7 @@ function exchangeFailure({ code = '' }: NodeJS.ErrnoException): Stop {
 }
 
 /**
- * Reads and decodes the body of a response, up to `limit` bytes: neither its length nor its decoded size can fill the
+ * Reads and decodes the body of a response, up to `limit` bytes. Neither its length nor its decoded size can exhaust
  * memory.
  * @throws Stop
  */
@@ -82,7 +82,7 @@ export function readBody(
     const unpack = ownValue(decoders, answer.headers['content-encoding']?.trim().toLowerCase() ?? '')?.()
     const decoded = createCollector(limit)
     let received = 0
-    // Data that arrived in one piece is still delivered after the end, in the server's chunks.
+    // Chunks that arrived together are still delivered after this has ended.
     let isOver = false
 
     function giveUp() {
@@ -103,7 +103,7 @@ export function readBody(
     answer.on('data', (chunk: Buffer) => {
       if (isOver) return
       received += chunk.length
-      // Encoded data is hardly larger than decoded data; without a limit it could continue endlessly.
+      // Encoded data is hardly ever larger than decoded data. Without this limit, it could go on forever.
       if (unpack !== undefined && received > 2 * limit + MAX_HEAD_BYTES) fail(undecodable())
     })
     // An empty body cannot be decoded.
@@ -117,10 +117,10 @@ export function readBody(
   })
 }
 
-/** The first size of a collector, in bytes. */
+/** The initial size of a collector's buffer, in bytes. */
 const COLLECTED_BYTES = 16 * 1024
 
-/** Collects up to `limit` bytes, in linear time and memory however small the chunks are. */
+/** Collects up to `limit` bytes, in linear time and memory even if the chunks are small. */
 function createCollector(limit: number) {
   let buffer = Buffer.allocUnsafeSlow(Math.min(limit, COLLECTED_BYTES))
   let length = 0
@@ -144,13 +144,13 @@ function createCollector(limit: number) {
 /** The value of the header Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
-/** Returns the content encoding of a response when it is not supported, else null. */
+/** Returns the content encoding of a response if it is not supported; null: it is supported. */
 export function unsupportedEncoding(headers: IncomingMessage['headers']): string | null {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   return encoding === '' || encoding === 'identity' || encoding in decoders ? null : encoding.slice(0, 40)
 }
 
-/** Decodes deflate, either in zlib's format (RFC 9110 §8.4.1.2) or raw, as some servers send it. */
+/** Decodes deflate in zlib's format (RFC 9110 §8.4.1.2), or raw as some servers send it. */
 class Inflate extends Transform {
   #unpack: Transform | null = null
 

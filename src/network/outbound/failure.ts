@@ -1,14 +1,14 @@
-/** The duration of each phase in milliseconds, summed over redirects; null for a phase that did not happen. */
+/** The duration of each phase in milliseconds, including redirects; null: the phase did not happen. */
 export interface Phases {
   readonly dns: number | null
   readonly connect: number | null
   readonly tls: number | null
-  /** From the request to the head of its response. */
+  /** The time from the request to the head of its response. */
   readonly firstByte: number | null
   readonly total: number
 }
 
-/** Rounds milliseconds to hundredths; further digits are noise. */
+/** Rounds milliseconds to hundredths. Further digits are noise. */
 export function hundredths(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }
@@ -17,19 +17,20 @@ export function hundredths(milliseconds: number): number {
 export interface Certificate {
   readonly validFrom: Date
   readonly validTo: Date
-  /** Why it is not trusted, as the code of OpenSSL or Node, such as `CERT_HAS_EXPIRED`; null: it is trusted. */
+  /** OpenSSL's or Node's code for why it is not trusted, such as `CERT_HAS_EXPIRED`; null: it is trusted. */
   readonly problem: string | null
 }
 
 /**
  * Why a host was not reached or gave no usable response.
- * - `invalid`: the host or URL cannot be used; `forbidden`: the guard does not allow it.
- * - `unknown-name`: DNS has no address; `unresolved`: no resolver gave a usable answer.
- * - `refused`, `unreachable`, `closed`: by the other side or the network between; `certificate`, `tls`, `protocol`: the
- * other side's data was wrong; `redirects`: too many.
- * - `timeout`: the deadline passed; `aborted`: the caller's signal aborted; `local`: an error of this machine.
- * - `proxy`: a proxy between us and the target cannot be used.
- * - `spared`: the rate limit of the address did not admit the connection in time.
+ * - `invalid`: the host or URL is invalid; `forbidden`: the guard does not allow it.
+ * - `unknown-name`: DNS has no address for the name; `unresolved`: no resolver gave a usable answer.
+ * - `refused`, `unreachable`, `closed`: the other side, or the network in between, did not connect or closed the
+ * connection.
+ * - `certificate`, `tls`, `protocol`: the other side sent wrong data; `redirects`: it redirected too often.
+ * - `timeout`: the deadline passed; `aborted`: the caller's signal aborted; `local`: this machine had an error.
+ * - `proxy`: the proxy between us and the target failed.
+ * - `rate-limited`: the rate limit of the address did not admit the connection in time.
  */
 export type FailureReason =
   | 'invalid'
@@ -47,12 +48,12 @@ export type FailureReason =
   | 'aborted'
   | 'local'
   | 'proxy'
-  | 'spared'
+  | 'rate-limited'
 
-/** The party that caused a failure: certainly the target, possibly our own network, or certainly we. */
+/** The party that caused a failure: certainly the target, the target or our network, or certainly this service. */
 export type Fault = 'theirs' | 'unclear' | 'ours'
 
-/** A failed attempt; a value, because monitors look for failures. */
+/** A failed attempt. It is a value rather than an error, because failures are what monitors look for. */
 export interface Failure {
   readonly kind: 'failed'
   readonly reason: FailureReason

@@ -10,8 +10,9 @@ export type Host =
   | { readonly kind: 'this machine'; readonly name: string }
 
 /**
- * Parses a host like browsers do: `0x7f.1`, `2130706433` and `127.1` are the address 127.0.0.1, so that every reader agrees.
- * Accepts IPv6 with or without brackets. Null when it is not a host: for example with a zone id, port, user or path.
+ * Parses a host as browsers do, so that all parsers agree: `0x7f.1`, `2130706433` and `127.1` are the address
+ * 127.0.0.1. Accepts IPv6 with or without brackets. Returns null for other texts, such as one with a zone id, port,
+ * user or path.
  */
 export function readHost(text: string): Host | null {
   const literal = parseAddress(text.replace(/^\[(.*)\]$/, '$1'))

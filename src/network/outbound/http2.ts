@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** The maximum size of the data around a server's answer, in bytes, and the interval of checks, in milliseconds. */
+/** The maximum number of bytes that a server may send in all, and the interval of checks, in milliseconds. */
 const MAX_BYTES = 256 * 1024
 const LOOK_MS = 50
 
@@ -14,30 +14,31 @@ export interface Http2Answer {
 }
 
 interface Http2Call {
-  /** With `:method` and `:path`. */
+  /** The headers, with `:method` and `:path`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly maxBodyBytes: number
-  /** Called when the server sends more than 256 KiB around its answer; it destroys the socket. */
-  tooMuch(): void
+  /** Called when the server has sent more than 256 KiB in all. It must destroy the socket. */
+  onExcess(): void
 }
 
 /**
- * Sends one request over a connection of HTTP/2, which it ends. Returns the reason if there is no answer: the server hung
- * up, does not speak HTTP/2, or sent more than `maxBodyBytes`. The caller limits the time by destroying the socket.
- * @param origin such as https://example.com:8443.
+ * Sends one request over an HTTP/2 connection, and closes the connection. Returns the reason if there is no answer: the
+ * server hung up, does not speak HTTP/2, or sent more than `maxBodyBytes`. The caller limits the time by destroying the
+ * socket.
+ * @param origin an origin such as https://example.com:8443.
  */
 export async function callHttp2(
   socket: Socket,
   origin: string,
-  { headers, body, maxBodyBytes, tooMuch }: Http2Call,
+  { headers, body, maxBodyBytes, onExcess }: Http2Call,
 ): Promise<Http2Answer | 'closed' | 'protocol' | 'too long'> {
   const session = connect(origin, {
     createConnection: () => socket,
     settings: { enablePush: false, maxHeaderListSize: 16 * 1024 },
   })
-  // The session reads below the socket, which emits no data.
-  const look = setInterval(() => socket.bytesRead > MAX_BYTES && tooMuch(), LOOK_MS)
+  // Polled, because the session bypasses the socket's events, which emits no data.
+  const look = setInterval(() => socket.bytesRead > MAX_BYTES && onExcess(), LOOK_MS)
   try {
     return await answerOf(session, headers, body, maxBodyBytes)
   } finally {

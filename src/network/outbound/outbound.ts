@@ -16,9 +16,9 @@ export type { Certificate, Failure, Phases } from './failure.ts'
 export interface Limits {
   /** The timeout of the whole attempt, in milliseconds. */
   readonly timeoutMs: number
-  /** Aborts it. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal
-  /** How long it may wait for rate limits in addition to its timeout, in milliseconds; absent: 5 s. */
+  /** How long the attempt may wait for rate limits in addition to its timeout, in milliseconds; absent: 5 s. */
   readonly waitMs?: number
 }
 
@@ -27,16 +27,16 @@ export interface Resolved {
   readonly kind: 'resolved'
   /** The canonical host: a lower-case name without a final dot, or an address. */
   readonly host: string
-  /** The addresses in the order to try; at least one, all of them allowed. */
+  /** The addresses, in the order in which to try them. There is at least one, and all are allowed. */
   readonly addresses: readonly string[]
 }
 
 export interface ConnectTarget {
-  /** A name, or an address in any spelling, also in brackets. */
+  /** A name, or an address in any notation, with or without brackets. */
   readonly host: string
   readonly port: number
   readonly family?: 4 | 6 | undefined
-  /** Absent: plain TCP. `verify: false` accepts any certificate. */
+  /** The TLS settings; absent: plain TCP. `verify: false` accepts any certificate. */
   readonly tls?:
     | {
         readonly verify: boolean
@@ -48,7 +48,7 @@ export interface ConnectTarget {
     | undefined
 }
 
-/** The conversation in plain text before TLS starts (STARTTLS); its error's message becomes the failure. */
+/** Exchanges plain text before TLS starts (STARTTLS). The message of its error becomes that of the failure. */
 export type Prelude = (socket: Socket) => Promise<void>
 
 /** The certificate and key for servers that request one, in PEM. */
@@ -59,7 +59,7 @@ export interface Identity {
 
 export interface Connection {
   readonly kind: 'connected'
-  /** Paused; the caller reads and destroys it. A `TLSSocket` for TLS. The limits no longer apply. */
+  /** The paused socket, a `TLSSocket` for TLS. The caller reads and destroys it; the limits no longer apply. */
   readonly socket: Socket
   readonly address: string
   readonly certificate: Certificate | null
@@ -67,23 +67,23 @@ export interface Connection {
 }
 
 export interface OutboundRequest {
-  /** http or https, without credentials. */
+  /** An http or https URL without credentials. */
   readonly url: string
-  /** GET when absent. */
+  /** The method; absent: GET. */
   readonly method?: string
-  /** Added to or replacing the default headers, except Host and Content-Length. */
+  /** Headers that are added to the default ones or replace them, except Host and Content-Length. */
   readonly headers?: readonly { readonly name: string; readonly value: string }[]
   readonly body?: string | Buffer | undefined
-  /** The maximum number of redirects; at 0 or absent, a redirect is returned as the response. */
+  /** The maximum number of redirects; 0 or absent: a redirect is returned as the response. */
   readonly maxRedirects?: number
-  /** The maximum size of the decoded response body; no more is read. */
+  /** The maximum size of the decoded response body, in bytes. The rest is not read. */
   readonly maxBodyBytes: number
-  /** False accepts any certificate. */
+  /** Whether to verify the certificate; false: accepts any, absent: true. */
   readonly verify?: boolean
   readonly family?: 4 | 6 | undefined
-  /** Presented to servers that request one, except after a redirect to another origin. */
+  /** The client certificate for servers that request one. Not used after a redirect to another origin. */
   readonly clientCertificate?: Identity | undefined
-  /** Used for every server of the request. */
+  /** The proxy for all connections of the request, including redirects. */
   readonly proxy?: ProxyServer | undefined
 }
 
@@ -93,7 +93,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
   /** The decoded body. */
   readonly body: Buffer
-  /** Whether `body` is complete: false when the limit was reached. */
+  /** Whether `body` is complete; false: the limit was reached. */
   readonly complete: boolean
   /** The URL after redirects. */
   readonly url: string
@@ -102,17 +102,17 @@ export interface Answer {
   readonly phases: Phases
 }
 
-/** The only way to connect to hosts that tenants name. Nothing here rejects, and everything ends by its timeout. */
+/** Connects to hosts that tenants name; nothing else may. Its methods never reject, and end within their timeout. */
 export interface Outbound {
-  /** Resolves a host and checks every address; callers connect to the checked addresses. */
+  /** Resolves a host and checks every address. Callers connect to the checked addresses. */
   addressesOf(host: string, limits: Limits & { readonly family?: 4 | 6 | undefined }): Promise<Resolved | Failure>
   /** Connects to a checked address of a host. */
   connect(target: ConnectTarget, limits: Limits): Promise<Connection | Failure>
-  /** Sends a request and reads its response; resolves and checks every redirect. */
+  /** Sends a request and reads its response. Resolves and checks the target of every redirect. */
   request(request: OutboundRequest, limits: Limits): Promise<Answer | Failure>
   /**
-   * Waits for the rate limit of an address that the caller contacts in another way. False: not in time, or the signal
-   * aborted.
+   * Waits for the rate limit of an address to which the caller connects without this client. Returns false if the limit
+   * does not admit a connection in time or the signal aborts.
    */
   awaitConnectionSlot(
     address: string,
@@ -128,10 +128,11 @@ const DEFAULT_HEADERS = new Map([
 
 /**
  * Creates the outbound client.
- * @param settings `allowPrivate` allows private networks and this machine, never metadata services; `ca` are trusted PEM
- * certificates that replace the default ones; `rate` limits connections per address; absent: unlimited. `proxiesResolve`
- * lets proxies resolve names and forward requests, so that they reach whatever they can; absent: if private networks are
- * allowed. Otherwise a proxy connects to an address that was checked here.
+ * @param settings.allowPrivate allows private networks and this machine, but never metadata services.
+ * @param settings.ca trusted certificates in PEM, which replace the default ones.
+ * @param settings.rate limits connections per address; absent: unlimited.
+ * @param settings.proxiesResolve whether proxies resolve names and forward requests, so that they can connect to
+ * anything. If not, a proxy connects to an address that was checked here. Absent: the value of `allowPrivate`.
  */
 export function createOutbound(settings: {
   readonly dns: DnsClient
@@ -143,7 +144,7 @@ export function createOutbound(settings: {
   const { rate = unlimited } = settings
   const { addressesOf, open, openHop } = createConnector({ ...settings, rate })
 
-  /** Returns the response to a hop, or the hop that it redirects to. */
+  /** Sends the request of a hop. Returns the response, or the hop to which it redirects. */
   async function ask(hop: Hop, request: OutboundRequest, state: Attempt): Promise<Answer | Hop> {
     const { socket, address, forwarder } = await openHop(hop, request, state)
     try {

@@ -6,7 +6,7 @@ import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 
 /** A proxy between us and a target. */
 export interface ProxyServer {
-  /** http://, https:// or socks5://, without credentials and path. */
+  /** An http://, https:// or socks5:// URL without credentials and path. */
   readonly url: string
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -20,8 +20,8 @@ interface TunnelTarget {
 
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'socks5:': 1080 }
 
-/** Returns the address of a proxy, and whether the connection to it uses TLS. */
-export function proxyPlace({ url }: Pick<ProxyServer, 'url'>): { host: string; port: number; isSecure: boolean } {
+/** Returns the host and port of a proxy, and whether the connection to it uses TLS. */
+export function proxyAddress({ url }: Pick<ProxyServer, 'url'>): { host: string; port: number; isSecure: boolean } {
   const { hostname, protocol, port } = new URL(url)
   return {
     host: hostname,
@@ -30,16 +30,17 @@ export function proxyPlace({ url }: Pick<ProxyServer, 'url'>): { host: string; p
   }
 }
 
-/** Returns whether a proxy accepts HTTP requests, not only connections. */
+/** Returns whether a proxy is an HTTP proxy, which also forwards requests. */
 export const isHttpProxy = ({ url }: Pick<ProxyServer, 'url'>): boolean => /^https?:/.test(url)
 
-/** Returns the credentials for an HTTP proxy as a header value (RFC 7617); null: none. */
+/** Returns the credentials for an HTTP proxy as a header value (RFC 7617); null: there are none. */
 export function proxyAuthorization({ username, password = '' }: ProxyServer): string | null {
   return username === undefined ? null : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
 /**
- * Makes a proxy connect to a target, over a connection to the proxy: by CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928).
+ * Makes a proxy connect to a target, with CONNECT (RFC 9110 §9.3.6) or SOCKS 5 (RFC 1928).
+ * @param socket a connection to the proxy.
  * @throws Stop `proxy` when the proxy refuses, `unreachable` when it cannot reach the target.
  */
 export function openTunnel(socket: Socket, proxy: ProxyServer, target: TunnelTarget, state: Attempt): Promise<void> {
@@ -48,7 +49,7 @@ export function openTunnel(socket: Socket, proxy: ProxyServer, target: TunnelTar
   )
 }
 
-/** Returns the failure of a proxy: it says nothing about the target. */
+/** Returns the failure of a proxy, which says nothing about the target. */
 export function proxyFailure(message: string): Stop {
   return new Stop('proxy', 'ours', message)
 }
@@ -70,7 +71,7 @@ async function connectByHttp(socket: Socket, proxy: ProxyServer, target: TunnelT
       if (head.length > 0) connection.unshift(head)
       resolve(statusCode)
     })
-    // A proxy that answers as if a document had been requested.
+    // Some proxies answer as if a document had been requested.
     sent.once('response', ({ statusCode = 0 }) => resolve(statusCode))
     sent.on('error', () => reject(proxyFailure('The proxy closed the connection without an HTTP response')))
     sent.end()
@@ -80,12 +81,12 @@ async function connectByHttp(socket: Socket, proxy: ProxyServer, target: TunnelT
   throw connectFailure(status)
 }
 
-/** Returns the failure for the status of a proxy that does not connect. */
+/** Returns the failure for the status with which a proxy refuses to connect. */
 export function connectFailure(status: number): Stop {
   if (status === 502 || status === 503 || status === 504)
-    return new Stop('unreachable', 'theirs', `The proxy cannot connect to the host (HTTP ${status})`)
-  if (status === 407) return proxyFailure('The proxy requires another user name or password (HTTP 407)')
-  return proxyFailure(`The proxy refuses to connect (HTTP ${status})`)
+    return new Stop('unreachable', 'theirs', `The proxy could not connect to the host (HTTP ${status})`)
+  if (status === 407) return proxyFailure('The proxy requires a valid user name and password (HTTP 407)')
+  return proxyFailure(`The proxy refused to connect (HTTP ${status})`)
 }
 
 const SOCKS = 5
@@ -118,11 +119,11 @@ async function signInToSocks(
   socket.write(Buffer.from([SOCKS, methods.length, ...methods]))
   const [version, method = NONE_ACCEPTED] = await read(2)
   if (version !== SOCKS) throw proxyFailure('The proxy does not use SOCKS 5')
-  if (!methods.includes(method)) throw proxyFailure('The proxy accepts none of our ways to sign in')
+  if (!methods.includes(method)) throw proxyFailure('The proxy supports none of our authentication methods')
   if (method === NO_SIGN_IN) return
   socket.write(Buffer.concat([Buffer.from([1]), withLength(username ?? ''), withLength(password)]))
   const [, status] = await read(2)
-  if (status !== 0) throw proxyFailure('The proxy requires another user name or password')
+  if (status !== 0) throw proxyFailure('The proxy requires a valid user name and password')
 }
 
 const withLength = (text: string) => {
@@ -137,7 +138,7 @@ function socksAddress(host: string): Buffer {
   return Buffer.concat([Buffer.from([NAME]), withLength(host)])
 }
 
-/** Reads exactly so many bytes. @throws Stop `proxy` when the connection closes before. */
+/** Reads exactly `count` bytes. @throws Stop `proxy` when the connection closes before that. */
 function readBytes(socket: Socket, count: number, state: Attempt): Promise<Buffer> {
   return awaiting(state, (resolve, reject) => {
     const settle = (done: () => void) => {
@@ -151,7 +152,7 @@ function readBytes(socket: Socket, count: number, state: Attempt): Promise<Buffe
     }
     const onClose = () => settle(() => reject(proxyFailure('The proxy closed the connection')))
     socket.on('readable', onReadable).on('close', onClose)
-    // Settles later, as `awaiting` requires.
+    // Deferred, because `awaiting` must not be settled synchronously.
     setImmediate(onReadable)
     return () => {
       settle(() => {})
@@ -160,15 +161,15 @@ function readBytes(socket: Socket, count: number, state: Attempt): Promise<Buffe
   })
 }
 
-/** The replies of SOCKS 5 that are about the target (RFC 1928 §6). */
+/** Messages for the SOCKS 5 replies that concern the target (RFC 1928 §6). */
 const socksReplies: Readonly<Record<number, string>> = {
   3: 'The proxy cannot reach the network of the host',
   4: 'The proxy cannot reach the host',
-  5: 'The host refuses the connection of the proxy',
+  5: 'The host refused the connection of the proxy',
   6: 'The proxy cannot reach the host',
 }
 
-/** Returns the failure for a reply of SOCKS 5. */
+/** Returns the failure for a SOCKS 5 reply. */
 export function socksFailure(reply: number): Stop {
   const message = socksReplies[reply]
   if (message !== undefined) return new Stop('unreachable', 'theirs', message)

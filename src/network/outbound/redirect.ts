@@ -2,18 +2,18 @@ import { parseUrl } from '../../core/url.ts'
 import { Stop } from './attempt.ts'
 import type { OutboundRequest } from './outbound.ts'
 
-/** One request of a chain of redirects. */
+/** One request in a chain of redirects. */
 export interface Hop {
   readonly url: URL
   readonly method: string
-  /** The values by lower-case name; Host and Content-Length are added automatically. */
+  /** The values by lower-case name. Host and Content-Length are added automatically. */
   readonly headers: ReadonlyMap<string, string[]>
   /** The default headers, without the caller's own. */
   readonly defaults: Hop['headers']
   readonly body: Buffer | undefined
 }
 
-/** SMTP, which the body of an HTTP request could address to send mail (the Fetch Standard's bad ports). */
+/** The port of SMTP, where the body of an HTTP request could send mail (the Fetch Standard's bad ports). */
 const MAIL_PORT = '25'
 
 /**
@@ -37,8 +37,9 @@ export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Ho
 }
 
 /**
- * Returns the target of a redirect (RFC 9110 §15.4); null for other responses. Other parties get neither the caller's own
- * headers, any of which may be a secret, nor a body: a redirect that requires that is not followed.
+ * Returns the hop to which a response redirects (RFC 9110 §15.4); null: the response is not a redirect that is
+ * followed. Other parties do not get the caller's own headers, because any of them may be a secret, and do not get a
+ * body: a redirect that would send them one is not followed.
  * @throws Stop when the target of the redirect cannot be requested.
  */
 export function nextHop(
@@ -61,7 +62,7 @@ export function nextHop(
   }
 }
 
-/** Returns the failure of too many redirects, which names the loop if there is one. */
+/** Returns the failure for too many redirects. It names the loop if there is one. */
 export function tooManyRedirects(hops: readonly Hop[], maximum: number): Stop {
   const last = hops.at(-1)
   const before = hops.findLastIndex(({ url, method }, index) => {
@@ -69,14 +70,14 @@ export function tooManyRedirects(hops: readonly Hop[], maximum: number): Stop {
   })
   if (before === -1)
     return new Stop('redirects', 'theirs', `More than ${maximum} ${maximum === 1 ? 'redirect' : 'redirects'}`)
-  // Paths may contain secrets.
+  // Paths may contain secrets, so only origins are named.
   const places = hops.slice(before).map(({ url }) => url.origin)
   const origins = places.filter((place, index) => place !== places[index - 1])
   const loop = origins.length === 1 ? `within ${origins[0]}` : `: ${origins.join(' → ')}`
   return new Stop('redirects', 'theirs', `Redirects in a loop${origins.length === 1 ? ' ' : ''}${loop}`)
 }
 
-/** Returns whether two URLs have the same origin, or the same host upgraded to https. */
+/** Returns whether two URLs have the same origin, or the second is the https URL of the same host. */
 function isSameParty(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true
   return (
@@ -87,7 +88,7 @@ function isSameParty(from: URL, to: URL): boolean {
   )
 }
 
-/** Parses a URL. An invalid one is the caller's mistake; as a redirect it is the server's. */
+/** Parses a URL. @throws Stop `invalid` for an invalid URL of the caller, `redirects` for an invalid redirect. */
 function readUrl(text: string, base: URL | undefined): URL {
   const where = base === undefined ? 'The URL is' : 'The redirect target is'
   const reason = base === undefined ? 'invalid' : 'redirects'

@@ -13,18 +13,18 @@ export interface ResolveSettings {
   readonly allowPrivate: boolean
 }
 
-/** How long the addresses of one family wait for the other, in milliseconds. */
+/** How long an answer for one address family waits for that for the other, in milliseconds. */
 const FAMILY_GRACE_MS = 300
-/** The maximum number of addresses tried; names may have hundreds. */
+/** The maximum number of addresses to try. A name may have hundreds. */
 const MAX_ADDRESSES = 8
-/** A name that every resolver knows, usually from its cache. */
+/** A name that every resolver can resolve, usually from its cache. */
 const CONTROL = 'a.root-servers.net'
-/** How long a resolver that timed out on a name may take to answer the control query, in milliseconds. */
+/** The timeout of the control query, in milliseconds. */
 const CONTROL_TIMEOUT_MS = SECOND
 
 /**
- * Resolves a host: IPv4 first, alternating between the families. If one address is forbidden, all are: an honest name has no
- * such address on the public internet, and DNS rebinding must not get a choice.
+ * Resolves a host. The addresses alternate between the families, IPv4 first. If one address is forbidden, all are: a
+ * legitimate public name has no forbidden address, and DNS rebinding must not be able to choose one.
  * @throws Stop
  */
 export async function resolve(
@@ -48,11 +48,11 @@ export async function resolve(
   return { kind: 'resolved', host: canonical, addresses: addresses.slice(0, MAX_ADDRESSES) }
 }
 
-/** To tenants, names of the operator's own network do not exist. */
+/** Returns the failure for a forbidden host. Tenants must not learn which names exist in the operator's network. */
 function forbidden({ kind }: Host, canonical: string, allowPrivate: boolean): Stop {
   if (kind === 'name' && !allowPrivate && !isPublicName(canonical)) return nonexistent(canonical)
   const whose = kind === 'address' ? `${canonical} is` : `${canonical} resolves to`
-  const what = allowPrivate ? 'is not reached' : `is not public; ${PRIVATE_NETWORKS_HINT}`
+  const what = allowPrivate ? 'is blocked' : `is not public; ${PRIVATE_NETWORKS_HINT}`
   return new Stop('forbidden', 'theirs', `${whose} an address that ${what}`)
 }
 
@@ -80,7 +80,7 @@ async function addressesOf(
   throw results.some(isNonexistent) ? nonexistent(name) : new Stop('unknown-name', 'theirs', `${name} has no address`)
 }
 
-/** Queries each type; does not wait long for the others after a usable answer. */
+/** Queries each type. After a usable answer, waits only briefly for the others. */
 function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: Attempt): Promise<DnsResult[]> {
   return awaiting(state, (resolve) => {
     const results: DnsResult[] = []
@@ -97,22 +97,22 @@ function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: 
   })
 }
 
-/** Returns the failure if no query was answered. A resolver can time out because the name's own servers do. */
+/** Returns the failure if no query was answered. A resolver may time out because the name's own servers are silent. */
 async function unresolved(dns: DnsClient, name: string, results: readonly DnsResult[], state: Attempt): Promise<Stop> {
   const reasons = new Set(results.map((result) => (result.kind === 'failed' ? result.reason : null)))
   if (reasons.has('unreachable') || reasons.has('aborted'))
-    return new Stop('unresolved', 'ours', 'None of our DNS resolvers can be reached')
-  if (reasons.has('refused')) return new Stop('unresolved', 'ours', `Our DNS resolvers refuse to look up ${name}`)
-  if (reasons.has('malformed')) return new Stop('unresolved', 'ours', 'Our DNS resolvers return unreadable responses')
+    return new Stop('unresolved', 'ours', 'None of our DNS resolvers is reachable')
+  if (reasons.has('refused')) return new Stop('unresolved', 'ours', `Our DNS resolvers refused to look up ${name}`)
+  if (reasons.has('malformed')) return new Stop('unresolved', 'ours', 'Our DNS resolvers returned unreadable responses')
   if (!reasons.has('timeout')) return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not work`)
   const control = await dns.query(CONTROL, 'A', { fresh: true, signal: state.signal, timeoutMs: CONTROL_TIMEOUT_MS })
   state.signal.throwIfAborted()
   const silent = control.kind === 'failed' && (control.reason === 'timeout' || control.reason === 'unreachable')
-  if (silent) return new Stop('unresolved', 'ours', 'None of our DNS resolvers answers')
+  if (silent) return new Stop('unresolved', 'ours', 'None of our DNS resolvers answered')
   return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not answer`)
 }
 
-/** Reads addresses that the system knows besides DNS: its hosts file, mDNS. */
+/** Returns the addresses that the system finds without DNS: in its hosts file or by mDNS. */
 function systemAddresses(name: string, state: Attempt): Promise<readonly string[]> {
   return awaiting(state, (resolve) => {
     void lookup(name, { all: true }).then(

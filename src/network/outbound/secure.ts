@@ -13,8 +13,9 @@ interface Secured {
 }
 
 /**
- * Starts TLS over a connection, which stays open on failure. Stores the certificate in the attempt, trusted or not.
- * @throws Stop `certificate` when it is not trusted and `verify` is set, `tls` or `closed` when the handshake fails.
+ * Starts TLS over a connection, which stays open on failure. Stores the certificate in the attempt, even if it is not
+ * trusted.
+ * @throws Stop `certificate` when `verify` is set and it is not trusted, `tls` or `closed` when the handshake fails.
  */
 export async function secure(socket: Socket, target: Secured, state: Attempt): Promise<TLSSocket> {
   const { host, verify } = target
@@ -27,19 +28,19 @@ export async function secure(socket: Socket, target: Secured, state: Attempt): P
 
 function handshake(socket: Socket, { host, context, protocols }: Secured, state: Attempt): Promise<TLSSocket> {
   return awaiting(state, (resolve, reject) => {
-    // An address is not a server name (RFC 6066 §3). The certificate is verified afterwards, so that failures can
-    // include it.
+    // An address is not a server name (RFC 6066 §3). The certificate is verified afterwards, so failures can include
+    // it.
     const servername = isIP(host) ? '' : host
     const offered = protocols === undefined ? {} : { ALPNProtocols: [...protocols] }
     const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false, ...offered })
     secured.once('secureConnect', () => resolve(secured))
-    // Stays on the socket, so that a connection that breaks later does not throw.
+    // The listener stays on the socket, so that an error after the handshake does not throw.
     secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))
     return () => secured.destroy()
   })
 }
 
-/** The messages of failed handshakes, by OpenSSL's code without its prefix. */
+/** The messages for failed handshakes, by OpenSSL's code without its prefix. */
 const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[] = [
   [
     /^(WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST|PACKET_LENGTH_TOO_LONG|RECORD_TOO_SMALL)$/,
@@ -66,7 +67,7 @@ function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): S
 
 function certificateOf(secured: TLSSocket): Certificate {
   const { valid_from, valid_to } = secured.getPeerCertificate()
-  // Node types it as an error, but returns its code.
+  // Node's types say that this is an error, but it is the code of one.
   const problem = secured.authorized ? null : String(secured.authorizationError)
   return { validFrom: new Date(valid_from), validTo: new Date(valid_to), problem }
 }

@@ -1,28 +1,27 @@
 import { createSocket } from 'node:dgram'
 import { addressFamily } from '../../core/ip-address.ts'
 
-/** The maximum number of datagrams read. */
+/** The maximum number of datagrams to read. */
 const MAX_ANSWERS = 16
 
-/** The outcome of a datagram. */
+/** The outcome of sending a datagram. */
 export type UdpOutcome =
-  | { readonly kind: 'met'; readonly bytes: number; readonly latencyMs: number }
-  /** An answer that is not as expected. */
-  | { readonly kind: 'unmet' }
+  | { readonly kind: 'expected'; readonly bytes: number; readonly latencyMs: number }
+  /** Only answers that `isExpected` rejects arrived. */
+  | { readonly kind: 'unexpected' }
   | { readonly kind: 'silent' }
   | { readonly kind: 'aborted' }
-  /** An error of the socket by its code; ECONNREFUSED: the host reports that nothing listens (ICMP). */
+  /** The code of an error of the socket. ECONNREFUSED: the host reports that nothing listens on the port (ICMP). */
   | { readonly kind: 'failed'; readonly code: string }
 
 /**
- * Sends a datagram to a checked address, once more after half the time without an answer, and waits for one that `isMet`
- * accepts. Only datagrams from that address and port count.
- * @param limits the time in milliseconds.
+ * Sends a datagram to a checked address, and waits for an answer that `isExpected` accepts. Sends it again if nothing
+ * has arrived after half the time. Only datagrams from that address and port count.
  */
 export function exchangeUdp(
   { address, port }: { readonly address: string; readonly port: number },
   data: Buffer,
-  isMet: (answer: Buffer) => boolean,
+  isExpected: (answer: Buffer) => boolean,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<UdpOutcome> {
   return new Promise((resolve) => {
@@ -47,18 +46,18 @@ export function exchangeUdp(
       sentAt ||= performance.now()
       socket.send(data)
     }
-    // Stays, so that a later error does not throw.
+    // The listener stays on the socket, so that a later error does not throw.
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => finish({ kind: 'failed', code }))
     socket.on('message', (answer) => {
       answers++
-      if (isMet(answer)) finish({ kind: 'met', bytes: answer.length, latencyMs: performance.now() - sentAt })
-      else if (answers >= MAX_ANSWERS) finish({ kind: 'unmet' })
+      if (isExpected(answer)) finish({ kind: 'expected', bytes: answer.length, latencyMs: performance.now() - sentAt })
+      else if (answers >= MAX_ANSWERS) finish({ kind: 'unexpected' })
     })
     socket.once('connect', () => {
       send()
       timers.push(setTimeout(() => answers === 0 && send(), timeoutMs / 2))
     })
-    timers.push(setTimeout(() => finish({ kind: answers > 0 ? 'unmet' : 'silent' }), Math.max(1, timeoutMs)))
+    timers.push(setTimeout(() => finish({ kind: answers > 0 ? 'unexpected' : 'silent' }), Math.max(1, timeoutMs)))
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
     else socket.connect(port, address)

@@ -39,7 +39,7 @@ export async function post(
     },
     { timeoutMs: SEND_TIMEOUT },
   )
-  if (answer.kind === 'failed' && answer.reason === 'spared') return { kind: 'postponed' }
+  if (answer.kind === 'failed' && answer.reason === 'rate-limited') return { kind: 'postponed' }
   if (answer.kind === 'failed') {
     return { kind: 'failed', status: null, message: `${answer.message}.`, permanence: 'TEMPORARY', retryAfterMs: null }
   }

@@ -22,7 +22,7 @@ async function read(ipv4Rows: readonly string[], ipv6Rows: readonly string[] = [
   return await readAsnFiles(files)
 }
 
-test('converts rows to boundaries, with gaps between them', async () => {
+test('converts rows to boundaries, and gaps between them to boundaries without a holder', async () => {
   const data = await read(
     ['0.0.0.0,0.0.0.255,1,One', '1.0.0.0,1.0.0.255,2,"Two, ""Ltd"""', '255.0.0.0,255.255.255.255,3, Three '],
     ['2001::,2001::ffff:ffff,2,"Two, ""Ltd"""'],
@@ -40,7 +40,7 @@ test('converts rows to boundaries, with gaps between them', async () => {
   ])
 })
 
-test('merges adjoining rows of one holder', async () => {
+test('merges adjacent rows of one holder', async () => {
   const { ipv4 } = await read(['1.0.0.0,1.0.0.255,1,One', '1.0.1.0,1.0.1.255,1,One', '1.0.2.0,1.0.2.255,2,Two'])
   expect(ipv4).toEqual({ starts: [0x0100_0000, 0x0100_0200, 0x0100_0300], holders: [1, 2, 0] })
 })
@@ -58,7 +58,7 @@ test('accepts a holder without a name, Windows line endings and empty files', as
 })
 
 test.each([
-  ['no row at all', 'hello'],
+  ['no columns', 'hello'],
   ['no address', '1.0.0,1.0.0.255,1,One'],
   ['no number', '1.0.0.0,1.0.0.255,One'],
   ['another family', '2001::,2001::1,1,One'],

@@ -12,7 +12,7 @@ let directory: string
 let path: string
 let source: AsnSource
 let messages: string[]
-/** A table with the holder `1,One`. */
+/** A table with a single holder, `1,One`. */
 let compiled: Buffer
 const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })
 
@@ -71,9 +71,9 @@ test('compiles a new version of the source', async () => {
 
 test.each([
   ['empty', () => truncate(path)],
-  ['cut short', () => truncate(path, 50)],
-  ['cut inside its seal', () => truncate(path, 10)],
-  ['longer than it was', () => writeFile(path, 'x', { flag: 'a' })],
+  ['truncated', () => truncate(path, 50)],
+  ['truncated inside its digest', () => truncate(path, 10)],
+  ['longer than before', () => writeFile(path, 'x', { flag: 'a' })],
   ['changed in one bit', flipLastBit],
   ['something else', () => writeFile(path, 'hello')],
 ])('compiles again when the file is %s', async (_, damage) => {
@@ -105,7 +105,7 @@ test('uses the table from memory, with a warning, when it cannot be stored', asy
   expect(messages).toEqual([compiling, expect.stringContaining(`could not store the compiled AS numbers in ${at}`)])
 })
 
-test('does not touch a directory in place of the file', async () => {
+test('does not touch a directory that is at the path of the file', async () => {
   expect(await holder({ at: directory })).toEqual(one)
   expect(messages).toEqual([compiling, expect.stringContaining('could not store the compiled AS numbers')])
   expect((await readdir(directory)).toSorted()).toEqual(['ipv4.csv', 'ipv6.csv'])
@@ -119,7 +119,7 @@ test('throws for an unreadable source and stores nothing', async () => {
   expect(await readdir(directory)).not.toContain('geo')
 })
 
-test('an abort ends compilation, before and after its start', async () => {
+test('an abort stops compilation, before and after its start', async () => {
   await expect(holder({ signal: AbortSignal.abort() })).rejects.toThrow('aborted')
 
   const closing = new AbortController()

@@ -20,10 +20,10 @@ import { type MmdbValue, mmdb } from '../../support/mmdb.ts'
 const require = createRequire(import.meta.url)
 
 let directory: string
-/** The data from npm, compiled once for this file by the lookup that does not wait. */
+/** The data from npm. `impatient`, which does not wait for it, compiles it once for this file. */
 let geo: GeoLookup
 let impatient: GeoLookup
-/** Its answer for 8.8.8.8 before that. */
+/** The answer of `impatient` for 8.8.8.8, before the data was compiled. */
 let early: Geo
 let messages: string[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => messages.push(JSON.parse(line).msg) })
@@ -84,7 +84,7 @@ test('locates well-known addresses', async () => {
 })
 
 test.each(['192.0.2.1', '127.0.0.2', '10.0.0.1', '2001:db8::1', '::1', '0.0.0.0', '255.255.255.255', 'nonsense', ''])(
-  'nothing is known of %j',
+  '%j is unknown',
   async (address) => {
     expect(await geo.locate(address)).toEqual(unknownGeo)
   },
@@ -105,7 +105,7 @@ test('opens compiled data without compiling, and the first lookup waits for it',
   expect(messages).toEqual(['geo: ready'])
 })
 
-test('what is asked before the data has come says so, and what is asked later does not', async () => {
+test('a location is marked as loading before the data is loaded, and not after that', async () => {
   expect(early).toMatchObject({ isp: null, asn: null, loading: true })
   const known = await impatient.locate('8.8.8.8')
   expect(known).toMatchObject({ isp: 'Google LLC', asn: 'AS15169' })
@@ -113,7 +113,7 @@ test('what is asked before the data has come says so, and what is asked later do
   expect(await impatient.locate('192.0.2.1'), 'of what no one knows').toEqual(unknownGeo)
 })
 
-test('waits no longer than its caller, and says that the data is still loading', async () => {
+test('waits no longer than its caller, and reports that the data is still loading', async () => {
   const opened = open({ dataDir: await mkdtemp(join(directory, 'empty-')) })
   expect(await opened.locate('8.8.8.8', { aborted: true })).toMatchObject({ isp: null, asn: null, loading: true })
   await opened.close()
@@ -154,7 +154,7 @@ test('an IPv4-only database has no IPv6 records', async () => {
   ])
 })
 
-test('missing or invalid files give nulls and one warning each', async () => {
+test('a missing or invalid file results in nulls and one warning', async () => {
   const cityFile = join(directory, 'missing.mmdb')
   const asnFile = await file('garbage.mmdb', 'This is no database.')
   expect(await locate({ cityFile, asnFile }, '8.8.8.8', '2001:4860:4860::8888')).toEqual([unknownGeo, unknownGeo])
@@ -165,7 +165,7 @@ test('missing or invalid files give nulls and one warning each', async () => {
   ])
 })
 
-test('a truncated or damaged database gives nulls and one warning', async () => {
+test('a truncated or damaged database results in nulls and one warning', async () => {
   const whole = mmdb(6, byMaxMind)
   const cityFile = await file('cut.mmdb', whole.subarray(0, whole.length / 2))
   const damaged = mmdb(6, networks)
@@ -194,7 +194,7 @@ test('the attribution names every source', () => {
   expect(geoSources.map(({ url }) => new URL(url).hostname)).toContain('db-ip.com')
 })
 
-/** A range of the source's `-num` files, which the code does not read. */
+/** A range in the source's `-num` files, which the code does not read. */
 interface Range {
   readonly first: bigint
   readonly last: bigint
@@ -212,7 +212,7 @@ async function rangesOf(name: string): Promise<Range[]> {
     })
 }
 
-/** Finds the network of each value: that of the last range around it. Both are in ascending order. */
+/** Finds the network of each value: that of the last range with it. Values and ranges are in ascending order. */
 function scan(ranges: readonly Range[], values: readonly bigint[]): Map<bigint, string> {
   const found = new Map<bigint, string>()
   let next = 0

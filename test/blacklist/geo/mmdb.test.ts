@@ -38,7 +38,7 @@ describe.each([
       .map(([a, b]) => `${a.toString(16)}:${b.toString(16)}::1`),
   ],
 ] as const)('the packaged cities of %s', (family, addresses) => {
-  test('are those that another reader of the format finds', async () => {
+  test('match those of another reader of the format', async () => {
     const theirs = await open(packaged(family))
     const ours = openMmdb(packaged(family))
     fc.assert(
@@ -51,7 +51,7 @@ describe.each([
   })
 })
 
-test('an address of IPv4 is found in a database of IPv6, and none of IPv6 in one of IPv4', async () => {
+test('an IPv6 database has IPv4 addresses, but an IPv4 database has no IPv6 addresses', async () => {
   const record = { country_code: 'DE' }
   const both = openMmdb(
     await fileOf(
@@ -71,7 +71,7 @@ test('an address of IPv4 is found in a database of IPv6, and none of IPv6 in one
   expect(() => four.lookUp('203.0.113.9')).toThrow('is closed')
 })
 
-test('what is no database is refused, and a damaged one never loops or reads outside of the file', async () => {
+test('other files are rejected; a damaged database never causes a loop or a read beyond the file', async () => {
   for (const content of ['', 'text', '\xab\xcd\xefMaxMind.com', '\xab\xcd\xefMaxMind.com\xe1']) {
     const path = await fileOf(Buffer.from(content, 'latin1'))
     expect(() => openMmdb(path)).toThrow(/cannot read .* as a MaxMind database/)
@@ -133,16 +133,16 @@ describe('a value', () => {
 
   test.each([
     ['a pointer to itself', [0x20, 0]],
-    ['a map that holds itself', [0xe1, 0x41, 'a', 0x20, 0]],
-    ['text that is longer than the file', [0x5c, 'short']],
-    ['a type that there is not', [0, 200]],
+    ['a map that contains itself', [0xe1, 0x41, 'a', 0x20, 0]],
+    ['a text that is longer than the file', [0x5c, 'short']],
+    ['an unknown type', [0, 200]],
     ['a short type in the long form', [0, 0]],
     ['nothing', []],
-  ])('is not %s', async (_what, bytes) => {
+  ])('cannot be %s', async (_what, bytes) => {
     await expect(decoded(...bytes)).rejects.toThrow(Error)
   })
 
-  test('has pointers of four lengths', async () => {
+  test('can be a pointer of four lengths', async () => {
     const at = (offset: number) => x(offset).slice(5)
     expect(await decoded(0x20, 5, x(3), 0x42, 'ab')).toBe('ab')
     expect(await decoded(0x28, 0, 0, x(2045), 0x42, 'ab')).toBe('ab')

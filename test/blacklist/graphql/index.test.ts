@@ -263,7 +263,7 @@ describe.each(liveTransports)('checkProgress over $name', ({ run, name: transpor
     dns.behave(behaviour)
   })
 
-  /** Yields the events as they arrive; ending the iteration ends the subscription. */
+  /** Yields the events as they arrive. Ending the iteration ends the subscription. */
   function live(
     target: string,
   ): AsyncIterator<Record<string, unknown>> &

@@ -23,7 +23,7 @@ beforeAll(async () => {
   pages = await givenCheckPages()
 })
 
-/** Opens the page of a check. Returns both. */
+/** Opens the page of a check. Returns the page and the check. */
 async function open(target: string) {
   const next = pages.nextCheck()
   const response = await pages.app.request(`/check/${target}`)
@@ -32,7 +32,7 @@ async function open(target: string) {
 
 describe('landing page', () => {
   test('links to the console, and to sign-up if it is open', async () => {
-    const html = async (mayAnybodySignUp: boolean) => (await appThat({ mayAnybodySignUp }).request('/')).text()
+    const html = async (isSignUpOpen: boolean) => (await appThat({ isSignUpOpen }).request('/')).text()
     expect(await html(false)).toContain('href="/console"')
     expect(await html(false)).not.toContain('href="/sign-up"')
     expect(await html(true)).toContain('href="/sign-up"')
@@ -55,7 +55,7 @@ describe('landing page', () => {
     expect(textOf(html)).toContain('1,000 a day')
   })
 
-  test('shows examples that can be pasted', async () => {
+  test('shows examples that can be copied to a shell', async () => {
     const html = (await (await pages.app.request('/')).text()).replaceAll('&quot;', '"').replaceAll('&#39;', "'")
     const sent = [...html.matchAll(/^&gt; (.*?)(?:<\/code>|$)|-d '(.*?)'/gm)].map(
       ([, frame, body]) => frame ?? body ?? '',
@@ -83,7 +83,7 @@ describe('when no list answers', () => {
   const failed = answers().map((result) => ({ ...result, error: 'refused' as const }))
   const landing = async (parts: Parameters<typeof appThat>[0]) => (await appThat(parts).request('/')).text()
 
-  test('the landing page hides the fault from visitors and shows the operator advice', async () => {
+  test('the landing page hides the problem from visitors, and shows advice to the operator', async () => {
     const visitors = await landing({ lists: () => ill('refusing') })
     expect(visitors).not.toMatch(/data-ill|DNS_SERVERS|resolver/)
     expect(textOf(visitors)).toContain('The lists are not answering right now.')
@@ -101,7 +101,7 @@ describe('when no list answers', () => {
     }
   })
 
-  test('a report shows the operator advice, and asks visitors to try again', () => {
+  test('a report shows advice to the operator, and asks visitors to try again', () => {
     const report = ipReport(address, failed)
     expect(reportOf(report)).not.toMatch(/DNS_SERVERS|resolver/)
     expect(textOf(reportOf(report))).toContain('Check again in a few minutes')
@@ -343,7 +343,7 @@ describe('the report', () => {
     expect(textOf(html)).toContain('this check is inconclusive')
   })
 
-  test('does not advise repeating a check that cannot have another result', () => {
+  test('does not suggest repeating a check that would have the same result', () => {
     const html = reportOf(ipReport('2001:db8::1', answers({ PSBL: noIpv6 })))
     expect(textOf(html)).toContain('No known IPv6 data')
     expect(textOf(html)).toContain('checking again will not help')
@@ -368,7 +368,7 @@ describe('the report', () => {
     expect(some).toContain('NetworkAS1')
   })
 
-  test('of a domain shows the domain lists first, then every address with its outcome', () => {
+  test('on a domain shows the domain lists first, then every address with its outcome', () => {
     const reports = [ipReport('203.0.113.1'), ipReport('203.0.113.2', answers({ PSBL: listing }))]
     const html = reportOf(
       domainReport('example.com', reports, { results: [answer('SURBL'), answer('URIBL', listing)] }),
@@ -381,7 +381,7 @@ describe('the report', () => {
     expect(html).toContain('/api/blacklist-monitor/domain?target=example.com')
   })
 
-  test('of a domain whose addresses could not be resolved is not clean', () => {
+  test('on a domain whose addresses could not be resolved is not clean', () => {
     const html = reportOf(domainReport('example.com', [], { resolutionFailed: true }))
     expect(html).toContain('class="verdict" data-outcome="incomplete"')
     expect(textOf(html)).toContain('could not be looked up')
@@ -428,7 +428,7 @@ describe('printable text', () => {
     expect(printable(text)).toBe(shown)
   })
 
-  test('is cut to 400 characters, never inside a character', () => {
+  test('is truncated to 400 characters, never inside a character', () => {
     expect(printable('🚫'.repeat(5000))).toBe(`${'🚫'.repeat(400)}…`)
     expect(printable('a'.repeat(400))).toBe('a'.repeat(400))
   })
@@ -440,7 +440,7 @@ function appThat(parts: Partial<Parameters<typeof checkPages>[0]>): Hono {
     site: pages.site,
     log: pino({ level: 'silent' }),
     checksPerDay: { free: 100, pro: 1000 },
-    mayAnybodySignUp: false,
+    isSignUpOpen: false,
     lists: () => lists,
     resolvers: () => null,
     ownAddress: () => address,

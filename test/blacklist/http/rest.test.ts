@@ -16,7 +16,7 @@ import { scriptedLists } from '../../support/scripted-lists.ts'
 /** An address with one listing and a location. */
 const listed = '203.0.113.7'
 const clean = '198.51.100.1'
-/** An address for which a list query throws: an internal error. */
+/** An address for which the query of a list throws an internal error. */
 const cursed = '198.51.100.66'
 const behaviour = scriptedLists({
   '7.113.0.203.zen.spamhaus.org': ['127.0.0.2', '127.0.0.4'],
@@ -279,7 +279,7 @@ describe('limits', () => {
 describe('keys', () => {
   const places: [string, (key: string) => ReturnType<typeof send>][] = [
     ['Authorization: Bearer', (key) => check('ip', clean, { headers: { authorization: `Bearer ${key}` } })],
-    ['authorization in small letters', (key) => check('ip', clean, { headers: { authorization: `bearer  ${key} ` } })],
+    ['authorization in lower case', (key) => check('ip', clean, { headers: { authorization: `bearer  ${key} ` } })],
     ['X-API-Key', (key) => check('domain', 'example.com', { headers: { 'x-api-key': key } })],
     ['?api_key=', (key) => send(`/ip?target=${clean}&api_key=${key}`)],
     [
@@ -373,12 +373,12 @@ describe('a bulk check', () => {
     expect(refused.headers.get('x-ratelimit-limit')).toBe('1000')
   })
 
-  test('of 10,000 targets is rejected for its size, or its number when they are short', async () => {
+  test('of 10,000 targets is rejected for its size, or for their number if they are short', async () => {
     expect(codeOf(await asPro(many(10_000)))).toBe('413 PAYLOAD_TOO_LARGE')
     expect(codeOf(await asPro(Array.from({ length: 10_000 }, () => 'a')))).toBe('400 TOO_MANY_TARGETS')
   })
 
-  test('accepts a mix of addresses, domains, duplicates and invalid targets, which do not fail the others', async () => {
+  test('accepts addresses, domains, duplicates, and invalid targets, which do not affect the others', async () => {
     const targets = [
       listed,
       'mail.example.com',
@@ -487,7 +487,7 @@ describe('a bulk check', () => {
     }
   })
 
-  test('is rejected before an endless body ends', async () => {
+  test('with an endless body is rejected early', async () => {
     const socket = await connected(url)
     socket.on('error', () => undefined)
     socket.write(
@@ -522,7 +522,7 @@ describe('cross-origin scripts', () => {
     }
   })
 
-  test('may send their key, according to the preflight response', async () => {
+  test('may send their key after a preflight', async () => {
     const { status, headers } = await send('/ip', {
       method: 'OPTIONS',
       headers: {
@@ -579,7 +579,7 @@ test('a check ends when its client disconnects, without waiting for queries', as
   dns.behave(behaviour)
 })
 
-test('any text as a target gives a report or an error with a known code, on every route', async () => {
+test('every route answers any text as a target with a report or an error with a known code', async () => {
   const known = new Set(['MISSING_TARGET', 'INVALID_TARGET', 'TARGET_NOT_PUBLIC'])
   const odd = fc.oneof(
     fc.string({ unit: 'binary' }),

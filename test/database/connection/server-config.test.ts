@@ -13,7 +13,7 @@ test('errors about an unreachable server do not contain its password', async () 
     () => new Error('opened'),
     (error: Error) => error,
   )
-  expect(message).toBe('No connection to the database shop at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1')
+  expect(message).toBe('Could not connect to the database shop at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1')
 })
 
 describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
@@ -34,12 +34,12 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await client.end()
   }
 
-  test('that ends a connection between two statements of a transaction fails only the next one', async () => {
+  test('that closes a connection between two statements of a transaction fails only the next statement', async () => {
     const { prisma, pool, close } = await open()
     const client = await pool.connect()
     await client.query('BEGIN')
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
-    // `once` would reject with the error that closes it.
+    // `once` would reject with the error that closes the connection.
     const ended = new Promise((resolve) => client.once('end', resolve))
     await onServer(`SELECT pg_terminate_backend(${rows[0].pid})`)
     await ended
@@ -65,14 +65,14 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     await database.close()
   })
 
-  test('has UTC sessions, whatever its own time zone', async () => {
+  test('has UTC sessions in any time zone', async () => {
     await onServer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET TimeZone TO 'Asia/Tokyo'`)
     const database = await open()
     expect((await database.pool.query('SHOW TimeZone')).rows).toEqual([{ TimeZone: 'UTC' }])
     await database.close()
   })
 
-  test('is used again after it closes all connections, and listeners learn that they may have missed notifications', async () => {
+  test('is used again after it closes all connections; listeners are notified that they may have missed something', async () => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) })
     const database = await openDatabase({ dataDir: '', databaseUrl: url, log })

@@ -20,7 +20,7 @@ const failure = (promise: Promise<unknown>) =>
   )
 const withCode = (code: string, message = 'no') => Object.assign(new Error(message), { code })
 
-describe('the outage behind an error', () => {
+describe('the problem that an error reports', () => {
   test.each<[unknown, DatabaseProblem | null]>([
     [withCode('25006', 'cannot execute INSERT in a read-only transaction'), 'read-only'],
     [withCode('53100', 'could not extend file: No space left on device'), 'full'],
@@ -107,7 +107,7 @@ describe('errors that count as an outage', () => {
     }
   })
 
-  test('not statement errors, domain errors or failures of other connections', async () => {
+  test('do not include statement errors, domain errors and failures of other connections', async () => {
     const others = [
       await failure(pool.query('SELECT 1 / 0')),
       await failure(prisma.$queryRaw`SELECT 1 / 0`),
@@ -120,7 +120,7 @@ describe('errors that count as an outage', () => {
   })
 })
 
-test('the log lowers outage messages to debug and keeps all others', () => {
+test('are logged at level debug; other errors keep their level', () => {
   const lines: unknown[] = []
   const log = pino({ level: 'debug', hooks: demoteOutages }, { write: (line) => lines.push(JSON.parse(line)) })
   log.error({ err: new DatabaseUnavailable() }, 'could not read')

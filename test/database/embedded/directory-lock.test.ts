@@ -17,7 +17,7 @@ afterEach(() => remove())
 
 const startHolder = () => startChild('lock-child', [directory])
 
-test('a second lock is refused with its location and holder', async () => {
+test('a second lock is refused with its directory and owner', async () => {
   const lock = await lockDirectory(directory)
   await expect(lockDirectory(directory)).rejects.toThrow(`${directory} is in use by process ${process.pid}.`)
   await lock.release()
@@ -31,7 +31,7 @@ test('a released lock can be taken again and leaves nothing behind', async () =>
   expect(await readdir(directory)).toEqual([])
 })
 
-test('another process is refused while the first one lives and takes over when it was killed', async () => {
+test('another process is refused while the first one lives, and takes over after it was killed', async () => {
   const first = startHolder()
   expect(await first.line()).toBe('locked')
   await expect(lockDirectory(directory)).rejects.toThrow(`is in use by process ${first.pid}.`)
@@ -41,7 +41,7 @@ test('another process is refused while the first one lives and takes over when i
   await lock.release()
 })
 
-test('of ten concurrent starts exactly one wins, even with a lock left by a killed process', async () => {
+test('exactly one of ten concurrent starts wins, even with a lock left by a killed process', async () => {
   const dead = startHolder()
   expect(await dead.line()).toBe('locked')
   await dead.kill()
@@ -55,7 +55,7 @@ test('of ten concurrent starts exactly one wins, even with a lock left by a kill
   }
 })
 
-test('of four concurrent processes exactly one wins', async () => {
+test('exactly one of four concurrent processes wins', async () => {
   const children = Array.from({ length: 4 }, startHolder)
   const lines = await Promise.all(children.map((child) => child.line()))
   expect(lines.filter((line) => line === 'locked')).toHaveLength(1)

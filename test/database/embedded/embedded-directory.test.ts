@@ -36,7 +36,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
   }
   const wal = async () => (await readdir(join(database, 'pg_wal'))).filter((name) => /^[0-9A-F]{24}$/.test(name))
 
-  test('is created if missing, and complete if we created it', async () => {
+  test('is created if it is missing, and is complete then', async () => {
     expect(await holdsDatabase(database)).toBe(false)
     await mkdir(database, { recursive: true })
     expect(await holdsDatabase(database)).toBe(false)
@@ -54,19 +54,19 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
     [
       'with half a control file',
       () => truncate(join(database, 'global/pg_control'), 4096),
-      /has 4096 bytes in place of 8192/,
+      /has 4096 bytes instead of 8192/,
     ],
     ['without its log', () => rm(join(database, 'pg_wal'), { recursive: true }), /pg_wal is missing/],
     ['without its tables', () => rm(join(database, 'base'), { recursive: true }), /base is missing/],
     [
-      'whose log was cut',
+      'whose log was truncated',
       async () => {
         for (const name of await wal()) await truncate(join(database, 'pg_wal', name), 100)
       },
       /PostgreSQL cannot start from its files/,
     ],
     [
-      'whose control file is nonsense',
+      'whose control file is garbage',
       () => writeFile(join(database, 'global/pg_control'), Buffer.alloc(8192, 7)),
       /PostgreSQL cannot start from its files/,
     ],
@@ -103,7 +103,7 @@ describe.skipIf(serverUrl !== undefined)('the directory of the embedded database
     await (await open()).close()
   })
 
-  /** Mounts a small file system for the test, where that is permitted. */
+  /** Mounts a small file system for the test, if this user may. */
   async function mounted(given: TestContext, options: string, use: (path: string) => Promise<void>): Promise<void> {
     await mkdir(dataDir, { recursive: true })
     try {
@@ -140,6 +140,6 @@ test('file system errors get clear messages, other errors stay unchanged', async
   expect((await asOpenError(failed('EACCES'), '/data')).message).toContain('this user may not read and write it')
   expect((await asOpenError(new Error('a reason.'), '/data')).message).toContain('/data is damaged: a reason.')
   expect((await asOpenError(new Error('a reason.'), '/data', { isNew: true })).message).toBe(
-    'No database can be created in /data: a reason.',
+    'Could not create a database in /data: a reason.',
   )
 })

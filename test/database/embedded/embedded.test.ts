@@ -78,15 +78,15 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await third.close()
   })
 
-  test('refuses a directory of another version and releases it', async () => {
+  test('rejects the directory of another version, and unlocks it', async () => {
     await mkdir(join(dataDir, 'database'), { recursive: true })
     await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9')
-    await expect(open()).rejects.toThrow(`The embedded database in ${dataDir} does not open: `)
+    await expect(open()).rejects.toThrow(`Could not open the embedded database in ${dataDir}: `)
     await rm(join(dataDir, 'database'), { recursive: true })
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  test('that cannot continue fails current and later statements and reports it', async () => {
+  test('that cannot continue fails current and later statements, and reports the failure', async () => {
     const { pool, failure, close } = await openCopy()
     const stopped = 'The embedded database has stopped: '
     await rm(join(dataDir, 'database', 'pg_wal'), { recursive: true })
@@ -119,7 +119,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await close()
   })
 
-  test('is vacuumed, and its log stays limited', async () => {
+  test('is vacuumed, and its write-ahead log stays small', async () => {
     const { pool, close } = await openCopy()
     await pool.query('CREATE TABLE busy AS SELECT n, 0 AS value FROM generate_series(1, 5000) n')
     const redo = async () => (await pool.query('SELECT redo_lsn FROM pg_control_checkpoint()')).rows[0].redo_lsn
@@ -135,7 +135,7 @@ describe.skipIf(serverUrl !== undefined)('the embedded database', () => {
     await close()
   })
 
-  test('returns each of thousands of statements its own result, whatever else fails', async () => {
+  test('answers each of thousands of statements with its own result, even when others fail', async () => {
     const database = await openCopy()
     await database.pool.query('CREATE TABLE soak (id int PRIMARY KEY)')
     await Promise.all(Array.from({ length: 12 }, (_, task) => soak(database, task)))
@@ -153,7 +153,7 @@ async function soak(database: DatabaseHandle, task: number): Promise<void> {
   }
 }
 
-/** The operations of the soak, in turn: writes, reads, failures, and transactions that are rolled back. `id` is never reused. */
+/** The operations that are run in turn: writes, reads, failures, and transactions that are rolled back. */
 const operations: ((database: DatabaseHandle, id: number) => Promise<void>)[] = [
   async ({ pool }, id) => {
     await pool.query('INSERT INTO soak VALUES ($1)', [id])

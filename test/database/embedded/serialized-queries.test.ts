@@ -9,7 +9,7 @@ const { prisma, pool } = await testDatabase()
 const acme = await tenantsOf(prisma)()
 afterEach(() => vi.restoreAllMocks())
 
-/** Returns the maximum number of statements that a client had in progress at once. */
+/** Returns the maximum number of statements that a client had in progress at the same time. */
 function overlapping(): () => number {
   const underWay = new Map<unknown, number>()
   let most = 0

@@ -26,7 +26,7 @@ afterEach(async () => {
   vi.restoreAllMocks()
 })
 
-test('polls with one statement, and wakes only what is due before the next poll', async () => {
+test('polls with one statement, and wakes only the workers with work that is due before the next poll', async () => {
   await pool.query('INSERT INTO "Due" VALUES ($1), ($2)', [inMs(0), inMs(1e9)])
   const query = vi.spyOn(pool, 'query')
   const agenda = newAgenda(1e6)

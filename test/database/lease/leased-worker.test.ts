@@ -31,7 +31,7 @@ async function dueTimes(): Promise<Record<string, Date | null>> {
   return Object.fromEntries(rows.map(({ id, dueAt }) => [id, dueAt]))
 }
 
-/** A worker that polls on demand; the test begins and ends the work. */
+/** Creates a worker that polls on demand. The test starts and ends the work. */
 function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}) {
   const clock = { now: noon }
   const accepted: Claim<Work>[] = []
@@ -54,7 +54,7 @@ function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}
     pauses: { noRoom: 1, full: 2, partial: 3, soonest: 4, wake: 5 },
     name: { room: 'test', rows: 'work' },
   })
-  /** Begins the work on an accepted row. Returns a function that ends it. */
+  /** Starts the work on an accepted row. Returns a function that ends it. */
   const begin = (id: string) => {
     let end = (_isFinished: boolean) => {}
     const result = new Promise<boolean>((resolve) => {
@@ -99,7 +99,7 @@ test('does not process rows that changed after the claim', async () => {
   expect(idsOf(accepted)).toEqual(['b'])
 })
 
-test('does not accept running work again when its lease has expired', async () => {
+test('does not accept a row again while it is running, even after its lease has expired', async () => {
   await due({ a: minutes(-1) })
   const { worker, accepted, clock, begin } = setUp()
   await worker.poll()
@@ -111,7 +111,7 @@ test('does not accept running work again when its lease has expired', async () =
   await worker.idle()
 })
 
-test('work that fails ends, and its lease expires', async () => {
+test('does not release a row whose work fails: its lease expires', async () => {
   await due({ a: minutes(-1) })
   const { worker, accepted, ended } = setUp()
   await worker.poll()

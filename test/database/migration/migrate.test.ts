@@ -58,7 +58,7 @@ test('migrations are applied in order, once, and recorded as Prisma records them
   }
 })
 
-test("Prisma's own engine finds the same records, and nothing left to apply", async () => {
+test("Prisma's own engine accepts the records and finds no pending migrations", async () => {
   await migrate(pool, directory)
   await write(second, 'CREATE TABLE two (id int);')
   expect(await applyWithEngine()).toEqual([second])
@@ -92,9 +92,9 @@ async function applyWithEngine(): Promise<readonly string[]> {
   }
 }
 
-test('a database with foreign tables is left unchanged', async () => {
+test('a database with tables of another program is left unchanged', async () => {
   await pool.query('CREATE TABLE theirs (id int)')
-  await expect(migrate(pool, directory)).rejects.toThrow('tables of something else, such as "theirs"')
+  await expect(migrate(pool, directory)).rejects.toThrow('tables of another program, such as "theirs"')
   expect((await pool.query(`SELECT to_regclass('one') AS one`)).rows).toEqual([{ one: null }])
 })
 
@@ -122,7 +122,7 @@ test('only new migrations are applied', async () => {
   expect(await migrate(pool, directory)).toBe(1)
 })
 
-test('semicolons in strings, comments and function bodies do not cut a migration', async () => {
+test('semicolons in strings, comments and function bodies do not split a migration', async () => {
   await write(
     second,
     `-- a comment; with one
@@ -136,7 +136,7 @@ test('semicolons in strings, comments and function bodies do not cut a migration
 test('a failed migration is rolled back and stops every start until it is fixed', async () => {
   await write(second, 'CREATE TABLE two (id int);\nINSERT INTO missing VALUES (1);')
   const failure = await migrate(pool, directory).catch((error: Error) => error.message)
-  expect(failure).toMatch(new RegExp(`^The migration ${second} has failed on this database: .*missing.*Mend its cause`))
+  expect(failure).toMatch(new RegExp(`^The migration ${second} has failed on this database: .*missing.*Fix the cause`))
   expect((await pool.query(`SELECT to_regclass('one') AS one, to_regclass('two') AS two`)).rows).toEqual([
     { one: 'one', two: null },
   ])
@@ -150,9 +150,7 @@ test('a failed migration is rolled back and stops every start until it is fixed'
 test('an applied migration that was edited stops the start', async () => {
   await migrate(pool, directory)
   await write(first, 'CREATE TABLE one (id bigint);')
-  await expect(migrate(pool, directory)).rejects.toThrow(
-    `The migration ${first} differs from the migration that was applied`,
-  )
+  await expect(migrate(pool, directory)).rejects.toThrow(`The migration ${first} differs from the one that was applied`)
 })
 
 test('a database of a newer version stops the start', async () => {

@@ -37,12 +37,12 @@ async function templateWith(changes: Partial<TemplateManifest>): Promise<string>
 }
 
 describe('the template', () => {
-  test('is of this PGlite and starts with our migrations; otherwise run npm run template', async () => {
+  test('matches the installed PGlite and our first migrations; otherwise run npm run template', async () => {
     expect(manifest.pglite).toBe(await pgliteVersion())
     expect(await readTemplate()).not.toBe(null)
   })
 
-  test('of another PGlite is not used', async () => {
+  test('of another version of PGlite is not used', async () => {
     expect(await readTemplate(await templateWith({ pglite: '0.0.1' }))).toBe(null)
   })
 
@@ -97,7 +97,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     const damaged = await templateWith({})
     await writeFile(join(damaged, templateFiles.archive), 'no archive')
     await expect(openEmbedded(join(scratch, 'database'), () => readTemplate(damaged))).rejects.toThrow(
-      /^No database can be created in /,
+      /^Could not create a database in /,
     )
     expect(await readdir(scratch)).toEqual(['template'])
   })
@@ -108,7 +108,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
     while ((await names()).length === 0);
     await child.kill()
     const [left = ''] = await names()
-    // A little later it would have been complete.
+    // The database would have been complete a little later.
     if (left === 'database') await rename(join(scratch, 'database'), join(scratch, 'database.unfinished'))
     const database = await openDatabase({ dataDir: scratch, databaseUrl: undefined, log: silent })
     const { rows } = await database.pool.query('SELECT count(*)::int AS count FROM _prisma_migrations')

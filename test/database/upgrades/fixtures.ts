@@ -13,7 +13,7 @@ export const fixtures = (await readdir(directory))
   .flatMap((file) => /^(.+)\.backup$/.exec(file)?.[1] ?? [])
   .sort((one, other) => Number(isRelease(one)) - Number(isRelease(other)) || order.compare(one, other))
 
-/** Those of them that were released. */
+/** The versions of `fixtures` that were released. */
 export const releases = fixtures.filter(isRelease)
 
 /** Returns the file of a version. */

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { quoted } from '../../../src/backup/dump.ts'
 
 /**
- * The rows of each table: one with all columns, one with only the required columns, and one with all columns and the last
- * value of each enumeration.
+ * The rows of each table: one with all columns, one with only the required columns, and one with all columns and the
+ * last value of each enum.
  */
 const ROWS = 3
 
@@ -32,8 +32,8 @@ const known: Readonly<Record<string, (row: number) => unknown>> = {
 }
 
 /**
- * Fills every table of a database, whatever its schema, with rows made from its catalog: with every type and every relation.
- * The same schema gets the same rows. Needs a superuser, to defer triggers and foreign keys.
+ * Fills every table of a database with rows generated from its catalog, with every type and every relation. Works with
+ * any schema; the same schema gets the same rows. Needs a superuser, to defer triggers and foreign keys.
  */
 export async function fillTables(connection: pg.ClientBase): Promise<void> {
   const columns = await columnsOf(connection)

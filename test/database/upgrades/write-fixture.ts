@@ -1,7 +1,7 @@
 /**
- * `npm run upgrade-fixture -- 1.2.0` writes test/database/upgrades/1.2.0.backup: a backup of a database with the present
- * migrations and rows in every table, from which `test/database/upgrade.test.ts` upgrades to every later version. Given the
- * name of a migration instead of a version, it applies the migrations up to that one.
+ * `npm run upgrade-fixture -- 1.2.0` writes test/database/upgrades/1.2.0.backup: a backup of a database with the
+ * current migrations and rows in every table. `test/database/upgrade.test.ts` upgrades it to every later version. Given
+ * the name of a migration instead of a version, applies the migrations up to that one.
  */
 import { fileURLToPath } from 'node:url'
 import { writeArchive } from '../../../src/backup/archive.ts'

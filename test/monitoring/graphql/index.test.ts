@@ -46,7 +46,7 @@ async function organization(tier: Tier = 'FREE') {
   return { id: organization.id, key: apiKey.secret, ctx, keyOf }
 }
 
-/** Returns fields of a monitor, read with a key. */
+/** Reads fields of a monitor with a key, and returns them. */
 async function read<T = Record<string, unknown>>(key: string, id: string, fields: string): Promise<T> {
   return succeed<T>(url, key, `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`, { id })
 }
@@ -123,7 +123,7 @@ describe('a monitor', () => {
       'target acknowledged',
       { target: '192.0.2.1', acknowledged: [] },
     ],
-  ])('of %s is created, and returns its options without secrets', async (kind, options, fields, shown) => {
+  ])('of kind %s can be created, and returns its options without secrets', async (kind, options, fields, shown) => {
     const { key } = await organization()
     const input = { name: kind, serviceId: null, timeoutMs: 5000, failureThreshold: 3, [kind]: options }
     const monitor = await mutate<Record<string, unknown>>(
@@ -147,7 +147,7 @@ describe('a monitor', () => {
     expect(JSON.stringify(monitor)).not.toContain('s3cret')
   })
 
-  test('is updated, paused, resumed and deleted', async () => {
+  test('can be updated, paused, resumed and deleted', async () => {
     const { key, ctx } = await organization()
     const { id } = await createMonitor(ctx, api)
     const edit = { id, name: 'Front', agreement: 2, http: { url: 'https://b.example/', method: null } }
@@ -193,7 +193,7 @@ describe('a monitor', () => {
     expect(await create(api)).toEqual({ __typename: 'TierLimitReachedError', code: 'TIER_LIMIT_REACHED', limit: 5 })
   })
 
-  test('sends the secrets that it keeps to no other host', async () => {
+  test('never sends stored secrets to another host', async () => {
     const { key, keyOf } = await organization()
     const headers = [{ name: 'Authorization', value: 'Bearer s3cret' }]
     const { id } = await mutate<{ id: string }>(url, key, 'createMonitor', 'Monitor', {
@@ -212,14 +212,14 @@ describe('a monitor', () => {
       issues: [
         {
           path: ['http', 'headers', '0', 'value'],
-          message: 'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same',
+          message: 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same',
         },
       ],
     })
     expect(await move('https://a.example.com/other')).toMatchObject({ http: { url: 'https://a.example.com/other' } })
   })
 
-  test('of a heartbeat shows its URL to keys with scope WRITE, and a new one after a rotation', async () => {
+  test('of kind heartbeat shows its URL to keys with scope WRITE, and a new URL after a rotation', async () => {
     const { key, ctx, keyOf } = await organization()
     const { id } = await createMonitor(ctx, { name: 'Job', heartbeat: {} })
     const fields = 'options { ... on HeartbeatOptions { graceSeconds url } }'
@@ -239,7 +239,7 @@ describe('a monitor', () => {
     })
   })
 
-  test('of each kind returns its options as the type of that kind, and under the deprecated name', async () => {
+  test('of each kind returns its options as the type of its kind, and under the deprecated name', async () => {
     const { key, ctx } = await organization('PRO')
     for (const [kind, options] of Object.entries(samples)) {
       const { id } = await createMonitor(ctx, { name: kind, [kind]: options })
@@ -250,7 +250,7 @@ describe('a monitor', () => {
   })
 })
 
-/** Writes a monitor's history: DOWN for an hour yesterday from noon with an incident, UP before and since. */
+/** Writes a monitor's history: DOWN for an hour from noon yesterday, with an incident; UP before and after. */
 async function withPast(monitorId: string, incidentId?: string): Promise<void> {
   await prisma.monitorInterval.deleteMany({ where: { monitorId } })
   await prisma.monitorInterval.createMany({
@@ -281,7 +281,7 @@ async function withPast(monitorId: string, incidentId?: string): Promise<void> {
     await prisma.incidentMonitor.create({ data: { monitorId, incidentId, joinedAt: at(-DAY) } })
 }
 
-/** An organization whose monitor, of a service, was down for an hour. */
+/** Creates an organization with a service whose monitor was down for an hour. */
 async function watched(tier: Tier = 'TEAM') {
   const acme = await organization(tier)
   const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
@@ -391,7 +391,7 @@ describe('the history of a monitor', () => {
     }
   })
 
-  test('has pages of results, newest first, in either direction', async () => {
+  test('has pages of results, newest first, in both directions', async () => {
     const { key, monitorId } = await watched()
     const rows = Array.from({ length: 5 }, (_, index): Prisma.ProbeResultCreateManyInput[] => {
       const result = { monitorId, at: at(-index * MINUTE), outcome: 'UP', latencyMs: index, message: 'Fine.' } as const
@@ -430,7 +430,7 @@ describe('the history of a monitor', () => {
     expect((await page(`last: 2`)).found).toEqual(all.found.slice(-2))
   })
 
-  test('is public for services, private for monitors', async () => {
+  test('is public for services and private for monitors', async () => {
     const { serviceId, monitorId, key } = await watched()
     const fields = 'uptime { percentage downSeconds } days(n: 2) { date percentage }'
     const bars =
@@ -452,7 +452,7 @@ describe('the history of a monitor', () => {
     expect(await asked(key)).toMatchObject(shown)
   })
 
-  test('takes as many statements for a hundred monitors as for one', async () => {
+  test('needs as many statements for a hundred monitors as for one', async () => {
     const { key, id: organizationId, serviceId } = await watched()
     const query = (first: number) => `{ organization { monitors(first: ${first}) { totalCount edges { node {
       id name state effectiveIntervalSeconds http { url } service { id name } lastResult { at } regions { state }
@@ -474,11 +474,11 @@ describe('the history of a monitor', () => {
     const incident = await prisma.incident.findFirstOrThrow({ where: { organizationId } })
     for (const id of ids) await withPast(id, incident.id)
     const hundred = await statements(100)
-    // Ends every time slice as soon as it begins.
+    // Every time slice ends as soon as it starts.
     let time = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => (time += SECOND))
     const slowly = await statements(100)
-    // One more reads the organization's sizes, and background jobs may send a few.
+    // One more statement reads the organization's sizes, and background jobs may run a few.
     expect(hundred.found).toBe(100)
     expect(hundred.count).toBeLessThanOrEqual(one.count + 5)
     expect(slowly.count).toBeLessThanOrEqual(one.count + 5)
@@ -495,7 +495,7 @@ interface Page {
   }[]
 }
 
-test('the monitors of an organization can be filtered', async () => {
+test('monitors of an organization can be filtered', async () => {
   const { key, ctx, serviceId, monitorId } = await watched()
   const { id: other } = await createMonitor(ctx, { name: 'Job', heartbeat: {} })
   const found = async (filter: string) => {
@@ -528,7 +528,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
     await prisma.probeResult.create({ data: result })
     await prisma.$executeRaw`SELECT pg_notify(${RESULTS_CHANNEL}, ${monitorId})`
   }
-  /** Stores results until the subscription, which starts some time after the request, receives one. */
+  /** Stores results until the subscription receives one. The subscription starts some time after the request. */
   const first = async (subscription: Subscription, monitorId: string) => {
     let reported = false
     const next = subscription.next().finally(() => {
@@ -542,7 +542,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
     return { result: await next, second }
   }
 
-  test('arrive when they are stored, with the current monitor', async () => {
+  test('arrive when they are stored, together with the monitor', async () => {
     const { key, monitorId } = await watched()
     const checks = await subscribe(monitorId, key)
     const { result } = await first(checks, monitorId)

@@ -19,7 +19,7 @@ import { startTools } from '../probe/run.ts'
 import { seal } from '../setup.ts'
 import { watchingIn } from '../workers.ts'
 
-/** Goes down with the first failure. */
+/** Settings with which a monitor goes down at the first failure. */
 const probed = { failureThreshold: 1, intervalSeconds: 10, options: { host: 'example.com', port: 80 } }
 
 type Rule = Pick<GroupOptions, 'require' | 'count'>
@@ -44,7 +44,7 @@ describe('a group', async () => {
     return uptime?.tally
   }
 
-  /** A team with a worker and monitors A, B and so on, which go down with their first failure. */
+  /** Creates a team with a worker and monitors A, B and so on, which go down at their first failure. */
   async function team(count: number, given: Parameters<typeof watching.monitor>[1] = {}) {
     const acme = await tenant('TEAM')
     const worker = watching.worker()
@@ -57,7 +57,7 @@ describe('a group', async () => {
     const ctx = () => ({ ...acme.ctx, now, seal })
     return {
       ...{ id: acme.id, ids, ctx, events: acme.events, services: acme.services },
-      /** Advances the clock; every worker probes. */
+      /** Advances the clock, and lets every worker probe. */
       async pass(seconds: number) {
         const end = watching.time + seconds
         while (watching.time < end) {
@@ -73,7 +73,7 @@ describe('a group', async () => {
     }
   }
 
-  test('follows its members at once, opens an incident, and closes it', async () => {
+  test('follows its members at once, and opens and resolves an incident', async () => {
     const { id, ids, group, pass, services, read, eventsOf } = await team(3)
     const [serviceId = ''] = await services('Shop')
     const { id: groupId, state } = await group(ids, { require: 'AT_LEAST', count: 2 }, { serviceId })
@@ -111,7 +111,7 @@ describe('a group', async () => {
     expect((await tallyOf(groupId))?.down).toBe(Number(up.stateSince) - Number(down.stateSince))
   })
 
-  test('of groups follows all of them in the same change', async () => {
+  test('of groups follows them in the same change', async () => {
     const { ids, group, pass, read, events } = await team(3)
     const [a = '', b = '', c = ''] = ids
     const inner = await group([a, b], { require: 'ANY' })
@@ -128,7 +128,7 @@ describe('a group', async () => {
     expect(changed.slice(-2)).toEqual([inner.id, outer.id])
   })
 
-  test('is unknown while a deciding member is, and counts that time as unknown', async () => {
+  test('is unknown while a deciding member is unknown, and counts that time as unknown', async () => {
     const { ids, group, pass, read, eventsOf } = await team(2)
     const [a = '', b = ''] = ids
     const both = await group(ids)
@@ -147,7 +147,7 @@ describe('a group', async () => {
     expect(await eventsOf(both.id)).toEqual(expect.arrayContaining(['MONITOR_UNKNOWN', 'MONITOR_KNOWN']))
     finds.set(b, 'DOWN').set(a, 'UNKNOWN')
     await pass(150)
-    // The group is down, whatever the other is.
+    // The group is down, regardless of the other member.
     expect(await read(both.id)).toMatchObject({ state: 'DOWN', unknownSince: null })
   })
 
@@ -170,7 +170,7 @@ describe('a group', async () => {
     expect((await read(id)).state).toBe('UP')
   })
 
-  test('does not follow its members while it is paused, and does so at once when it is resumed', async () => {
+  test('does not follow its members while it is paused, but follows them as soon as it is resumed', async () => {
     const { ctx, ids, group, pass, read } = await team(1)
     const [a = ''] = ids
     const { id } = await group(ids)
@@ -199,7 +199,7 @@ describe('a group', async () => {
     expect(await updateMonitor(ctx(), { id, name: 'Empty' })).toMatchObject({ name: 'Empty', state: 'PENDING' })
   })
 
-  test('has the state of its new members once they are replaced', async () => {
+  test('has the state of its new members after they are replaced', async () => {
     const { ctx, ids, group, pass, read } = await team(2)
     const [a = '', b = ''] = ids
     const { id } = await group([a])
@@ -216,7 +216,7 @@ describe('a group', async () => {
     expect((await read(id)).version).toBe(3)
   })
 
-  test('can depend on other monitors, and they on it', async () => {
+  test('can depend on other monitors, and other monitors can depend on it', async () => {
     const { ids, ctx, group, pass, read } = await team(3)
     const [a = '', b = '', router = ''] = ids
     const { id } = await group([a, b], { require: 'ANY' }, { dependsOnIds: [router] })
@@ -238,7 +238,7 @@ describe('a group', async () => {
     await updateMonitor(ctx(), { id: router, dependsOnIds: [id] })
     await prisma.monitor.update({ where: { id: a }, data: { intervalSeconds: 3600 } })
     await prisma.watch.updateMany({ where: { monitorId: a }, data: { dueAt: at(watching.time + 3000) } })
-    // The member that failed first has not been probed yet, so the other one waits.
+    // The member that failed first has not been probed yet, so the dependent monitor waits.
     finds.set(router, 'DOWN').set(a, 'DOWN').set(b, 'DOWN')
     await pass(60)
     expect(await read(id)).toMatchObject({ state: 'DOWN' })
@@ -264,7 +264,7 @@ describe('a group', async () => {
     expect((await tallyOf(groupId))?.down).toBe(0)
   })
 
-  test('closes days, and reopens those in which its state changes later', async () => {
+  test('closes days, and reopens days whose state changes later', async () => {
     const { ids, group, pass } = await team(1)
     const { id } = await group(ids)
     await pass(20)
@@ -272,7 +272,7 @@ describe('a group', async () => {
     await closeDays(system)
     expect(await prisma.uptimeDay.count({ where: { subjectId: id } })).toBe(2)
     await reconcileStaleness(system)
-    // No worker has probed for two days, so the state is unknown from then on.
+    // No worker has probed for two days, so the state is unknown for that time.
     const [day] = await prisma.uptimeDay.findMany({ where: { subjectId: id }, orderBy: { day: 'asc' } })
     expect(day).toBeUndefined()
     await closeDays(system)
@@ -280,7 +280,7 @@ describe('a group', async () => {
     expect(days.map(({ unknown }) => unknown > 11 * 60 * MINUTE)).toEqual([true, true])
   })
 
-  test('has no probe to test', async () => {
+  test('has no probe, so it cannot be tested', async () => {
     const { ctx, ids, group } = await team(1)
     const { id } = await group(ids)
     const { tools } = await startTools()
@@ -291,7 +291,7 @@ describe('a group', async () => {
     })
   })
 
-  test('contains up to 100 monitors of its organization, and never itself', async () => {
+  test('contains up to 100 monitors of its organization, but never itself', async () => {
     const { ctx, ids, group, id: organizationId } = await team(1)
     const [a = ''] = ids
     const own = ctx()
@@ -346,7 +346,7 @@ describe('a group', async () => {
 
     type Team = Awaited<ReturnType<typeof team>>
 
-    /** Lets a member fail or recover; sometimes pauses one, and resumes all. */
+    /** Lets a random member fail or recover; sometimes pauses one, or resumes all. */
     async function disturb({ ids, ctx, pass }: Team, step: number, random: () => number) {
       const outcomes: readonly ProbeOutcome[] = ['UP', 'UP', 'DEGRADED', 'DOWN']
       const id = ids[Math.floor(random() * ids.length)] ?? ''
@@ -381,7 +381,7 @@ describe('a group', async () => {
 
     const naiveStates = (states: readonly MonitorState[]) => ways.map((rule) => naive(states, rule))
 
-    /** Returns the seconds in which a recorded state of a group differs from the one that its members imply. */
+    /** Returns the seconds in which the recorded state of a group differs from the state that its members imply. */
     async function wrongSeconds(ids: readonly string[], groupIds: readonly string[], begun: number) {
       const stateAt = await statesByTime()
       const seconds = Array.from({ length: watching.time - begun - 1 }, (_, index) => begun + 1 + index)
@@ -393,7 +393,7 @@ describe('a group', async () => {
       })
     }
 
-    test.each([1, 2])('has the history that follows from its members: seed %i', async (seed) => {
+    test.each([1, 2])('has the history that its members imply: seed %i', async (seed) => {
       const acme = await team(4)
       const { ids, group, pass } = acme
       await pass(20)
@@ -407,7 +407,7 @@ describe('a group', async () => {
   })
 })
 
-/** Mulberry32. */
+/** Returns a random number generator (Mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {

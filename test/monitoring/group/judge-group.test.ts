@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
 import type { MonitorState } from '../../../src/generated/prisma/enums.ts'
 import { type GroupOptions, group as rules } from '../../../src/monitoring/group/group.ts'
+import { groupCause, unknownGroupReason } from '../../../src/monitoring/group/group-cause.ts'
 import { leavesOf, levelsAbove } from '../../../src/monitoring/group/group-graph.ts'
-import { groupCause, unknownGroupReason } from '../../../src/monitoring/group/group-words.ts'
 import { type GroupVerdict, judgeGroup, type Member } from '../../../src/monitoring/group/judge-group.ts'
 import { noon } from '../../support/context.ts'
 import { runs } from '../../support/runs.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
 
-/** The possible conditions of a member; UNKNOWN: UP, and unknown since. */
+/** The possible conditions of a member. UNKNOWN: it was UP before it became unknown. */
 const conditions = ['UP', 'DEGRADED', 'DOWN', 'UNKNOWN', 'PENDING', 'PAUSED'] as const
 type Condition = (typeof conditions)[number]
 
@@ -26,7 +26,7 @@ const member = (condition: Condition, since = 0, name = 'A'): Member => ({
 
 const standing = { state: 'UP' as MonitorState, stateSince: at(-50), unknownSince: null, earliest: at(-90) }
 
-/** A reference: tries all states that members with an open state may have. */
+/** A reference implementation: tries all states that members with an open state may have. */
 function reference(all: readonly Condition[], { require, count = 1 }: Pick<GroupOptions, 'require' | 'count'>): string {
   const active = all.filter((each) => each !== 'PAUSED')
   if (active.length === 0) return 'EMPTY'
@@ -46,7 +46,7 @@ function reference(all: readonly Condition[], { require, count = 1 }: Pick<Group
   return active.includes('UNKNOWN') ? 'UNKNOWN' : 'PENDING'
 }
 
-/** All lists of up to `length` conditions. */
+/** Returns all lists of up to `length` conditions. */
 function lists(length: number): Condition[][] {
   if (length === 0) return [[]]
   return [[], ...lists(length - 1).flatMap((list) => conditions.map((each) => [each, ...list]))]
@@ -54,7 +54,7 @@ function lists(length: number): Condition[][] {
 
 const outcomeOf = (verdict: GroupVerdict) => (verdict.kind === 'KNOWN' ? verdict.state : verdict.kind)
 
-/** Changes a member. If it becomes unknown, it keeps its state, which began earlier. */
+/** Returns a member after a change. If it becomes unknown, it keeps its state, which started earlier. */
 function changed(before: Member, to: Condition, seconds: number): Member {
   const { name, state } = before
   if (to !== 'UNKNOWN') return member(to, seconds, name)
@@ -62,7 +62,7 @@ function changed(before: Member, to: Condition, seconds: number): Member {
   return { ...(isKnown ? before : member('UP', seconds, name)), unknownSince: at(seconds) }
 }
 
-/** Applies a verdict to the group; a new state begins at the given time. */
+/** Applies a verdict to the group. A new state starts at the given time. */
 function began<G extends { readonly state: MonitorState; readonly stateSince: Date }>(
   group: G,
   { state, since }: { readonly state: MonitorState; readonly since: Date },
@@ -74,7 +74,7 @@ function began<G extends { readonly state: MonitorState; readonly stateSince: Da
 
 describe('the state of a group', () => {
   test.each([
-    // The members, and the state with ALL, AT_LEAST 2 and ANY.
+    // The members, and the state of the group with ALL, AT_LEAST 2 and ANY.
     ['UP UP UP', 'UP', 'UP', 'UP'],
     ['UP UP DOWN', 'DOWN', 'UP', 'UP'],
     ['UP DOWN DOWN', 'DOWN', 'DOWN', 'UP'],
@@ -114,7 +114,7 @@ describe('the state of a group', () => {
     expect(ways.map((rule) => reference(members, rule))).toEqual(expected)
   })
 
-  test('equals the result of trying every state of its unknown members', () => {
+  test('equals the reference, which tries every state of unknown members', () => {
     const wrong: string[] = []
     for (const list of lists(4)) {
       const rulesOf = [1, 2, 3, 4, 5].map((count) => ({ require: 'AT_LEAST', count }) as const)
@@ -140,24 +140,24 @@ describe('the state of a group', () => {
   test.each([
     ['the first failure that decides', [member('DOWN', -30), member('DOWN', -10)], 'ALL', {}, -30],
     ['the last failure that decides', [member('DOWN', -30), member('DOWN', -10)], 'ANY', {}, -10],
-    ['a failure found late', [member('DOWN', -70), member('UP', -99)], 'ALL', {}, -70],
+    ['a failure that is found late', [member('DOWN', -70), member('UP', -99)], 'ALL', {}, -70],
     ['a failure before the group began', [member('DOWN', -500), member('UP', -99)], 'ALL', {}, -90],
     ['a recovery', [member('UP', -20), member('UP', -99)], 'ALL', { state: 'DOWN' }, -20],
     ['a recovery before the outage', [member('UP', -70), member('UP', -99)], 'ALL', { state: 'DOWN' }, -50],
     ['a pause that made a failure decide', [member('DOWN', -70), member('PAUSED', -40)], 'ANY', {}, -40],
-    ['a time in the future, as after a clock was set back', [member('DOWN', 60)], 'ALL', {}, 0],
+    ['a time in the future, after the clock was set back', [member('DOWN', 60)], 'ALL', {}, 0],
     ['an unknown member', [member('UNKNOWN', -40), member('UP', -99)], 'ALL', {}, -40],
     ['an unknown member that decides later', [member('UNKNOWN', -40), member('DOWN', -20)], 'ANY', {}, -20],
     ['the second of two unknown members', [member('UNKNOWN', -40), member('UNKNOWN', -10)], 'ANY', {}, -10],
     ['an unknown member before the group’s state', [member('UNKNOWN', -80)], 'ALL', {}, -50],
     ['the pause of the last member', [member('PAUSED', -40), member('PAUSED', -20)], 'ALL', {}, -20],
     ['the deletion of the last member', [], 'ALL', {}, 0],
-    ['a state that stays', [member('UP', -10)], 'ALL', {}, -50],
+    ['an unchanged state', [member('UP', -10)], 'ALL', {}, -50],
   ] as const)('begins with %s', (_name, members, require, given, expected) => {
     expect(judged(members, { require }, given)).toBe(expected)
   })
 
-  test('equals a naive reference at every moment of random histories, and begins at the same time', () => {
+  test('equals a naive reference at every moment of random histories, and starts at the same time', () => {
     const change = fc.record({ who: fc.nat(), to: fc.constantFrom(...conditions) })
     const rule = fc.oneof(
       fc.constantFrom({ require: 'ALL' as const }, { require: 'ANY' as const }),
@@ -177,7 +177,7 @@ describe('the state of a group', () => {
           members[place] = changed(before, to, seconds)
           const verdict = judgeGroup(members, given, group, at(seconds))
           expect(outcomeOf(verdict)).toBe(reference(now, given))
-          // A new state begins with the change that led to it; an unchanged state keeps its start.
+          // A new state starts at the change that caused it; an unchanged state keeps its start.
           if (verdict.kind === 'KNOWN') group = began(group, verdict, at(seconds))
         }
       }),
@@ -185,7 +185,7 @@ describe('the state of a group', () => {
     )
   })
 
-  test('is known again once the deciding members are known', () => {
+  test('is known again when the deciding members are known', () => {
     const again = (knownSince: number, condition: Condition = 'UP') => ({
       ...member(condition, -99),
       knownSince: at(knownSince),
@@ -223,7 +223,7 @@ describe('the message of a group', () => {
     expect(unknownGroupReason(named('PAUSED'))).toBe('None of its monitors is active.')
   })
 
-  test('stays short', () => {
+  test('is short, even with many members', () => {
     const long = Array.from({ length: 9 }, () => ({ ...member('DOWN'), name: 'x'.repeat(100) }))
     expect(groupCause(long, { require: 'ANY' }, 'DOWN').length).toBeLessThanOrEqual(500)
   })
@@ -272,7 +272,7 @@ describe('groups in groups', () => {
     expect(leavesOf(groups, 'other')).toEqual(['c'])
   })
 
-  test('stop at a cycle in the database', () => {
+  test('do not loop on a cycle in the database', () => {
     const cycle = [
       { id: 'one', monitorIds: ['two'] },
       { id: 'two', monitorIds: ['one', 'a'] },

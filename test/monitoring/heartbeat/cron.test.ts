@@ -48,7 +48,7 @@ describe('a schedule', () => {
     ['Europe/Berlin', '2026-10-24T22:00'],
     ['America/New_York', '2026-03-08T04:00'],
     ['America/New_York', '2026-11-01T03:00'],
-  ])('with minutes continues in %s when clocks change after %s', (zone, after) => {
+  ])('by the minute continues in %s when clocks change after %s', (zone, after) => {
     const begun = Date.parse(`${after}:00Z`)
     const expected = Array.from({ length: 24 }, (_, index) =>
       new Date(begun + (index + 1) * 30 * MINUTE).toISOString().slice(0, 16),
@@ -56,7 +56,7 @@ describe('a schedule', () => {
     expect(dates('*/30 * * * *', zone, after, 24)).toEqual(expected)
   })
 
-  test('counts a time that clocks show twice only once, even after the second time', () => {
+  test('counts a time that clocks show twice only once, even after the second occurrence', () => {
     const schedule = { expression: '30 1 * * *', timeZone: 'America/New_York' }
     for (const after of ['05:30', '06:10', '06:45'])
       expect(nextRun(schedule, new Date(`2026-11-01T${after}:00Z`))).toEqual(new Date('2026-11-02T06:30:00Z'))
@@ -78,14 +78,14 @@ describe('a schedule', () => {
     '* * * * * * 2026',
     '0 0 31 2 *',
     '0 0 29 2 *',
-  ])('cannot be "%s"', (expression) => expect(cronProblem(expression)).not.toBeNull())
+  ])('rejects "%s"', (expression) => expect(cronProblem(expression)).not.toBeNull())
 
-  test('is read with its time zone, and errors name its field', () => {
+  test('is validated together with its time zone, and errors name its field', () => {
     const read = (heartbeat: object) => () => readOptions({ config }, { heartbeat })
     expect(read({ schedule: ' 0 3 * * * ', timeZone: 'Asia/Tokyo' })().options).toMatchObject({ schedule: '0 3 * * *' })
     expect(read({ schedule: '61 * * * *' })).toThrow('heartbeat.schedule: must be a cron expression')
     expect(read({ schedule: '@daily', timeZone: 'Mars/Base' })).toThrow('heartbeat.timeZone')
-    expect(read({ timeZone: 'Asia/Tokyo' })).toThrow('heartbeat.timeZone: must come with a schedule')
+    expect(read({ timeZone: 'Asia/Tokyo' })).toThrow('heartbeat.timeZone: must be given with a schedule')
     expect(read({ schedule: `0 ${'0,'.repeat(100)}0 * * *` })).toThrow('heartbeat.schedule')
   })
 })

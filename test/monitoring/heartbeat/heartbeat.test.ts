@@ -30,7 +30,7 @@ interface Job {
   readonly token: string
 }
 
-/** Creates a monitor of a job that reports every five minutes, with a grace period of one minute. */
+/** Creates a monitor for a job that reports every five minutes, with a grace period of one minute. */
 async function newJob(options: object = {}): Promise<Job> {
   const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
   const own = await mutate<{ id: string; heartbeat: { url: string } }>(
@@ -68,12 +68,12 @@ async function found({ id }: Job) {
   return { state, stateSince, due: regions[0]?.nextProbeAt, results: results.edges.map(({ node }) => node) }
 }
 
-/** Returns the time so many seconds ahead. */
+/** Returns the time that is this many seconds ahead. */
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()
 
 describe('a job that calls its URL', () => {
   test.each(['GET', 'POST', 'PUT', 'HEAD'])(
-    'by %s is up, and late when interval and grace have passed',
+    'with %s is up, and late after its interval and grace period',
     async (method) => {
       const job = await newJob()
       expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
@@ -101,7 +101,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: outcome, due: inSeconds(360), results: [{ outcome, message }] })
   })
 
-  test('can send text, whose first line is stored for its organization only', async () => {
+  test('can send text, and only its organization sees the first line', async () => {
     const job = await newJob()
     const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
     await call(`${job.token}/fail`, { method: 'POST', body: long })
@@ -110,13 +110,13 @@ describe('a job that calls its URL', () => {
     expect(results).toMatchObject([{ message: 'The job reported failure.', detail: { output: output.slice(0, 200) } }])
   })
 
-  test('can send all of its output, however long', async () => {
+  test('can send output of any length', async () => {
     const job = await newJob()
     expect((await call(job.token, { method: 'POST', body: `Done\n${'x'.repeat(2_000_000)}` })).status).toBe(200)
     await expectSoon(job, { state: 'UP', results: [{ detail: { output: 'Done' } }] })
   })
 
-  test('with /start has its duration measured, but has not succeeded yet', async () => {
+  test('with /start has not succeeded yet, but its duration is measured', async () => {
     const job = await newJob()
     expect((await call(`${job.token}/start`)).status).toBe(200)
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
@@ -128,7 +128,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { results: [{ latencyMs: null }, { latencyMs: 90_000 }] })
   })
 
-  test('with a schedule is late after its next date in its time zone and the grace period', async () => {
+  test('with a schedule is late after its next date (in its time zone) and the grace period', async () => {
     // Noon is 21:00 in Tokyo.
     const job = await newJob({ schedule: '30 21 * * *', timeZone: 'Asia/Tokyo' })
     now = noon
@@ -139,7 +139,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { due: '2026-11-21T12:31:00.000Z' })
   })
 
-  test('with a run limit is late when a run takes too long, and during the run not by its schedule', async () => {
+  test('with a time limit is late when a run takes too long; its schedule does not apply during a run', async () => {
     const job = await newJob({ maxRunSeconds: 3600 })
     await call(`${job.token}/start`)
     expect(await found(job)).toMatchObject({ state: 'PENDING', due: inSeconds(3600) })
@@ -154,7 +154,7 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: 'DOWN', due: inSeconds(360), results: [{ outcome: 'DOWN', latencyMs: MINUTE }, {}] })
   })
 
-  test('twice within a second counts once, unless the signals differ', async () => {
+  test('twice within a second is counted once, unless the signals differ', async () => {
     const job = await newJob()
     for (let count = 0; count < 3; count += 1) expect((await call(job.token)).status).toBe(200)
     pass(400)
@@ -165,14 +165,14 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { results: [{ outcome: 'DOWN' }, { outcome: 'DOWN' }, { outcome: 'UP' }] })
   })
 
-  test('many times at once counts once per different signal', async () => {
+  test('many times at once is counted once per signal', async () => {
     const job = await newJob()
     const all = await Promise.all(Array.from({ length: 20 }, () => call(job.token)))
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
     expect(await found(job)).toMatchObject({ state: 'UP', due: inSeconds(360) })
   })
 
-  test('gets an answer while its monitor is paused, but changes nothing', async () => {
+  test('gets a response while its monitor is paused, but changes nothing', async () => {
     const job = await newJob()
     const paused = 'mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { state } } }'
     await succeed(address, key, paused, { id: job.id })
@@ -195,7 +195,7 @@ describe('an invalid URL', () => {
     expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
   })
 
-  test('is one whose token was rotated', async () => {
+  test('includes a URL whose token was rotated', async () => {
     const job = await newJob()
     const rotate = 'mutation ($id: ID!) { rotateHeartbeatToken(id: $id) { ... on Monitor { heartbeat { url } } } }'
     const { heartbeat } = await succeed<{ heartbeat: { url: string } }>(address, key, rotate, {
@@ -211,13 +211,13 @@ describe('an invalid URL', () => {
   })
 })
 
-test('an invalid API key does not matter', async () => {
+test('heartbeats ignore an invalid API key', async () => {
   const job = await newJob()
   expect((await call(job.token, { headers: { authorization: 'Bearer ac_nothing' } })).status).toBe(200)
   expect((await post(address, { query: '{ organization { id } }', key })).errors).toBeUndefined()
 })
 
-/** Waits until recorded results are reconciled, which happens after the response. */
+/** Waits until recorded results are reconciled. This happens after the response. */
 async function expectSoon(job: Job, expected: object): Promise<void> {
   await expect.poll(() => found(job)).toMatchObject(expected)
 }
@@ -230,7 +230,7 @@ describe('a missed heartbeat', () => {
   })
   const success = noon.getTime() - 360_000
 
-  test('is DOWN since its last success', () => {
+  test('is DOWN from its last success', () => {
     expect(missedHeartbeat(memory(['UP', success]), noon, noon)).toMatchObject({
       outcome: 'DOWN',
       message: 'No successful heartbeat since 2026-11-20 11:54:00 UTC.',
@@ -243,7 +243,7 @@ describe('a missed heartbeat', () => {
     expect(missedHeartbeat(memory(), noon, noon).message).toBe('No heartbeat.')
   })
 
-  test('is DOWN when its run takes too long, but not when the worker is late', () => {
+  test('is DOWN when the run takes too long, but not when the worker is late', () => {
     const running = { ...memory(['UP', success]), startedAt: new Date(noon.getTime() - 3_600_000) }
     const message = 'The job started at 2026-11-20 11:00:00 UTC and has not ended within 1 hour.'
     expect(missedHeartbeat(running, noon, noon)).toMatchObject({ outcome: 'DOWN', message })
@@ -255,7 +255,7 @@ describe('a missed heartbeat', () => {
     expect(missedHeartbeat(memory(['UP', success]), noon, late)).toMatchObject({ outcome: 'UNKNOWN' })
   })
 
-  test('never claims more than is known, whatever the clock does', () => {
+  test('never reports more than is known, even when the clock jumps', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e9, max: 1e9 }), (late) => {
         const { outcome } = missedHeartbeat(memory(['UP', success]), noon, new Date(noon.getTime() + late))

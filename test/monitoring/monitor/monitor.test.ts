@@ -34,7 +34,7 @@ const intervalsOf = async ({ id }: Monitor) =>
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const http = { name: 'API', http: samples.http }
 
-/** Sets the state of a monitor from noon on, as if probes had found it so. */
+/** Sets the state of a monitor from noon on, as probes would. */
 async function find(monitor: Monitor, state: 'UP' | 'DOWN', { ctx }: Tenant): Promise<void> {
   await change(testContext(prisma), monitor.organizationId, async (tx) => {
     await enterState(tx, monitor, state, noon, 'Refused.')
@@ -88,7 +88,7 @@ describe('a new monitor', () => {
     expect(openOptions(seal, monitor).options).toMatchObject(samples[key])
   })
 
-  test('that is a heartbeat waits for the first report, then counts missed ones', async () => {
+  test('of kind heartbeat waits for the first heartbeat, and detects missed ones after it', async () => {
     const given = {
       name: 'Backup',
       heartbeat: {},
@@ -103,7 +103,7 @@ describe('a new monitor', () => {
     expect(JSON.stringify(monitor)).not.toContain(heartbeatToken(seal, monitor))
   })
 
-  test('keeps secrets sealed', async () => {
+  test('stores secrets encrypted', async () => {
     const secret = 'Bearer s3cret-of-acme'
     const headers = [{ name: 'Authorization', value: secret }]
     const options = { ...samples.http, method: 'POST', headers, body: 'b0dy-of-acme' }
@@ -141,7 +141,7 @@ describe('a new monitor', () => {
     expect(await acme.news()).toEqual([])
   })
 
-  test('respects the minimum interval of the tier and its own interval as maximum timeout', async () => {
+  test('must not have an interval below the minimum of the tier, or a timeout above its interval', async () => {
     const acme = await tenant('TEAM')
     const often = { ...http, intervalSeconds: 10 }
     expect(await createMonitor(sealing(acme), often)).toMatchObject({ intervalSeconds: 10, timeoutMs: 10_000 })
@@ -153,7 +153,7 @@ describe('a new monitor', () => {
     )
   })
 
-  test('is refused over the limit of the tier, even when many are created at once', async () => {
+  test('is refused above the limit of the tier, even when many are created at once', async () => {
     const acme = await tenant()
     const { done, refused } = await together(Array.from({ length: 8 }, () => createMonitor(sealing(acme), http)))
     expect(done).toHaveLength(5)
@@ -180,7 +180,7 @@ describe('a new monitor', () => {
 })
 
 describe('an edit', () => {
-  test('changes only the given fields, keeps earlier results and discards running probes', async () => {
+  test('changes only the given fields, keeps earlier results and discards the results of running probes', async () => {
     const acme = await tenant()
     const monitor = await createMonitor(sealing(acme), http)
     await find(monitor, 'UP', acme)
@@ -214,7 +214,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('keeps the kind, and secrets that are null', async () => {
+  test('keeps the kind, and keeps secrets that are null', async () => {
     const acme = await tenant()
     const headers = [{ name: 'X-Token', value: 'one' }]
     const { id } = await createMonitor(sealing(acme), { name: 'API', http: { ...samples.http, headers } })
@@ -275,7 +275,7 @@ describe('an edit', () => {
     ])
   })
 
-  test('is refused for another version, invalid input or an unknown monitor', async () => {
+  test('is refused with an old version, invalid input or an unknown monitor', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     const other = await tenant()
@@ -325,23 +325,26 @@ describe('a deletion', () => {
     })
   })
 
-  test.skipIf(serverUrl === undefined)('waits for a result that is being stored, and blocks no others', async () => {
-    const acme = await tenant()
-    const { id } = await createMonitor(sealing(acme), http)
-    const resultWriter = await pool.connect()
-    try {
-      await resultWriter.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
-      const deleted = deleteMonitor(acme.ctx, id)
-      const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
+  test.skipIf(serverUrl === undefined)(
+    'waits for a result that is being stored, and does not block others',
+    async () => {
+      const acme = await tenant()
+      const { id } = await createMonitor(sealing(acme), http)
+      const resultWriter = await pool.connect()
+      try {
+        await resultWriter.query(`BEGIN; UPDATE "Watch" SET "lastMessage" = 'stored' WHERE "monitorId" = '${id}'`)
+        const deleted = deleteMonitor(acme.ctx, id)
+        const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await expect.poll(async () => (await pool.query(waiting)).rows[0].count, { interval: 20 }).toBe(1)
-      await resultWriter.query('SET LOCAL lock_timeout = 100')
-      await resultWriter.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
-      expect(await deleted).toMatchObject({ id })
-    } finally {
-      resultWriter.release(true)
-    }
-  })
+        await expect.poll(async () => (await pool.query(waiting)).rows[0].count, { interval: 20 }).toBe(1)
+        await resultWriter.query('SET LOCAL lock_timeout = 100')
+        await resultWriter.query(`INSERT INTO "MonitorGap" VALUES ('${id}', now(), now() + interval '1 s'); COMMIT`)
+        expect(await deleted).toMatchObject({ id })
+      } finally {
+        resultWriter.release(true)
+      }
+    },
+  )
 
   test('requires a key of its organization with scope WRITE', async () => {
     const acme = await tenant()
@@ -353,7 +356,7 @@ describe('a deletion', () => {
 })
 
 describe('a heartbeat’s token', () => {
-  test('is replaced by a new one, which is not stored in plain text', async () => {
+  test('can be replaced by a new token, which is not stored in plain text', async () => {
     const acme = await tenant()
     const before = await createMonitor(sealing(acme), { name: 'Job', heartbeat: {} })
     const rotated = await rotateHeartbeatToken(sealing(acme), before.id)

@@ -12,7 +12,7 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 await prisma.region.create({ data: { name: 'east', lastSeenAt: noon } })
 
-test('monitors created together equal those created one by one, and are refused one by one', async () => {
+test('monitors that are created together equal monitors that are created one by one, and each can be refused', async () => {
   const acme = await tenant()
   const [serviceId] = await acme.services('API')
   const alone = await createMonitor(sealing(acme), { name: 'Alone', http: samples.http, serviceId })
@@ -46,7 +46,7 @@ test('monitors created together equal those created one by one, and are refused 
   expect((await acme.news()).filter((news) => news.startsWith('MONITOR_CREATED'))).toHaveLength(5)
 })
 
-test('the limit of new ports counts monitors created together', async () => {
+test('the limit of new ports applies to monitors that are created together', async () => {
   const acme = await tenant('TEAM')
   const { perHost } = portsPerDay.TEAM
   const onPort = (port: number) => ({ name: `Port ${port}`, tcp: { host: 'ports.example.com', port } })

@@ -30,10 +30,10 @@ function issues(work: () => unknown): Record<string, string> {
     expect(error.code).toBe('INVALID_INPUT')
     return Object.fromEntries(error.issues.map(({ path, message }: Issue) => [path.join('.'), message]))
   }
-  throw new Error('Nothing was wrong')
+  throw new Error('The input was accepted.')
 }
 
-/** A row as it comes back from the database. */
+/** Returns a row as the database returns it. */
 function stored(configuration: Configuration, id = 'mon_1'): Pick<Monitor, 'id' | 'kind' | 'options'> {
   const options = JSON.parse(JSON.stringify(sealOptions(seal, id, configuration)))
   return { id, kind: configuration.kind, options }
@@ -49,13 +49,16 @@ const examples: Readonly<Record<string, OptionsInput>> = {
 }
 
 describe('an input', () => {
-  test.each(Object.entries(examples))('of kind %s is read, stored, opened and read again', (kind, input) => {
-    const read = readOptions(closed, input)
-    expect(read.kind).toBe(kind)
-    expect(openOptions(seal, stored(read))).toEqual(read)
-    const again = { [Object.keys(input)[0] ?? '']: read.options }
-    expect(readOptions(closed, again)).toEqual(read)
-  })
+  test.each(Object.entries(examples))(
+    'of kind %s can be validated, stored, decrypted and validated again',
+    (kind, input) => {
+      const read = readOptions(closed, input)
+      expect(read.kind).toBe(kind)
+      expect(openOptions(seal, stored(read))).toEqual(read)
+      const again = { [Object.keys(input)[0] ?? '']: read.options }
+      expect(readOptions(closed, again)).toEqual(read)
+    },
+  )
 
   test('has defaults for fields that are null or absent', () => {
     const { options } = readOptions(closed, { http: { url, method: null, body: undefined, keyword: null }, tcp: null })
@@ -68,13 +71,13 @@ describe('an input', () => {
     [{}, ''],
     [{ http: null }, ''],
     [{ http: { url }, ping: { host: 'example.com' } }, 'ping'],
-  ])('must have exactly one kind, unlike %j', (input, path) => {
+  ])('must have exactly one kind, so %j is refused', (input, path) => {
     const message =
       'exactly one of http, tcp, dns, ping, heartbeat, blacklist, group, ssh, redis, postgresql, mysql, mqtt, websocket, grpc, domain, udp, mongodb must be given'
     expect(issues(() => readOptions(closed, input))).toEqual({ [path]: message })
   })
 
-  test('is refused with the path of every issue', () => {
+  test('is refused with the paths of all issues', () => {
     const http = {
       url: 'ftp://x',
       headers: [
@@ -110,7 +113,7 @@ describe('a target that only our own network can reach', () => {
     expect(readOptions(open, input).kind).toBeDefined()
   })
 
-  test('is refused if it is cloud metadata, whatever the settings', () => {
+  test('is refused if it is a cloud metadata address, regardless of the settings', () => {
     const input = { http: { url: 'http://169.254.169.254/latest/meta-data/' } }
     expect(Object.keys(issues(() => readOptions(open, input)))).toEqual(['http.url'])
   })
@@ -119,12 +122,15 @@ describe('a target that only our own network can reach', () => {
 describe('a secret', () => {
   const read = readOptions(closed, examples['HTTP'] ?? {})
 
-  test.each(['HTTP', 'TCP'])('of kind %s is stored sealed, and opens only for its own monitor', (kind) => {
-    const row = stored(readOptions(closed, examples[kind] ?? {}))
-    expect(JSON.stringify(row)).not.toContain('s3cret')
-    expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
-    expect(() => openOptions(createSecretBox(Buffer.alloc(32, 8)), row)).toThrow()
-  })
+  test.each(['HTTP', 'TCP'])(
+    'of kind %s is stored encrypted, and can be decrypted only for its own monitor',
+    (kind) => {
+      const row = stored(readOptions(closed, examples[kind] ?? {}))
+      expect(JSON.stringify(row)).not.toContain('s3cret')
+      expect(() => openOptions(seal, { ...row, id: 'mon_2' })).toThrow()
+      expect(() => openOptions(createSecretBox(Buffer.alloc(32, 8)), row)).toThrow()
+    },
+  )
 
   test('cannot replace another secret', () => {
     const row = stored(read)
@@ -147,7 +153,7 @@ describe('a secret', () => {
     expect(silent.options).toMatchObject({ hasSend: false })
   })
 
-  test('does not break reading a monitor with the longest header', () => {
+  test('can be as long as the longest header', () => {
     const headers = [{ name: 'X-Long', value: 'x'.repeat(4096) }]
     expect(redactOptions(stored(readOptions(closed, { http: { url, headers } }))).kind).toBe('HTTP')
   })
@@ -171,7 +177,7 @@ describe('a change', () => {
     expect(changed({ url: 'https://example.net/' })).toEqual(options)
   })
 
-  test('keeps the secrets that are null, for each header its own', () => {
+  test('keeps secrets that are null, including each header that is null', () => {
     const kept = [
       { name: 'x-key', value: null },
       { name: 'X-Key', value: null },
@@ -187,7 +193,7 @@ describe('a change', () => {
     })
   })
 
-  test('keeps the text to send over TCP when it is null, and drops it when it is absent', () => {
+  test('keeps the text to send over TCP if it is null, and removes it if it is absent', () => {
     const sending = readOptions(closed, examples['TCP'] ?? {})
     const host = { host: 'mail.example.com', port: 993, tls: true }
     const to = (tcp: object) => changeOptions(closed, { tcp: { ...host, ...tcp } }, sending).options
@@ -197,7 +203,7 @@ describe('a change', () => {
     expect(issues(() => to({ port: 25, send: null }))).toHaveProperty(['tcp.send'])
   })
 
-  const again = 'must be given again: a secret is kept only while the scheme, host, port and proxy stay the same'
+  const again = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
 
   test.each([
     'https://evil.example.net/health',
@@ -205,7 +211,7 @@ describe('a change', () => {
     'https://www.example.com:8443/health',
     'http://www.example.com/health',
     'https://8.8.8.8/health',
-  ])('to %s keeps no secret of HTTP', (elsewhere) => {
+  ])('to %s removes the secrets of HTTP', (elsewhere) => {
     const [, ...others] = headers.map(({ name }) => ({ name, value: null }))
     const http = { url: elsewhere, method: 'POST', headers: [headers[0], ...others], body: null }
     expect(issues(() => changed(http))).toEqual({
@@ -218,20 +224,25 @@ describe('a change', () => {
   })
 
   test.each(['https://WWW.example.com:443/other?path', 'https://www.example.com/'])(
-    'to %s, which the same ones serve, keeps secrets',
+    'to %s, which has the same origin, keeps secrets',
     (same) => {
       expect(changed({ url: same, method: 'POST', body: null })).toMatchObject({ body: 's3cret' })
     },
   )
 
-  test.each([{ host: 'evil.example.net' }, { port: 144 }, { tls: true }])('to %j keeps no secret of TCP', (other) => {
-    const tcp = { host: 'mail.example.com', port: 143, ...other }
-    const sending = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143, send: 's3cret' } })
-    expect(issues(() => changeOptions(closed, { tcp: { ...tcp, send: null } }, sending))).toEqual({ 'tcp.send': again })
-    expect(changeOptions(closed, { tcp }, sending).options).not.toHaveProperty('send')
-    const silent = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143 } })
-    expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
-  })
+  test.each([{ host: 'evil.example.net' }, { port: 144 }, { tls: true }])(
+    'to %j removes the secrets of TCP',
+    (other) => {
+      const tcp = { host: 'mail.example.com', port: 143, ...other }
+      const sending = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143, send: 's3cret' } })
+      expect(issues(() => changeOptions(closed, { tcp: { ...tcp, send: null } }, sending))).toEqual({
+        'tcp.send': again,
+      })
+      expect(changeOptions(closed, { tcp }, sending).options).not.toHaveProperty('send')
+      const silent = readOptions(closed, { tcp: { host: 'mail.example.com', port: 143 } })
+      expect(changeOptions(closed, { tcp: { ...tcp, send: null } }, silent).options).toMatchObject(other)
+    },
+  )
 
   test('with the same options changes nothing', () => {
     const same = { url, method: 'POST', headers: headers.map(({ name }) => ({ name, value: null })), body: null }
@@ -250,7 +261,7 @@ describe('a change', () => {
     }
   })
 
-  test('names what is wrong in our words, for every option of every kind', () => {
+  test('has our own error messages, for every option of every kind', () => {
     const wrong = [{}, [], -1, 1.5, 1e9, true, '', 'x'.repeat(10_000), '\n', [{}], { q: 1 }]
     const messages = Object.entries(optionKeys).flatMap(([key, kind]) => {
       const { properties = {} } = z.toJSONSchema(kindRules[kind].options, { io: 'input', unrepresentable: 'any' })
@@ -272,7 +283,7 @@ describe('a change', () => {
     })
   })
 
-  test('has the same limits on targets as a new monitor', () => {
+  test('has the same restrictions on targets as a new monitor', () => {
     expect(Object.keys(issues(() => changed({ url: 'http://10.0.0.1/' })))).toEqual(['http.url'])
   })
 })

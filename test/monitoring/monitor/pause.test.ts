@@ -45,7 +45,7 @@ describe('a pause', () => {
       'INCIDENT_UPDATE_POSTED API is down',
       'SERVICE_STATUS_CHANGED API',
     ])
-    // No region reports DEGRADED or UP any more.
+    // No region reports DEGRADED or UP anymore.
     const event = await prisma.event.findFirstOrThrow({ where: { organizationId: acme.id }, orderBy: { seq: 'desc' } })
     const { payload } = (await buildNotification(prisma, event)) ?? {}
     expect(payload).toMatchObject({ about: 'SERVICE', title: 'API', status: 'UNKNOWN' })
@@ -53,7 +53,7 @@ describe('a pause', () => {
     expect(await acme.news()).toHaveLength(7)
   })
 
-  test('of a monitor that was paused by a tier changes this to its owner', async () => {
+  test('of a monitor that was paused by its tier makes it paused by its owner', async () => {
     const acme = await tenant()
     const { id } = await createMonitor(sealing(acme), http)
     await prisma.monitor.update({ where: { id }, data: { pausedBy: 'TIER', state: 'PAUSED' } })
@@ -73,7 +73,7 @@ describe('a resumed monitor', () => {
     expect(await acme.news()).toEqual(['MONITOR_CREATED API', 'MONITOR_PAUSED API', 'MONITOR_RESUMED API'])
   })
 
-  test('that is a heartbeat waits for its first report, or for the next one if it has reported before', async () => {
+  test('of kind heartbeat waits for its first heartbeat, or for the next one if it had one before', async () => {
     const acme = await tenant()
     const given = { name: 'Job', heartbeat: { graceSeconds: 60 }, intervalSeconds: 300 }
     const monitor = await createMonitor(sealing(acme), given)

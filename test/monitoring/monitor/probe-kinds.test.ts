@@ -32,7 +32,7 @@ describe('a run', () => {
     expect(await runProbe('DNS', dns, runWith(tools))).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7' })
   })
 
-  test('keeps messages short and on one line, and latencies whole', async () => {
+  test('shortens messages to one line, and rounds latencies', async () => {
     const { tools } = await startTools()
     const message = `a\nb\u0000\u202e${'x'.repeat(600)}`
     vi.spyOn(ping, 'run').mockResolvedValue(probeResult('DOWN', message, { latencyMs: 12.6 }))
@@ -42,18 +42,18 @@ describe('a run', () => {
     expect(result.message.length).toBe(500)
   })
 
-  test('that throws is UNKNOWN, and is logged', async () => {
+  test('that throws is UNKNOWN, and the error is logged', async () => {
     const { lines, log } = createLog()
     const { tools } = await startTools()
     vi.spyOn(ping, 'run').mockRejectedValue(new TypeError('s3cret'))
     expect(await runProbe('PING', options, runWith({ ...tools, log }))).toEqual(
-      probeResult('UNKNOWN', 'The probe failed: an internal error, which is logged'),
+      probeResult('UNKNOWN', 'The probe failed: an internal error, which we have logged'),
     )
     expect(lines.length).toBe(1)
     expect(lines[0]).toContain('TypeError')
   })
 
-  test('that misses its deadline is abandoned and aborted', async () => {
+  test('that misses its deadline is aborted, and its result is ignored', async () => {
     const { lines, log } = createLog()
     const { tools } = await startTools()
     let given: AbortSignal | undefined

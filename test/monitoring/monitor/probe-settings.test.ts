@@ -15,7 +15,7 @@ function refusal(work: () => unknown): string[] {
   return []
 }
 
-test('a setting is the given value, else the current one, else the default', () => {
+test('a setting has the given value, else the current value, else the default', () => {
   const http = { kind: 'HTTP', tier: 'TEAM' } as const
   expect(probeSettingsOf({}, http)).toEqual(usual)
   expect(probeSettingsOf({ intervalSeconds: null, timeoutMs: 5000 }, http)).toEqual({ ...usual, timeoutMs: 5000 })
@@ -50,7 +50,7 @@ test.each([
   expect(refusal(() => probeSettingsOf(given, { kind, tier }))).toEqual([issue])
 })
 
-test('a setting that was allowed stays allowed until it is changed', () => {
+test('a value that was allowed stays allowed until it is changed', () => {
   const before = { ...usual, intervalSeconds: 10 }
   const fallen = { kind: 'HTTP', tier: 'FREE', before } as const
   expect(probeSettingsOf({ intervalSeconds: 10, failureThreshold: 5 }, fallen)).toEqual({

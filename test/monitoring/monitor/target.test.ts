@@ -40,7 +40,7 @@ describe('a port scan', () => {
   const { perHost } = portsPerDay.PRO
   const { inAll } = portsPerDay.FREE
 
-  test('is refused beyond the daily limit, even when monitors are updated or deleted in between', async () => {
+  test('is refused above the daily limit, even if monitors are updated or deleted in between', async () => {
     const tenant = await newTenant('PRO')
     const { id } = await make(tenant, tcp(1000))
     for (let port = 1001; port < 1000 + perHost - 1; port += 1) {
@@ -57,7 +57,7 @@ describe('a port scan', () => {
     await make(await newTenant('PRO'), tcp(5001))
   })
 
-  test('is refused even over many names of one host', async () => {
+  test('is refused even if it uses many names of one host', async () => {
     const tenant = await newTenant('FREE')
     const { id } = await make(tenant, tcp(1, 'name0.acme.com'))
     for (let each = 1; each < inAll; each += 1) {
@@ -69,7 +69,7 @@ describe('a port scan', () => {
   })
 })
 
-test('an organization’s monitors may probe one third party up to the limit per minute', async () => {
+test('the monitors of an organization can probe a third party up to the limit per minute', async () => {
   const tenant = await newTenant('TEAM')
   await prisma.monitor.createMany({
     data: Array.from({ length: 99 }, (_, each) => ({
@@ -93,7 +93,7 @@ test('an organization’s monitors may probe one third party up to the limit per
   await often('https://elsewhere.com/')
 })
 
-test('a probe that is not admitted is UNKNOWN, and a probe admitted late has its full timeout', async () => {
+test('a probe that is not admitted is UNKNOWN, and a probe that is admitted late has its full timeout', async () => {
   const { tools } = await startTools()
   const limiter = createDestinationLimiter({ atOnce: 1 })
   const run = vi.spyOn(ping, 'run').mockImplementation(async (_options, { timeoutMs }) => ({

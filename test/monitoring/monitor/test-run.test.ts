@@ -32,7 +32,7 @@ beforeAll(
 )
 afterAll(() => void server.close())
 
-/** The context of a separate process; addresses need no DNS. */
+/** Creates the context of a separate process. Its targets are addresses, so they need no DNS. */
 function inProcess(): (acme: Tenant, milliseconds?: number) => MonitoringContext {
   const unused = {} as Pick<ProbeTools, 'dns' | 'checker' | 'rdap'>
   const outbound = createOutbound({ dns: unused.dns, allowPrivate: true })
@@ -70,7 +70,7 @@ test('a heartbeat cannot be tested', async () => {
   await expect(testMonitor(ctx, id)).rejects.toThrow(Invalid)
 })
 
-test('an organization can run five tests at once and thirty per minute, regardless of others', async () => {
+test('an organization can run five tests at once and thirty per minute, regardless of other organizations', async () => {
   const of = inProcess()
   const [acme, other] = [await tenant(), await tenant()]
   const id = await make(of(acme))
@@ -95,7 +95,7 @@ test('a test run requires a key with scope WRITE, and a monitor of its organizat
 describe('options that are not saved', () => {
   const tcp = (more: object = {}) => ({ tcp: { host: '127.0.0.1', port, expect: 'ready', ...more } })
 
-  test('are probed at once, and nothing is stored', async () => {
+  test('can be tested at once, and nothing is stored', async () => {
     const ctx = inProcess()(await tenant())
     const before = await prisma.monitor.count()
     expect(await testOptions(ctx, tcp())).toMatchObject({ at: noon, outcome: 'UP' })
@@ -103,18 +103,18 @@ describe('options that are not saved', () => {
     expect(await prisma.monitor.count()).toBe(before)
   })
 
-  test('use the stored secrets of the monitor that they change, but only for the same recipient', async () => {
+  test('use the stored secrets of the monitor that they change, but only for the same target', async () => {
     const ctx = inProcess()(await tenant())
     const id = await make(ctx, { tcp: { host: '127.0.0.1', port, send: 'HELO', expect: 'ready' } })
     expect(await testOptions(ctx, { id, ...tcp({ send: null }) })).toMatchObject({ outcome: 'UP' })
     const elsewhere = { id, ...tcp({ send: null, port: port === 4 ? 5 : 4 }) }
-    await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be given again')
+    await expect(testOptions(ctx, elsewhere)).rejects.toThrow('tcp.send: must be sent again')
   })
 
-  test('count each port once, like monitored ports, so that they cannot scan ports', async () => {
+  test('count towards the limit of ports like monitors, once per port, so that they cannot scan ports', async () => {
     const acme = await tenant()
     const ctx = inProcess()(acme)
-    // Without DNS nothing is sent, and the result is unknown.
+    // Without DNS, nothing is sent, and the result is unknown.
     const elsewhere = (each: number) => tcp({ host: 'mail.example.com', port: each })
     for (const each of [4, 5, 4]) await testOptions(ctx, elsewhere(each))
     const subject = `ports ${acme.id}`
@@ -125,7 +125,7 @@ describe('options that are not saved', () => {
     await expect(testOptions(ctx, elsewhere(6))).rejects.toThrow(`${limit} new ports`)
   })
 
-  test('are refused like those of a new monitor', async () => {
+  test('are refused like the options of a new monitor', async () => {
     const acme = await tenant()
     const ctx = inProcess()(acme)
     await expect(testOptions(ctx, tcp({ port: 0 }))).rejects.toThrow('tcp.port')

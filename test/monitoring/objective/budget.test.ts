@@ -28,7 +28,7 @@ describe('the budget', () => {
     expect(overspent).toMatchObject({ remainingMs: 2_592_000 - HOUR, verdict: 'EXHAUSTED', percent: 99.861 })
   })
 
-  test('is at risk when a fifth is left, and exhausted when nothing is left', () => {
+  test('is at risk when a fifth remains, and exhausted when nothing remains', () => {
     const verdictOf = (bad: number) => budget(past(['good', 30 * DAY - bad], ['bad', bad])).verdict
     const share = 2_592_000 / 5
     expect(verdictOf(4 * share - 1)).toBe('HEALTHY')
@@ -49,7 +49,7 @@ describe('the budget', () => {
     expect(budget(past(['good', 30 * DAY]), at(-30 * DAY)).isFull).toBe(true)
   })
 
-  test('of a calendar month is the budget of the whole month from its first day on', () => {
+  test('of a calendar month is the budget of the whole month, even on its first day', () => {
     const window = windowAt({ windowDays: null, timeZone: 'Europe/Berlin' }, at(0))
     const november = monthOf('Europe/Berlin', 2026, 11)
     expect(november).toEqual({ from: new Date('2026-10-31T23:00:00Z'), to: new Date('2026-11-30T23:00:00Z') })
@@ -93,7 +93,7 @@ describe('a correction', () => {
     })
   })
 
-  test('changes nothing outside itself', () => {
+  test('does not affect the time before and after it', () => {
     const stretches = measured(['up', 2 * HOUR], ['down', 2 * HOUR])
     const counted = countedStretches(stretches, [{ from: at(-HOUR), to: at(HOUR), kind: 'EXCLUDED' }])
     expect(accountOf(counted, span)).toMatchObject({ good: 2 * HOUR, bad: HOUR, excluded: HOUR, corrected: HOUR })

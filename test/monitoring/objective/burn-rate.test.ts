@@ -9,7 +9,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 /** 99.9 % over 30 days, as in the examples of the SRE workbook. */
 const usual: BurnQuestion = { target: 99_900, windowMs: 30 * DAY, begunAt: at(-90 * DAY), now: noon }
 
-/** Good for a long time, then bad for some milliseconds of each period, up to `now`. */
+/** Returns stretches that are good for a long time, then bad for some milliseconds of each period, up to `now`. */
 function failing(since: number, badMs: number, everyMs: number, now = 0): CountedStretch[] {
   const found: CountedStretch[] = [{ from: at(-90 * DAY), to: at(since), counted: 'good', isCorrected: false }]
   for (let from = since; from < now; from += everyMs) {
@@ -30,7 +30,7 @@ const thresholds = (days: number, target = 99_900) =>
   burnRates([], { ...usual, target, windowMs: days * DAY }).map(({ threshold }) => Number(threshold.toFixed(6)))
 
 describe('the figures of the SRE workbook', () => {
-  test('match its windows and thresholds for 99.9 % over 30 days', () => {
+  test('equal our windows and thresholds for 99.9 % over 30 days', () => {
     expect(
       burnRates([], usual).map(({ speed, longMs, shortMs, threshold }) => [speed, longMs, shortMs, threshold]),
     ).toEqual([
@@ -52,7 +52,7 @@ describe('the figures of the SRE workbook', () => {
     expect(speedOf(outage(-51_840, 0))).toBe('FAST')
   })
 
-  test('detect steady errors by their rate: 1.44 % within the hour, 0.6 % within six, 0.1 % within three days', () => {
+  test('detect steady errors by their rate: 1.44 % within one hour, 0.6 % within six hours, 0.1 % within three days', () => {
     // Some bad milliseconds in every ten seconds.
     expect(speedOf(failing(-HOUR, 144, 10 * SECOND))).toBe('FAST')
     expect(speedOf(failing(-6 * HOUR, 143, 10 * SECOND))).toBe('SLOW')
@@ -73,14 +73,14 @@ describe('the figures of the SRE workbook', () => {
     expect(speedAt(5 * MINUTE - 4319)).toBeNull()
   })
 
-  test('are scaled to the window', () => {
+  test('scale with the window', () => {
     expect(thresholds(7).slice(0, 2)).toEqual([3.36, 1.4])
     expect(thresholds(28).slice(0, 2)).toEqual([13.44, 5.6])
     expect(thresholds(90)).toEqual([43.2, 18, 3])
   })
 })
 
-test('no threshold is below the rate that uses up the budget, or above that of an outage', () => {
+test('no threshold is below the rate that uses up the budget, or above the rate of an outage', () => {
   expect(thresholds(7)).toEqual([3.36, 1.4, 1])
   expect(thresholds(1)).toEqual([1, 1])
   // With 95 %, an outage uses the budget at twenty times the allowed rate.
@@ -88,7 +88,7 @@ test('no threshold is below the rate that uses up the budget, or above that of a
   expect(speedOf(outage(-HOUR, 0), { target: 95_000, windowMs: 90 * DAY })).toBe('FAST')
 })
 
-test('nothing is notified before the service has been monitored for the whole long window', () => {
+test('there is no alert before the service has been monitored for the whole long window', () => {
   const young = outage(-30 * MINUTE, 0)
   expect(speedOf(young, { begunAt: at(-HOUR + 1) })).toBeNull()
   expect(speedOf(young, { begunAt: at(-HOUR) })).toBe('FAST')
@@ -99,7 +99,7 @@ test('nothing is notified before the service has been monitored for the whole lo
   ])
 })
 
-test('maintenance and missing data start and end nothing', () => {
+test('maintenance and missing data neither start nor end an alert', () => {
   const quiet = (counted: CountedStretch['counted']): CountedStretch[] => [
     { from: at(-90 * DAY), to: at(-7 * HOUR), counted: 'good', isCorrected: false },
     { from: at(-7 * HOUR), to: noon, counted, isCorrected: false },

@@ -22,7 +22,7 @@ const tenant = tenantsOf(prisma)
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const system = (milliseconds = 0) => testContext(prisma, { now: () => at(milliseconds) })
 
-/** A service that was up for ninety days except for one outage. */
+/** Creates a service that was up for ninety days except for one outage. */
 async function watched(outage: readonly [from: number, to: number] = [-20 * DAY, -20 * DAY + HOUR]) {
   const made = await tenant('TEAM')
   const { ctx } = made
@@ -45,7 +45,7 @@ async function watched(outage: readonly [from: number, to: number] = [-20 * DAY,
 }
 
 describe('an objective', () => {
-  test('counts outages, corrections with author and reason, and its remaining budget', async () => {
+  test('shows outages, corrections with author and reason, and the remaining budget', async () => {
     const { ctx, service, standingOf } = await watched()
     const objective = await createObjective(ctx, { serviceId: service.id, target: 99.9, windowDays: 30 })
     expect(targetPercent(objective.target)).toBe(99.9)
@@ -64,7 +64,7 @@ describe('an objective', () => {
     expect((await standingOf(objective))?.remainingMs).toBe(overspent?.remainingMs)
   })
 
-  test('counts a calendar month in its time zone, including the rest of the month', async () => {
+  test('covers a calendar month in its time zone, including the rest of the month', async () => {
     const { ctx, service, standingOf } = await watched([-2 * DAY, -2 * DAY + HOUR])
     const objective = await createObjective(ctx, { serviceId: service.id, target: 99, timeZone: 'Europe/Berlin' })
     const standing = await standingOf(objective)
@@ -72,7 +72,7 @@ describe('an objective', () => {
     expect(standing).toMatchObject({ budgetMs: 30 * DAY * 0.01, remainingMs: 30 * DAY * 0.01 - HOUR })
   })
 
-  test('takes as many statements for many objectives as for one', async () => {
+  test('needs as many statements for many objectives as for one', async () => {
     const { ctx, service } = await watched()
     for (let count = 0; count < 5; count++) await createObjective(ctx, { serviceId: service.id, target: 90 + count })
     const all = await prisma.objective.findMany({ where: { serviceId: service.id } })
@@ -93,7 +93,7 @@ describe('an objective', () => {
     expect(await statements(all)).toBe(await statements(all.slice(0, 1)))
   })
 
-  test('is refused with a target or window out of bounds, and for a service of another organization', async () => {
+  test('is refused with a target or window that is out of range, and for a service of another organization', async () => {
     const { ctx, service } = await watched()
     const refuse = (input: object, message: RegExp) =>
       expect(createObjective(ctx, { serviceId: service.id, target: 99, ...input })).rejects.toThrow(message)
@@ -115,7 +115,7 @@ describe('an objective', () => {
     await refuse({ windowDays: 90 }, /at most 30, the history of the FREE tier/)
   })
 
-  test('is changed by version, and deleted with its service', async () => {
+  test('can be changed with its current version, and is deleted with its service', async () => {
     const { ctx, service } = await watched()
     const made = await createObjective(ctx, { serviceId: service.id, target: 99, windowDays: 7 })
     const changed = await updateObjective(ctx, { id: made.id, windowDays: null, version: 1 })
@@ -140,7 +140,7 @@ describe('a correction', () => {
   })
 })
 
-test('a budget that burns too fast is logged once when it begins, when it gets worse, and when it ends', async () => {
+test('a high burn rate is logged once when it starts, when it gets worse, and when it ends', async () => {
   const { ctx, made, service, monitorId } = await watched([-80 * DAY, -80 * DAY + 1])
   const objective = await createObjective(ctx, { serviceId: service.id, target: 99.9, windowDays: 30 })
   const monitor = { id: monitorId, serviceId: service.id }

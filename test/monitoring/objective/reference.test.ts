@@ -10,7 +10,7 @@ import { monthAt, windowAt } from '../../../src/monitoring/objective/window.ts'
 import type { MonitorHistory, Span } from '../../../src/monitoring/uptime/uptime.ts'
 import { stretches } from '../../../src/monitoring/uptime/uptime.ts'
 
-/** Everything happens at full minutes, so a calculation minute by minute is exact. */
+/** All events happen at full minutes, so a calculation minute by minute is exact. */
 interface Past {
   readonly monitors: readonly MonitorHistory[]
   readonly maintenance: readonly Span[]
@@ -29,7 +29,7 @@ const zones = [
 
 const holds = ({ from, to }: Span, at: number) => from.getTime() <= at && at < to.getTime()
 
-/** Returns how the rules count one minute. */
+/** Returns how a minute counts. */
 function naiveCounted({ monitors, maintenance, corrections }: Past, at: number): Counted {
   const correction = corrections.findLast((each) => holds(each, at))
   if (correction) return ({ GOOD: 'good', BAD: 'bad', EXCLUDED: 'excluded' } as const)[correction.kind]
@@ -53,7 +53,7 @@ function naiveAccount(past: Past, { from, to }: Span) {
   return sum
 }
 
-/** Random histories within the days before `now`. */
+/** Generates random histories within the days before `now`. */
 const pasts = (now: Date, days: number): fc.Arbitrary<Past> => {
   const minute = fc.integer({ min: 0, max: (days * DAY) / MINUTE }).map((ago) => new Date(+now - ago * MINUTE))
   const span = fc

@@ -56,7 +56,7 @@ describe('a keyword', () => {
     expect(await failureOf({ text: 'well', absent: true }, answer('all is well'))).toBe('The response contains "well"')
   })
 
-  test('is searched in the charset of the response', async () => {
+  test('is searched for in the charset of the response', async () => {
     const keyword = { text: 'geöffnet', absent: false }
     expect(await failureOf(keyword, answer('geöffnet'))).toBeNull()
     expect(
@@ -66,30 +66,30 @@ describe('a keyword', () => {
   })
 })
 
-describe('a body that is not read to its end', () => {
+describe('a body that is not read completely', () => {
   const cut = answer('x'.repeat(2 ** 20), 'text/plain', false)
 
-  test('fails when the part that was read lacks the keyword, and the message says how much was read', async () => {
+  test('fails when the part that was read lacks the keyword, and the message states how much was read', async () => {
     const keyword = { text: 'well', absent: false }
     expect(await failureOf(keyword, cut)).toBe(
-      'The first 1 MiB of the response do not contain "well"; the rest is not read',
+      'The first 1 MiB of the response do not contain "well"; the rest was not read',
     )
     expect(keywordUncertainty(keyword, cut)).toBeNull()
     expect(await failureOf({ text: 'xx', absent: false }, cut)).toBeNull()
   })
 
-  test('is uncertain when the keyword must be absent', async () => {
+  test('has no result when the keyword must be absent', async () => {
     const keyword = { text: 'error', absent: true }
     expect(await failureOf(keyword, cut)).toBeNull()
     expect(keywordUncertainty(keyword, cut)).toBe(
-      'Unknown whether the response contains "error": its first 1 MiB do not, and the rest is not read',
+      'Unknown whether the response contains "error": its first 1 MiB do not, and the rest was not read',
     )
     expect(await failureOf({ text: 'x', absent: true }, cut)).toBe('The response contains "x"')
     expect(keywordUncertainty(keyword, answer('short'))).toBeNull()
   })
 })
 
-test('a body with an unsupported encoding is reported as such', async () => {
+test('a body with an unsupported encoding has its own message', async () => {
   const packed = { ...answer('{}'), headers: { 'content-encoding': 'ZSTD' } }
   expect(await failureOf({ text: 'a', absent: false }, packed)).toMatch(/^The response is encoded with zstd/)
   expect(keywordUncertainty({ text: 'a', absent: true }, packed)).toMatch(/^Unknown .* encoded with zstd$/)

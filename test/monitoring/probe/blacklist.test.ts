@@ -24,7 +24,7 @@ interface Given {
   readonly timeoutMs?: number
 }
 
-/** Runs the probe with healthy lists that list only their test entries and the script's. */
+/** Runs the probe with healthy lists that list only their test entries and the entries of the script. */
 async function probe(script: Readonly<Record<string, Behaviour>>, { options: chosen = {}, ...given }: Given = {}) {
   const { checker } = await startScripted(script)
   const { tools } = await startTools()
@@ -32,7 +32,7 @@ async function probe(script: Readonly<Record<string, Behaviour>>, { options: cho
 }
 
 describe('options', () => {
-  test('have defaults and one spelling', () => {
+  test('have defaults, and targets are normalized', () => {
     expect(options({})).toEqual({ target: '192.0.2.7', acknowledged: [] })
     expect(options({ target: ' Bücher.Example. ' }).target).toBe('xn--bcher-kva.example')
     expect(options({ acknowledged: ['psbl', 'spamcop', 'psbl'] }).acknowledged).toEqual(['psbl', 'spamcop'])
@@ -79,7 +79,7 @@ describe('an address', () => {
     })
   })
 
-  test('is DOWN even when other lists fail', async () => {
+  test('is DOWN even if other lists fail', async () => {
     const script = { [of('psbl.surriel.com')]: codes('127.0.0.2'), [of('bl.spamcop.net')]: refusing }
     expect(await probe(script)).toMatchObject({
       outcome: 'DOWN',
@@ -88,7 +88,7 @@ describe('an address', () => {
     })
   })
 
-  test('is UP when its listings are acknowledged, and DOWN because of any other', async () => {
+  test('is UP when all its listings are acknowledged, else DOWN', async () => {
     const script = { [of('psbl.surriel.com')]: codes('127.0.0.2') }
     const acknowledged = { options: { acknowledged: ['psbl'] } }
     expect(await probe(script, acknowledged)).toMatchObject({
@@ -101,9 +101,9 @@ describe('an address', () => {
   })
 
   test.each<[string, Behaviour]>([
-    ['refuses', refusing],
-    ['refuses by a code', codes('127.255.255.254')],
-    ['answers nonsense', codes('192.0.2.1')],
+    ['refuses queries', refusing],
+    ['refuses queries with a code', codes('127.255.255.254')],
+    ['returns an undefined code', codes('192.0.2.1')],
   ])('is not DOWN because of a list that %s', async (_, behaviour) => {
     expect(await probe({ [of('zen.spamhaus.org')]: behaviour })).toMatchObject({
       outcome: 'UP',
@@ -118,7 +118,7 @@ describe('an address', () => {
     expect(result.message).toMatch(/^No usable answer from Spamhaus ZEN, SpamCop, /)
   })
 
-  test('of IPv6 that is on no list is UP, although some lists have no IPv6 data', async () => {
+  test('of IPv6 that is on no list is UP, even though some lists have no IPv6 data', async () => {
     const target = { options: { target: '2001:db8::7' } }
     expect(await probe({}, target)).toMatchObject({ outcome: 'UP', detail: { failedLists: [] } })
     expect(await probe({}, { ...target, state: 'DOWN' })).toMatchObject({ outcome: 'UP' })
@@ -128,7 +128,7 @@ describe('an address', () => {
 describe('an address that was listed', () => {
   const script = { [of('psbl.surriel.com')]: refusing }
 
-  test('is UP when every list has cleared it', async () => {
+  test('is UP when no list lists it anymore', async () => {
     expect(await probe({}, { state: 'DOWN' })).toMatchObject({ outcome: 'UP' })
   })
 
@@ -142,7 +142,7 @@ describe('an address that was listed', () => {
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['psbl', 'spamcop'] } })).toMatchObject(unknown)
   })
 
-  test('is UP while a list fails that did not list it, or whose listing is acknowledged', async () => {
+  test('is UP while a list fails that did not list it or whose listing is acknowledged', async () => {
     const up = { outcome: 'UP' }
     expect(await probe(script, { state: 'DOWN', lastDown: { listedOn: ['spamcop'] } })).toMatchObject(up)
     expect(await probe(script, { state: 'DOWN', options: { acknowledged: ['psbl'] } })).toMatchObject(up)
@@ -152,7 +152,7 @@ describe('an address that was listed', () => {
 describe('a domain', () => {
   const target = { options: { target: 'www.example.com' } }
 
-  test('is DOWN because of its own listing, or those of its addresses', async () => {
+  test('is DOWN because of its own listing, or the listings of its addresses', async () => {
     const script = {
       'www.example.com': host('192.0.2.7', '192.0.2.8'),
       'www.example.com.multi.surbl.org': codes('127.0.0.64'),
@@ -169,11 +169,11 @@ describe('a domain', () => {
     const script = { 'www.example.com': host('192.0.2.7'), [of('zen.spamhaus.org')]: codes('127.0.0.10') }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',
-      message: 'Accused by none of 8 lists that answered; Spamhaus ZEN (192.0.2.7, policy entry)',
+      message: 'Reported for abuse by none of 8 lists that answered; Spamhaus ZEN (192.0.2.7, policy entry)',
     })
   })
 
-  test('that does not exist is not called clean, and is DOWN if its name is listed', async () => {
+  test('that does not exist is not reported as unlisted, and is DOWN if its name is listed', async () => {
     const script = { 'www.example.com': (() => ({ rcode: rcodes.nxdomain })) as Behaviour }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UNKNOWN',
@@ -185,7 +185,7 @@ describe('a domain', () => {
     expect(await probe({ 'www.example.com': () => ({}) }, target)).toMatchObject({ outcome: 'UP' })
   })
 
-  test('whose addresses cannot be looked up is judged by its name', async () => {
+  test('whose addresses cannot be resolved is judged by its name', async () => {
     const script = { 'www.example.com': refusing }
     expect(await probe(script, target)).toMatchObject({
       outcome: 'UP',
@@ -198,7 +198,7 @@ describe('a domain', () => {
   })
 })
 
-test('rbldnsd’s listings of an address and of a domain are found', async (given) => {
+test('listings of an address and a domain that rbldnsd serves are found', async (given) => {
   requireRbldnsd(given)
   const daemon = await startRbldnsd([
     ...listZones({

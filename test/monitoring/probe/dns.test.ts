@@ -22,7 +22,7 @@ const addresses =
   (query) =>
     answer(query, values)
 
-/** Returns the result of a probe with a DNS that behaves this way. */
+/** Returns the result of a probe whose DNS server behaves this way. */
 async function probe(behaviour: Behaviour, given: object = {}, { allowPrivate = true, timeoutMs = 5000 } = {}) {
   const { tools, server } = await startTools(behaviour, allowPrivate)
   return { result: await dns.run(options(given), runWith(tools, { timeoutMs })), server, tools }
@@ -39,7 +39,7 @@ describe('options', () => {
     })
   })
 
-  test('are read in one spelling, and can be read again unchanged', () => {
+  test('are normalized, and parsing them again does not change them', () => {
     const read = options({
       name: ' Bücher.Example.COM. ',
       recordType: 'MX',
@@ -77,14 +77,14 @@ describe('options', () => {
 })
 
 describe('without expectations', () => {
-  test('any record is enough, and the message names it', async () => {
+  test('any record is enough, and the message shows it', async () => {
     const { result } = await probe(addresses('192.0.2.7', '192.0.2.8'))
     expect(essence(result)).toEqual({ outcome: 'UP', message: 'A 192.0.2.7, 192.0.2.8', suspect: null })
     expect(result.detail).toEqual({ answers: ['192.0.2.7', '192.0.2.8'] })
     expect(result.latencyMs).toBeGreaterThan(0)
   })
 
-  test('the answer never comes from the cache', async () => {
+  test('the response never comes from the cache', async () => {
     const { server, tools } = await probe(addresses('192.0.2.7'))
     server.behave(addresses('192.0.2.8'))
     expect((await dns.run(options({}), runWith(tools))).message).toBe('A 192.0.2.8')
@@ -105,7 +105,7 @@ describe('without expectations', () => {
     ['"a\\"b\\059c"', 'a"b;c', 'UP'],
     ['one two', 'one two', 'UP'],
     ['"one" "two"', 'one two', 'DOWN'],
-  ])('a text that a zone file writes as %s matches %s: %s', async (expected, answered, outcome) => {
+  ])('the text %s, as in a zone file, and the response %s: %s', async (expected, answered, outcome) => {
     const { result } = await probe((query) => answer(query, [answered]), { recordType: 'TXT', expected: [expected] })
     expect(result.outcome).toBe(outcome)
   })
@@ -173,7 +173,7 @@ describe('records of each type are compared in the format of a zone file', () =>
     ['EXACT', ['20 mail.example.com', 'backup.example.com'], 'DOWN'],
     ['CONTAINS', ['backup.example.com'], 'UP'],
     ['CONTAINS', ['example.com'], 'DOWN'],
-  ])('MX %s %j, with or without its preference, is %s', async (match, expected, outcome) => {
+  ])('MX %s %j, with or without the preference, is %s', async (match, expected, outcome) => {
     const records = { 'mail.example.com': 10, 'backup.example.com': 20 }
     const { result } = await probe(
       ({ name }) => ({
@@ -186,14 +186,14 @@ describe('records of each type are compared in the format of a zone file', () =>
     expect(result.outcome, result.message).toBe(outcome)
   })
 
-  test('PTR of an address, looked up by its reverse name', async () => {
+  test('PTR of an address, which is queried by its reverse name', async () => {
     const { server } = await probe(addresses('host.example.com'), { name: '192.0.2.7', recordType: 'PTR' })
     const { server: other } = await probe(addresses('host.example.com'), { name: '2001:db8::7', recordType: 'PTR' })
     expect(server.queries[0]?.name).toBe('7.2.0.192.in-addr.arpa')
     expect(other.queries[0]?.name).toBe(`7${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.ip6.arpa`)
   })
 
-  test('at the end of aliases', async () => {
+  test('at the end of a chain of aliases', async () => {
     const { result } = await probe(
       ({ name }) => ({
         answers: [
@@ -230,7 +230,7 @@ describe('a resolver over TLS or HTTPS', () => {
   const authority = createAuthority()
   const certified = authority.issue(['dns.example'])
 
-  /** Serves DNS over TLS and HTTPS with the answers of a DNS server, and runs probes of both. */
+  /** Serves DNS over TLS and HTTPS with the answers of a DNS server, and runs probes with both. */
   async function probeBoth(behaviour: Behaviour, { trusted = true, garble = (message: Buffer) => message } = {}) {
     const server = await startDnsServer(behaviour)
     const { tools } = await startTools(zone({ 'dns.example': ['127.0.0.1'] }))
@@ -268,17 +268,17 @@ describe('a resolver over TLS or HTTPS', () => {
     return Promise.all([run(`tls://dns.example:${ports[0]}`), run(`https://dns.example:${ports[1]}`)])
   }
 
-  test('is queried, and its answer judged', async () => {
+  test('is queried, and its answer is judged', async () => {
     for (const result of await probeBoth(addresses('192.0.2.7')))
       expect(result).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7', latencyMs: expect.any(Number) })
   })
 
-  test('is trusted when it says that a name does not exist', async () => {
+  test('is trusted when it answers that a name does not exist', async () => {
     for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain })))
       expect(result).toMatchObject({ outcome: 'DOWN', message: 'www.example.com does not exist (NXDOMAIN)' })
   })
 
-  test('is DOWN when it refuses, or answers something else', async () => {
+  test('is DOWN when it refuses the query or returns something else', async () => {
     for (const result of await probeBoth(() => ({ rcode: rcodes.refused })))
       expect(result).toMatchObject({ outcome: 'DOWN', message: expect.stringMatching(/refused to answer/) })
     for (const result of await probeBoth(addresses('192.0.2.7'), { garble: () => Buffer.from('nonsense') }))
@@ -326,13 +326,13 @@ describe('a missing record', () => {
 describe('our own resolvers', () => {
   const name = 'www.example.com'
 
-  test('that answer SERVFAIL blame the name, or have lost their network', async () => {
+  test('that answer SERVFAIL make the name DOWN, unless our network is down', async () => {
     const { result } = await probe(() => ({ rcode: rcodes.servfail }))
     const message = `The DNS servers of ${name} gave no usable answer (SERVFAIL)`
     expect(essence(result)).toEqual({ outcome: 'DOWN', message, suspect: name })
   })
 
-  test('that answer other queries blame the name', async () => {
+  test('that answer other queries make the name DOWN', async () => {
     const { result } = await probe(
       (query) => (query.name === name ? [] : { rcode: rcodes.nxdomain }),
       {},
@@ -341,44 +341,44 @@ describe('our own resolvers', () => {
     expect(essence(result)).toEqual({ outcome: 'DOWN', message: `No answer for ${name} within 0.2 s`, suspect: name })
   })
 
-  test('that do not answer at all are our fault', async () => {
+  test('that do not answer at all make the result UNKNOWN', async () => {
     const { result } = await probe(silence, {}, { timeoutMs: 200 })
     expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
-      message: 'Our own DNS resolvers do not answer',
+      message: 'Our own DNS resolvers did not answer',
       suspect: null,
     })
   })
 
-  test('that cannot be reached are our fault', async () => {
+  test('that are unreachable make the result UNKNOWN', async () => {
     const { tools, server } = await startTools()
     await server.close()
     const result = await dns.run(options({}), runWith(tools))
     expect(essence(result)).toEqual({
       outcome: 'UNKNOWN',
-      message: 'Our own DNS resolvers cannot be reached',
+      message: 'Our own DNS resolvers are unreachable',
       suspect: null,
     })
   })
 
-  test('that refuse are our fault', async () => {
+  test('that refuse queries make the result UNKNOWN', async () => {
     const { result } = await probe(() => ({ rcode: rcodes.refused }))
-    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refuse to answer (REFUSED)' })
+    expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Our own DNS resolvers refused to answer (REFUSED)' })
   })
 
-  test('whose answers cannot be read are our fault', async () => {
+  test('that return unreadable responses make the result UNKNOWN', async () => {
     const { result } = await probe(() => truncated)
     const message = 'Our own DNS resolvers returned an unreadable response for www.example.com'
     expect(essence(result)).toEqual({ outcome: 'UNKNOWN', message, suspect: null })
   })
 
-  test('with long responses are queried over TCP', async () => {
+  test('that truncate long responses are queried over TCP', async () => {
     const { result } = await probe((query) => (query.transport === 'udp' ? truncated : answer(query, ['192.0.2.7'])))
     expect(result.outcome).toBe('UP')
   })
 })
 
-describe('a resolver chosen by the owner', () => {
+describe('a configured resolver', () => {
   async function probeAt(behaviour: Behaviour, timeoutMs = 5000) {
     const server = await startDnsServer(behaviour)
     const { tools, server: ours } = await startTools()
@@ -393,16 +393,16 @@ describe('a resolver chosen by the owner', () => {
     }
   }
 
-  test('is queried instead of ours', async () => {
+  test('is queried instead of our resolvers', async () => {
     expect(await probeAt(addresses('192.0.2.7'))).toEqual({ outcome: 'UP', message: 'A 192.0.2.7', suspect: false })
   })
 
   test.each<[string, Behaviour, string, boolean]>([
-    ['refuses', () => ({ rcode: rcodes.refused }), 'The resolver R refused to answer (REFUSED)', false],
+    ['refuses the query', () => ({ rcode: rcodes.refused }), 'The resolver R refused to answer (REFUSED)', false],
     ['fails', () => ({ rcode: rcodes.servfail }), 'The resolver R gave no usable answer (SERVFAIL)', false],
     ['is silent', silence, 'The resolver R did not answer within 0.2 s', true],
     [
-      'is cut short over UDP and silent over TCP',
+      'truncates its response over UDP and is silent over TCP',
       ({ transport }) => (transport === 'udp' ? truncated : []),
       'The resolver R truncated its response over UDP and did not answer over TCP',
       false,
@@ -411,13 +411,13 @@ describe('a resolver chosen by the owner', () => {
     expect(await probeAt(behaviour, 200)).toEqual({ outcome: 'DOWN', message, suspect })
   })
 
-  test('is DOWN when nothing listens there', async () => {
+  test('is DOWN when nothing listens on its port', async () => {
     const server = await startDnsServer()
     await server.close()
     const { tools } = await startTools()
     const result = await dns.run(options({ resolver: `127.0.0.1:${server.port}` }), runWith(tools))
     expect(result).toMatchObject({ outcome: 'DOWN', suspect: `127.0.0.1:${server.port}` })
-    expect(result.message).toMatch(/cannot be reached$/)
+    expect(result.message).toMatch(/is unreachable$/)
   })
 
   test('is UNKNOWN when our machine has no route to it', async ({ skip }) => {
@@ -432,7 +432,7 @@ describe('a resolver chosen by the owner', () => {
   })
 })
 
-/** A public address of an IP version for which this machine has no route. Nothing is sent there. */
+/** Returns a public address of an IP version for which this machine has no route. Nothing is sent to it. */
 async function addressWithoutWay(): Promise<string | null> {
   for (const [type, address] of [
     ['udp6', '2001:4860:4860::8888'],
@@ -475,14 +475,13 @@ describe('tenants', () => {
   })
 
   test.each(['10.0.0.1', '127.0.0.1', '169.254.169.254'])(
-    'do not see or guess the private address %s',
+    'cannot see or guess the private address %s',
     async (address) => {
       for (const expected of [[], [address], ['8.8.8.8']]) {
         const { result } = await probe(addresses('8.8.8.8', address), { expected }, { allowPrivate: false })
         expect(essence(result)).toEqual({
           outcome: 'UNKNOWN',
-          message:
-            'www.example.com resolves to private addresses, which are compared only with a resolver that you name',
+          message: 'www.example.com resolves to private addresses, which are only compared if you name a resolver',
           suspect: null,
         })
         expect(result.detail).toBeNull()
@@ -490,7 +489,7 @@ describe('tenants', () => {
     },
   )
 
-  test('cannot use up our quota at the blacklists', async () => {
+  test('cannot use up our query quota at the blacklists', async () => {
     const { result, server } = await probe(addresses('127.0.0.2'), { name: '2.0.0.127.zen.spamhaus.org' })
     expect(result.message).toBe(
       'Not queried: name must not be a blacklist: use a monitor of kind BLACKLIST (Spamhaus ZEN)',

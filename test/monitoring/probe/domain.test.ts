@@ -19,10 +19,14 @@ describe('the registration of a domain', () => {
     [
       registered('2027-08-13T04:00:00Z', 'Redemption Period'),
       'DOWN',
-      'The registry says of a.example: redemption period',
+      'The registry reports the status of a.example as redemption period',
     ],
-    [registered('2027-08-13T04:00:00Z', 'client hold'), 'DOWN', 'The registry says of a.example: client hold'],
-    [registered(null), 'UNKNOWN', 'The registry does not say when a.example expires'],
+    [
+      registered('2027-08-13T04:00:00Z', 'client hold'),
+      'DOWN',
+      'The registry reports the status of a.example as client hold',
+    ],
+    [registered(null), 'UNKNOWN', 'The registry does not report when a.example expires'],
     [{ kind: 'missing' }, 'DOWN', 'The registry has no registration of a.example'],
     [{ kind: 'unknown', why: 'Why not' }, 'UNKNOWN', 'The expiry of a.example is unknown: Why not'],
   ])('%j is %s', (registration, outcome, message) => {
@@ -46,7 +50,7 @@ describe('the registration of a domain', () => {
     expect(read.success ? read.data : null).toEqual(expected === null ? null : { domain: expected, warnDays: 30 })
   })
 
-  test('is queried by the probe', async () => {
+  test('is looked up by the probe', async () => {
     const { tools } = await startTools()
     const rdap = { registrationOf: async (name: string) => ({ kind: 'unknown', why: name }) as const }
     const result = await domain.run({ domain: 'a.example', warnDays: 30 }, runWith({ ...tools, rdap }))

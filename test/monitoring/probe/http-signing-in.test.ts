@@ -31,7 +31,7 @@ async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
 }
 
 describe('a client certificate', () => {
-  /** A server that requires a client certificate, and reports its subject. */
+  /** Starts a server that requires a client certificate and returns its subject. */
   async function ask(given: object) {
     const { cert, key } = authority.issue(['127.0.0.1'])
     const server = createServer({ cert, key, ca: authority.ca, requestCert: true, rejectUnauthorized: false })
@@ -59,7 +59,7 @@ describe('a client certificate', () => {
     [{ certificate: 'nonsense', key: client.key }, 'clientCertificate.certificate'],
     [{ certificate: client.cert, key: 'nonsense' }, 'clientCertificate.key'],
     [{ certificate: client.cert, key: authority.issue(['other.example']).key }, 'clientCertificate.key'],
-  ])('that cannot be used is refused', (clientCertificate, path) => {
+  ])('that is unusable is refused', (clientCertificate, path) => {
     const { error } = http.options.safeParse({ url: 'https://example.com', clientCertificate })
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
@@ -71,7 +71,7 @@ describe('a client certificate', () => {
 })
 
 describe('an OAuth 2 client', () => {
-  /** A service that requires the newest token, and a token endpoint that counts the tokens it issued. */
+  /** Starts a service that requires the newest token, and a token endpoint that counts the tokens it issues. */
   async function start(
     more: { readonly status?: number; readonly answer?: object; readonly lifeSeconds?: number } = {},
   ) {
@@ -97,7 +97,7 @@ describe('an OAuth 2 client', () => {
     return { state, probe }
   }
 
-  test('gets a token once, and again when it expires or is refused', async () => {
+  test('requests a token once, and again when it expires or is refused', async () => {
     const { state, probe } = await start()
     expect(await probe()).toMatchObject({ outcome: 'UP' })
     expect(await probe()).toMatchObject({ outcome: 'UP' })
@@ -122,7 +122,7 @@ describe('an OAuth 2 client', () => {
     })
   })
 
-  test('does not use the token of another organization, or of another secret', async () => {
+  test('does not use the token of another organization or another secret', async () => {
     const { state, probe } = await start()
     await probe()
     await probe({}, {}, 'org_2')
@@ -135,7 +135,7 @@ describe('an OAuth 2 client', () => {
     [{ status: 500, answer: {} }, 'No token: HTTP 500 from the token URL'],
     [{ answer: { access_token: 'a b' } }, 'No token: the answer has no access_token'],
     [{ answer: [] }, 'No token: the answer has no access_token'],
-  ])('that gets no token is DOWN, with the reason: %j', async (given, message) => {
+  ])('that gets no token is DOWN, and the message has the reason: %j', async (given, message) => {
     const { probe } = await start(given)
     expect(await probe()).toMatchObject({ outcome: 'DOWN', message })
   })
@@ -171,7 +171,7 @@ describe('a proxy', () => {
     expect(asked).toEqual([`POST ${origin}/token ana:secret`, `GET ${origin}/ ana:secret`])
   })
 
-  test('that refuses or is gone makes the result UNKNOWN, unless it cannot reach the website', async () => {
+  test('that refuses the request or is gone makes the result UNKNOWN, unless it cannot reach the website', async () => {
     const origin = await serve((_request, response) => void response.end())
     const { url } = await startHttpProxy({ credentials: 'ana:secret' })
     expect(await probe({ url: origin, proxy: { url } })).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
@@ -180,7 +180,7 @@ describe('a proxy', () => {
     const failing = await startHttpProxy({ status: 502 })
     expect(await probe({ url: 'https://www.example.com', proxy: { url: failing.url } })).toMatchObject({
       outcome: 'DOWN',
-      message: 'The proxy cannot connect to the host (HTTP 502)',
+      message: 'The proxy could not connect to the host (HTTP 502)',
     })
   })
 

@@ -23,13 +23,13 @@ async function run(given: object, timeoutMs = 5000, change: (tools: ProbeTools) 
   return http.run(options(given), runWith({ ...tools, ...change(tools) }, { timeoutMs }))
 }
 
-/** Returns the result of a probe of a server that answers this way. */
+/** Returns the result of probing a server that responds this way. */
 async function probe(answer: string, given: object = {}, timeoutMs = 5000) {
   const { port } = await startScript(answer)
   return run({ url: `http://127.0.0.1:${port}/`, ...given }, timeoutMs)
 }
 
-/** The same over TLS, by name, with a trusted authority. */
+/** Does the same over TLS, by name, with a trusted certificate authority. */
 async function probeTls(certified: Certified, given: object = {}, now = () => new Date()) {
   const { port } = await startScript(reply('ok'), certified)
   const trusting = ({ dns }: ProbeTools) => ({
@@ -59,7 +59,7 @@ describe('options', () => {
     })
   })
 
-  test('can be read again unchanged', () => {
+  test('do not change when they are parsed again', () => {
     const read = options({
       url: 'http://0x7f.1:8080/?a=b',
       method: 'POST',
@@ -121,7 +121,7 @@ describe('options', () => {
     [{ maxBodyBytes: 1024 * 1024 + 1 }, 'maxBodyBytes'],
     [{ certificateDays: -1 }, 'certificateDays'],
     [{ ipVersion: 5 }, 'ipVersion'],
-  ])('such as %j are refused', (given, path) => {
+  ])('are refused: %j', (given, path) => {
     const { error } = http.options.safeParse({ url: 'http://127.0.0.1/', ...given })
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
@@ -142,7 +142,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('sends the configured method, headers and body, and reveals no secret', async () => {
+  test('sends the configured method, headers and body, and does not reveal secrets', async () => {
     let seen = ''
     const { port } = await startTcpServer((socket) => {
       socket.once('data', (chunk) => {
@@ -189,7 +189,7 @@ describe('an HTTP monitor', () => {
     [{ name: 'X-State', matches: '^busy' }, 'The header X-State is "ready", which does not match "^busy"'],
     [{ name: 'X-State', absent: true }, 'The response has the header X-State'],
     [{ name: 'X-Debug' }, 'The response has no header X-Debug'],
-  ])('judges headers: %j', async (expected, message) => {
+  ])('checks headers: %j', async (expected, message) => {
     const { port } = await startScript('HTTP/1.1 200 OK\r\nX-State: ready\r\nContent-Length: 0\r\n\r\n')
     expect(await run({ url: `http://127.0.0.1:${port}/`, expectedHeaders: [expected] })).toMatchObject(
       message === null ? { outcome: 'UP' } : { outcome: 'DOWN', message },
@@ -210,14 +210,14 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is UNKNOWN when there is no time to read a long response as JSON', async () => {
+  test('is UNKNOWN when there is no time to parse a long response as JSON', async () => {
     const numbers = `[${'12345678901234567,'.repeat(58_000)}1]`
     const own = Array.from({ length: 30 }, () => checkJson({ path: '$.a', absent: true }, numbers, 'org_1'))
     const settled = Promise.allSettled(own)
     const body = `{"up":true,"more":"${'x'.repeat(50_000)}"}`
     expect(await probe(reply(body), { json: { path: '$.up', equals: false } })).toMatchObject({
       outcome: 'UNKNOWN',
-      message: 'Unknown what the response has at $.up: the service had no time to read it',
+      message: 'Unknown what the response has at $.up: the service was too busy to read it',
       detail: { status: 200 },
     })
     await closeJsonThread()
@@ -239,7 +239,7 @@ describe('an HTTP monitor', () => {
     expect(await run({ url, keyword: { text: 'x' } })).toMatchObject({ outcome: 'DOWN' })
   })
 
-  test('follows redirects, or judges the redirect itself', async () => {
+  test('follows redirects, or checks the redirect itself', async () => {
     const { port } = await startScript(reply('', '302 Found', 'Location: /\r\n'))
     const url = `http://127.0.0.1:${port}/`
     expect(await run({ url })).toMatchObject({
@@ -250,7 +250,7 @@ describe('an HTTP monitor', () => {
     expect(await run({ url, maxRedirects: 0, expectedStatus: ['302'] })).toMatchObject({ outcome: 'UP' })
   })
 
-  test('sends no secrets to other hosts after a redirect', async () => {
+  test('does not send secrets to other hosts after a redirect', async () => {
     const seen: string[] = []
     const elsewhere = await startTcpServer((socket) => {
       socket.on('data', (chunk) => {
@@ -287,7 +287,7 @@ describe('an HTTP monitor', () => {
     })
   })
 
-  test('is DOWN on a timeout, which our own network may have caused', async () => {
+  test('is DOWN after a timeout, which our own network may have caused', async () => {
     const { port } = await startTcpServer(() => undefined)
     expect(await run({ url: `http://127.0.0.1:${port}/` }, 100)).toMatchObject({
       outcome: 'DOWN',
@@ -315,7 +315,7 @@ describe('an HTTP monitor', () => {
     const { port } = await startScript(reply('', '302 Found', 'Location: http://169.254.169.254/\r\n'))
     expect(await run({ url: `http://127.0.0.1:${port}/` })).toMatchObject({
       outcome: 'UNKNOWN',
-      message: '169.254.169.254 is an address that is not reached',
+      message: '169.254.169.254 is an address that is blocked',
       suspect: null,
     })
   })
@@ -325,14 +325,14 @@ describe('an HTTP monitor', () => {
     const given = options({ url: 'http://a.example.com/' })
     expect(await http.run(given, runWith(tools, {}))).toMatchObject({
       outcome: 'UNKNOWN',
-      message: 'Our DNS resolvers refuse to look up a.example.com',
+      message: 'Our DNS resolvers refused to look up a.example.com',
       suspect: null,
     })
   })
 })
 
 describe('the certificate of an HTTP monitor', () => {
-  test('changes nothing if it is trusted and valid for long', async () => {
+  test('has no effect if it is trusted and does not expire soon', async () => {
     const to = new Date('2040-01-02T03:04:05Z')
     expect(await probeTls(authority.issue([host], { to }))).toMatchObject({
       outcome: 'UP',

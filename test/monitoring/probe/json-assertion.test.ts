@@ -36,7 +36,7 @@ describe('a JSON assertion', () => {
     [{ greaterThan: 0.5 }, '$.checks[0].load is 0.5, not greater than 0.5'],
     [{ atLeast: 1 }, '$.checks[0].load is 0.5, not at least 1'],
     [{ notEquals: 0.5 }, '$.checks[0].load is 0.5'],
-    [{ path: '$.status', lessThan: 1 }, '$.status is "ok", which is no number'],
+    [{ path: '$.status', lessThan: 1 }, '$.status is "ok", which is not a number'],
     [{ path: '$.checks', length: true, equals: 1, atLeast: 1 }, null],
     [{ path: '$.checks', length: true, greaterThan: 1 }, 'The length of $.checks is 1, not greater than 1'],
     [{ path: '$.status', length: true, equals: 2 }, null],
@@ -46,7 +46,7 @@ describe('a JSON assertion', () => {
     expect(load(assertion)).toBe(message)
   })
 
-  test('compares amounts in texts and long numbers, and matches texts', () => {
+  test('compares amounts in strings and long numbers, and matches strings', () => {
     const of = (value: string, assertion: object) =>
       jsonMismatch({ path: '$.a', absent: false, ...assertion }, `{"a":${value}}`, matching)
     expect(of('"12.50"', { greaterThan: 12 })).toBeNull()
@@ -54,7 +54,7 @@ describe('a JSON assertion', () => {
     expect(of('12345678901234567890', { matches: '^123.*890$' })).toBeNull()
     expect(of('"v1.2"', { matches: '^v1' })).toBeNull()
     expect(of('"v2"', { matches: '^v1' })).toBe('$.a is "v2", which does not match "^v1"')
-    expect(of('[1]', { matches: '1' })).toBe('$.a is an array, which is no text')
+    expect(of('[1]', { matches: '1' })).toBe('$.a is an array, which is not a text')
   })
 
   test('describes failures', () => {
@@ -86,12 +86,12 @@ describe('a JSON assertion', () => {
     expect(jsonMismatch({ path: '$', absent: false }, '[01234567890123456789]')).toBe('The response is not valid JSON')
   })
 
-  test('ignores brackets in strings, and accepts realistic depths', () => {
+  test('ignores brackets in strings, and accepts realistic nesting', () => {
     const text = `{"a":"${'['.repeat(5000)}\\"[\\\\","b":${'['.repeat(400)}1${']'.repeat(400)}}`
     expect(jsonMismatch({ path: '$.b[0]', absent: false }, text)).toBeNull()
   })
 
-  test('reads any megabyte quickly', () => {
+  test('parses any text of a megabyte quickly', () => {
     const kinds = ['[', '{"a":', '[[],', '"\\\\', '\\"', '{"":"",', '1234567890123456,']
     for (const kind of kinds) {
       const body = kind.repeat(2 ** 20 / kind.length)
@@ -101,10 +101,10 @@ describe('a JSON assertion', () => {
     }
   })
 
-  test('survives deep JSON and prototype keys', () => {
+  test('handles deep JSON and prototype keys', () => {
     const deep = '['.repeat(500_000) + ']'.repeat(500_000)
     expect(jsonMismatch({ path: '$[0][0]', equals: 1, absent: false }, deep)).toBe(
-      'The response is JSON with more than 500 levels, which is not read',
+      'The response is JSON with more than 500 levels, which is too deep to read',
     )
     expect(jsonMismatch({ path: '$.constructor', absent: false }, body)).toBe('The response has no $.constructor')
     expect(jsonMismatch({ path: '$.__proto__', absent: false }, body)).toBe('The response has no $.__proto__')

@@ -20,7 +20,7 @@ describe('a regular expression', () => {
     expect(await matchesPattern('ok', 'ok', 'org_1')).toBe(true)
   })
 
-  test('that RE2 refuses is reported', async () => {
+  test('that RE2 rejects is reported', async () => {
     await expect(matchesPattern('a{1001}', 'a', 'org_1')).rejects.toThrow(PatternRefused)
     await expect(checkJson({ path: '$.a', absent: false, matches: 'a{1001}' }, '{"a":"x"}', 'org_1')).rejects.toThrow(
       PatternRefused,
@@ -29,7 +29,7 @@ describe('a regular expression', () => {
 })
 
 describe('a JSON assertion', () => {
-  test('gives the same result for a long text as for a short one', async () => {
+  test('has the same result for a long text as for a short one', async () => {
     const check = (text: string) => checkJson(assertion, text, 'org_1')
     for (const [value, failure] of [
       ['1', null],
@@ -49,7 +49,7 @@ describe('a JSON assertion', () => {
     expect(await check).toBeNull()
   })
 
-  test('of an organization with too many waiting texts is refused, and those of others are read', async () => {
+  test('is refused if its organization has too many waiting texts, and the assertions of others are checked', async () => {
     const own = Array.from({ length: 30 }, () => checkJson(assertion, long('1'), 'org_1'))
     const settled = Promise.allSettled(own)
     expect(await checkJson(assertion, long('1'), 'org_2')).toBeNull()

@@ -11,7 +11,7 @@ import { essence, runWith, startTools } from './run.ts'
 const options = (given: object): PingOptions => ping.options.parse({ host: '127.0.0.1', ...given })
 
 describe('options', () => {
-  test('have defaults and one spelling', () => {
+  test('have defaults, and hosts are normalized', () => {
     expect(options({ host: ' WWW.Example.com. ' })).toEqual({
       ...{ host: 'www.example.com', count: 3, packetSize: 56, inverted: false },
     })
@@ -110,7 +110,7 @@ describe('a run', () => {
   })
   afterAll(() => folder.remove())
 
-  /** Replaces ping. */
+  /** Writes a script that replaces ping, and returns its path. */
   async function program(script: string): Promise<string> {
     const path = join(folder.path, `ping-${programs++}`)
     await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
@@ -137,7 +137,7 @@ describe('a run', () => {
     expect(result).toEqual({ outcome, message, latencyMs: 12.5, detail: { address: '127.0.0.1' }, suspect: null })
   })
 
-  test('is DOWN without replies, which our own network may have caused', async () => {
+  test('is DOWN without replies, which may be due to our own network', async () => {
     expect(await run(counted(3, 0), { host: 'www.example.com' })).toEqual({
       outcome: 'DOWN',
       message: 'None of 3 packets was answered',
@@ -184,19 +184,19 @@ describe('a run', () => {
     })
   })
 
-  test('uses whole seconds with programs that need them', async () => {
+  test('uses whole seconds if the program requires them', async () => {
     const result = await run(
       `case "$*" in *0.2*) echo "ping: invalid number '0.2'" >&2; exit 1;; esac; ${counted(3, 3)}`,
     )
     expect(result.outcome).toBe('UP')
   })
 
-  test('uses the packets counted so far at the deadline', async () => {
+  test('uses the packets that were counted by the deadline', async () => {
     const result = await run(`trap "${counted(2, 1)}; exit 0" INT; while :; do sleep 0.02; done`, {}, 500)
     expect(essence(result)).toEqual({ outcome: 'DEGRADED', message: '1 of 2 packets were lost', suspect: null })
   })
 
-  test('ends by its deadline, whatever the program does', async () => {
+  test('ends by its deadline, even if the program does not stop', async () => {
     const started = performance.now()
     const result = await run('trap "" INT TERM; exec sleep 60', {}, 300)
     expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Not pinged: the ping program failed' })
@@ -213,11 +213,13 @@ describe('a run', () => {
   })
 
   describe('among many', () => {
-    /** Starts runs, of which one process runs at a time; each reports its start and ends on demand. */
+    /** Starts runs that share one process slot. Each reports its start and ends on demand. */
     async function crowd(size: number, timeoutMs: number) {
       const { tools } = await startTools()
-      const [begun, reported] = [join(folder.path, `begun-${programs}`), join(folder.path, `told-${programs}`)]
-      const path = await program(`echo >> ${begun}; while [ ! -e ${reported} ]; do sleep 0.02; done; ${counted(3, 3)}`)
+      const [startFile, endFile] = [join(folder.path, `starts-${programs}`), join(folder.path, `end-${programs}`)]
+      const path = await program(
+        `echo >> ${startFile}; while [ ! -e ${endFile} ]; do sleep 0.02; done; ${counted(3, 3)}`,
+      )
       const { run: runOne } = pingBy(path, 1)
       const stopping = new AbortController()
       const started = performance.now()
@@ -228,25 +230,25 @@ describe('a run', () => {
         runs,
         stopping,
         started,
-        begun: () =>
-          readFile(begun, 'utf8').then(
+        startCount: () =>
+          readFile(startFile, 'utf8').then(
             ({ length }) => length,
             () => 0,
           ),
-        end: () => writeFile(reported, ''),
+        end: () => writeFile(endFile, ''),
       }
     }
 
     test('waits for a free process', async () => {
-      const { runs, begun, end } = await crowd(4, 30_000)
-      await expect.poll(begun).toBe(1)
+      const { runs, startCount, end } = await crowd(4, 30_000)
+      await expect.poll(startCount).toBe(1)
       await end()
       for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UP')
-      expect(await begun()).toBe(4)
+      expect(await startCount()).toBe(4)
     })
 
     test('is UNKNOWN, not DOWN, when no process becomes free in time', async () => {
-      const { runs, begun, started } = await crowd(3, 600)
+      const { runs, startCount, started } = await crowd(3, 600)
       const [first, ...others] = await Promise.all(runs)
       expect(first?.outcome).toBe('UNKNOWN')
       for (const result of others) {
@@ -256,16 +258,16 @@ describe('a run', () => {
           suspect: null,
         })
       }
-      expect(await begun()).toBe(1)
+      expect(await startCount()).toBe(1)
       expect(performance.now() - started).toBeLessThan(3000)
     })
 
     test('stops waiting when the service stops', async () => {
-      const { runs, begun, stopping } = await crowd(3, 30_000)
-      await expect.poll(begun).toBe(1)
+      const { runs, startCount, stopping } = await crowd(3, 30_000)
+      await expect.poll(startCount).toBe(1)
       stopping.abort()
       for (const result of await Promise.all(runs)) expect(result.outcome).toBe('UNKNOWN')
-      expect(await begun()).toBe(1)
+      expect(await startCount()).toBe(1)
     })
   })
 

@@ -11,7 +11,7 @@ import type { Behaviour, TestDnsServer } from '../../support/dns-server.ts'
 import { startDnsServer } from '../../support/dns-server.ts'
 import { silent } from '../../support/scratch.ts'
 
-/** The tools of probes, with a scripted DNS server as the whole DNS; stopped when the test ends. */
+/** Creates the tools of probes, with a scripted server as their only DNS server. They are closed when the test ends. */
 export async function startTools(
   behaviour?: Behaviour,
   allowPrivate = true,
@@ -24,14 +24,18 @@ export async function startTools(
     await server.close()
   })
   const health = createListHealth({ lists: [], dns, now, log: silent })
-  const geo = { locate: () => Promise.reject(new Error('No one asks')), load: async () => {}, close: async () => {} }
+  const geo = {
+    locate: () => Promise.reject(new Error('Unexpected call.')),
+    load: async () => {},
+    close: async () => {},
+  }
   const checker = createChecker({ lists: [], lookup: { dns, health, budgets: new Map() }, geo, now })
   return {
     tools: {
       outbound: createOutbound({ dns, allowPrivate }),
       dns,
       checker,
-      rdap: { registrationOf: () => Promise.reject(new Error('No one asks')) },
+      rdap: { registrationOf: () => Promise.reject(new Error('Unexpected call.')) },
       limiter: createDestinationLimiter(PROBE_LIMITS),
       allowPrivate,
       now,
@@ -41,12 +45,12 @@ export async function startTools(
   }
 }
 
-/** A run of a monitor that was up, with enough time for a busy machine unless a test sets another. */
+/** Creates the run of a monitor that was up. The default timeout is long enough for a busy machine. */
 export function runWith(tools: ProbeTools, given: Partial<Omit<ProbeRun, 'tools'>> = {}): ProbeRun {
   return { tools, owner: 'org_1', timeoutMs: 5000, signal: new AbortController().signal, state: 'UP', ...given }
 }
 
-/** The parts of a result that are predictable. */
+/** Returns the predictable parts of a result. */
 export function essence({
   outcome,
   message,

@@ -43,7 +43,7 @@ describe('SCRAM-SHA-256', () => {
       expect(() => scram.verify(wrong)).toThrow('The server does not prove that it knows the password')
   })
 
-  test('escapes names, and prepares names and passwords like SASLprep', async () => {
+  test('escapes names, and prepares names and passwords with SASLprep', async () => {
     expect(startScram('a=b,c', '', 'x').first).toBe('n,,n=a=3Db=2Cc,r=x')
     expect(startScram('I\u00adX', '', 'x').first).toBe('n,,n=IX,r=x')
     expect(startScram('\u2168', '', 'x').first).toBe('n,,n=IX,r=x')
@@ -73,8 +73,8 @@ describe('a BSON document', () => {
     expect(Object.fromEntries(readDocument(writeDocument(nested)) ?? [])).toEqual(document)
   })
 
-  test('has the bytes in the specification', () => {
-    // The example of bsonspec.org.
+  test('has the bytes of the example in the specification', () => {
+    // The example on bsonspec.org.
     expect(writeDocument({ hello: 'world' }).toString('latin1')).toBe('\x16\0\0\0\x02hello\0\x06\0\0\0world\0\0')
     expect(writeDocument({ a: ['b'] }).toString('hex')).toBe(
       '16000000046100' + '0e000000023000020000006200' + '00' + '00',
@@ -85,7 +85,10 @@ describe('a BSON document', () => {
 describe('a MongoDB server with users', () => {
   const users: Readonly<Record<string, string>> = { ana: 's3cret' }
 
-  /** Starts a server that requires SCRAM-SHA-256 and answers commands. `proves`: it proves that it knows the password. */
+  /**
+   * Starts a server that requires SCRAM-SHA-256 and answers commands. `proves`: whether it proves that it knows the
+   * password.
+   */
   async function serve({ proves = true } = {}) {
     const asked: string[] = []
     const { port } = await startTcpServer((socket) => {
@@ -165,7 +168,7 @@ describe('a MongoDB server with users', () => {
       [{ ...ana, command: '{"fail": 1}' }, 'no such command'],
       [{ port, command: '{"count": "orders"}' }, 'command requires authentication'],
     ] as const)
-      expect(await run('MONGODB', given)).toMatchObject({ outcome: 'DOWN', message: `The server refuses: ${message}` })
+      expect(await run('MONGODB', given)).toMatchObject({ outcome: 'DOWN', message: `The server refused: ${message}` })
     const imposter = await serve({ proves: false })
     expect(await run('MONGODB', { ...ana, port: imposter.port })).toMatchObject({
       ...{ outcome: 'DOWN', message: 'The server does not prove that it knows the password' },
@@ -209,14 +212,14 @@ describe('a MySQL server with TLS', () => {
     )
   }
 
-  /** Starts TLS after the request for it, which may have arrived together with the beginning of TLS. */
+  /** Starts TLS after the request for it, which may have arrived together with the start of the handshake. */
   function secured(socket: Socket, request: Buffer, secureContext: SecureContext): TLSSocket {
     socket.pause()
     if (request.length > 36) socket.unshift(request.subarray(36))
     return new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined)
   }
 
-  /** Starts a server that requires the plain password. Returns what it received in the clear and over TLS. */
+  /** Starts a server that requires the plain password. Returns the data that it received unencrypted and over TLS. */
   async function serve() {
     const got = { plain: [] as number[], password: '' }
     const secureContext = createSecureContext(authority.issue(['127.0.0.1']))
@@ -237,7 +240,7 @@ describe('a MySQL server with TLS', () => {
     return { port, got }
   }
 
-  test('gets only the request for TLS in plain text, and the password over TLS if it asks for it', async () => {
+  test('receives only the request for TLS unencrypted, and the password over TLS if it asks for it', async () => {
     const { port, got } = await serve()
     const given = { port, tls: true, user: 'ana', password: 's3cret' }
     expect(await run('MYSQL', given)).toMatchObject(matching('UP', /^Version 8\.4\.0 in/))
@@ -272,8 +275,8 @@ describe('real servers, if Debian’s packages are installed', () => {
       ['GET none', 'UP', /^Nothing in/],
       ['KEYS *', 'UP', /^1 item in/],
       ['INFO', 'UP', /^\d+ bytes in/],
-      ['LLEN "my key"', 'DOWN', /^The server refuses: WRONGTYPE/],
-      ['NONE', 'DOWN', /^The server refuses: ERR unknown command/],
+      ['LLEN "my key"', 'DOWN', /^The server refused: WRONGTYPE/],
+      ['NONE', 'DOWN', /^The server refused: ERR unknown command/],
     ] as const)
       expect(await run('REDIS', { port, command })).toMatchObject(matching(outcome, message))
     for (const command of ['GET "open', 'a"b', '""x'])
@@ -281,7 +284,7 @@ describe('real servers, if Debian’s packages are installed', () => {
   })
 
   test.skipIf(!existsSync(mariadbd) || !existsSync(installer))(
-    'MariaDB signs in, over TLS too (mariadbd)',
+    'MariaDB signs in, also over TLS (mariadbd)',
     async () => {
       const [port, folder] = [await freePort(), scratchFolder()]
       const { cert, key } = authority.issue(['127.0.0.1'])
@@ -314,7 +317,7 @@ describe('real servers, if Debian’s packages are installed', () => {
       const secure = await run('MYSQL', { ...ana, tls: true })
       expect(secure).toMatchObject({ ...up, detail: { certificateEndsAt: expect.any(String) } })
       expect(await run('MYSQL', { ...ana, user: 'tls' })).toMatchObject(
-        matching('DOWN', /^The server refuses: Access denied/),
+        matching('DOWN', /^The server refused: Access denied/),
       )
       expect(await run('MYSQL', { ...ana, user: 'tls', tls: true })).toMatchObject(up)
       expect(await run('MYSQL', { ...ana, tls: true, password: 'x' })).toMatchObject(matching('DOWN', /Access denied/))

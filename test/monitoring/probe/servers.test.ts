@@ -28,7 +28,7 @@ import { scratchFolder, startProgram } from '../../support/program.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
 
-/** Kinds that connect to a host and port by TCP. */
+/** The kinds that connect to a host and port over TCP. */
 const kinds = (Object.keys(describedKinds) as DescribedKind[]).filter((kind) => kind !== 'DOMAIN' && kind !== 'UDP')
 
 async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPrivate = true) {
@@ -37,7 +37,7 @@ async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPr
   return probe.run(probe.options.parse({ host: '127.0.0.1', ...given }), runWith(tools, { timeoutMs }))
 }
 
-/** Returns the result of a probe of a server that sends this on connection, or after the first request. */
+/** Returns the result of probing a server that sends this on connection, or after the first request. */
 async function reported(kind: DescribedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
   const speaksFirst = kind === 'SSH' || kind === 'MYSQL'
   const { port } = await startTcpServer((socket: Socket) => {
@@ -56,7 +56,7 @@ const greeting = (payload: Buffer) => {
   return Buffer.concat([head, payload])
 }
 
-/** An element of BSON. */
+/** Encodes a BSON element. */
 const bson = {
   number: (name: string, value: number) => {
     const bytes = Buffer.alloc(8)
@@ -69,7 +69,7 @@ const bson = {
     return Buffer.concat([Buffer.from(`\x02${name}\0`), length, Buffer.from(`${value}\0`)])
   },
   boolean: (name: string, value: boolean) => Buffer.from(`\x08${name}\0${value ? '\x01' : '\0'}`),
-  /** Elements that the probe skips: a document, a list, bytes, an id, a date, null, a 32-bit integer, and 64-bit ones. */
+  /** Elements that the probe skips: a document, a list, bytes, an id, a date, null, and 32-bit and 64-bit integers. */
   others: Buffer.concat([
     Buffer.concat([Buffer.from('\x03in\0'), bsonDocument(Buffer.from('\x08ok\0\0'))]),
     Buffer.concat([Buffer.from('\x04hosts\0'), bsonDocument(Buffer.alloc(0))]),
@@ -86,7 +86,7 @@ function bsonDocument(elements: Buffer): Buffer {
   return Buffer.concat([length, elements, Buffer.from([0])])
 }
 
-/** Returns the answer of a MongoDB server to the command with this number (OP_MSG). */
+/** Returns a MongoDB server's response to the command with this number (OP_MSG). */
 function mongoAnswer(id: number, document: Buffer, { flags = 0, code = 2013 } = {}): Buffer {
   const head = Buffer.alloc(21)
   head.writeInt32LE(head.length + document.length, 0)
@@ -99,7 +99,7 @@ function mongoAnswer(id: number, document: Buffer, { flags = 0, code = 2013 } = 
 const mongoDocument = (...elements: Buffer[]) => bsonDocument(Buffer.concat(elements))
 
 describe('every kind of server', () => {
-  test.each(kinds)('%s has a label for each option, and its smallest input has the required ones', (kind) => {
+  test.each(kinds)('%s has a label for each option, and its smallest input has the required options', (kind) => {
     const { options, smallest }: DescribedProbe = describedKinds[kind]
     const named = describedOptions(kind).map(({ name }) => name)
     expect(Object.keys((options as unknown as { shape: object }).shape).sort()).toEqual([...named].sort())
@@ -112,7 +112,7 @@ describe('every kind of server', () => {
   })
 
   test.each(kinds)(
-    '%s is DOWN when no one listens, the server is silent, hangs up, or talks endlessly',
+    '%s is DOWN when nothing listens, or the server is silent, hangs up or sends endless data',
     async (kind) => {
       const plain = kind === 'WEBSOCKET' ? { tls: false } : {}
       expect(await run(kind, { port: await freePort(), ...plain })).toMatchObject({ outcome: 'DOWN' })
@@ -124,7 +124,7 @@ describe('every kind of server', () => {
     },
   )
 
-  test.each(kinds)('%s is UNKNOWN when the target is forbidden, and connects to nothing', async (kind) => {
+  test.each(kinds)('%s is UNKNOWN when the target is forbidden, and does not connect', async (kind) => {
     const server = await startTcpServer(() => undefined)
     expect(await run(kind, { port: server.port }, 5000, false)).toMatchObject({ outcome: 'UNKNOWN' })
     expect(server.connections).toBe(0)
@@ -151,17 +151,17 @@ describe('the answer of a server', () => {
     ['SSH', 'SSH-1.5-old\r\n', 'DOWN', /old version: SSH-1\.5-old$/],
     ['SSH', 'x\n'.repeat(30), 'DOWN', /^The server does not speak SSH$/],
     ['REDIS', '+PONG\r\n', 'UP', /^PONG in/],
-    ['REDIS', '-NOAUTH Authentication required.\r\n', 'DOWN', /^The server refuses: NOAUTH Authentication required\.$/],
+    ['REDIS', '-NOAUTH Authentication required.\r\n', 'DOWN', /^The server refused: NOAUTH Authentication required\.$/],
     ['REDIS', '-LOADING Redis is loading\r\n', 'DOWN', /LOADING/],
     ['REDIS', 'HTTP/1.1 400 Bad Request\r\n', 'DOWN', /does not speak the protocol of Redis$/],
     ['MYSQL', Buffer.concat([hello, denied]), 'UP', /^Version 10\.11\.6-MariaDB in/],
     ['MYSQL', Buffer.concat([hello, greeting(Buffer.from([0]))]), 'UP', /^Version 10\.11\.6-MariaDB in/],
     ['MYSQL', Buffer.concat([hello, greeting(Buffer.from([0xfe])), denied]), 'UP', /^Version 10/],
-    ['MYSQL', Buffer.concat([hello, refused]), 'DOWN', /^The server refuses: Too many connections$/],
-    ['MYSQL', refused, 'DOWN', /^The server refuses: Too many connections$/],
+    ['MYSQL', Buffer.concat([hello, refused]), 'DOWN', /^The server refused: Too many connections$/],
+    ['MYSQL', refused, 'DOWN', /^The server refused: Too many connections$/],
     ['MYSQL', 'HTTP/1.1 400', 'DOWN', /does not speak the protocol of MySQL$/],
     ['MQTT', Buffer.from([0x20, 2, 0, 0]), 'UP', /^Connected in/],
-    ['MQTT', Buffer.from([0x20, 2, 0, 5]), 'DOWN', /^The broker refuses: the client is not authorized$/],
+    ['MQTT', Buffer.from([0x20, 2, 0, 5]), 'DOWN', /^The broker refused: the client is not authorized$/],
     ['MQTT', 'HTTP', 'DOWN', /^The server does not speak MQTT$/],
     ['WEBSOCKET', 'HTTP/1.1 403 Forbidden\r\n\r\n', 'DOWN', /^HTTP 403 instead of 101$/],
     ['WEBSOCKET', 'HTTP/1.1 101 Ok\r\n\r\n', 'DOWN', /^The server does not speak WebSocket$/],
@@ -195,12 +195,12 @@ describe('the answer of a server', () => {
 })
 
 describe('a real gRPC server', () => {
-  /** The library treats a falsy message as missing. */
+  /** A message that the library accepts; it treats falsy ones as missing. */
   interface Question {
     readonly service: string
   }
 
-  /** Returns how `serve` answers a health check for a service. */
+  /** Returns the answer of `serve` to the health check of a service. */
   const serving = (service: string, call: ServerUnaryCall<Question, number>): number | Partial<StatusObject> => {
     if (service === '' || service === 'shop.v1.Cart') return 1
     if (service === 'down') return 2
@@ -238,15 +238,15 @@ describe('a real gRPC server', () => {
     ['shop.v1.Cart', 'UP', /^SERVING in/],
     ['down', 'DOWN', /^down is NOT_SERVING$/],
     ['other', 'DOWN', /^The server has no service other$/],
-    ['refused', 'DOWN', /^The server refuses: PERMISSION_DENIED zu spät: 5 %$/],
+    ['refused', 'DOWN', /^The server refused: PERMISSION_DENIED zu spät: 5 %$/],
     ['long', 'DOWN', /its answer is too long$/],
-  ])('says of the service %j that it is %s', async (service, outcome, message) => {
+  ])('reports that the service %j is %s', async (service, outcome, message) => {
     const port = await serve('Check', ServerCredentials.createInsecure())
     const found = await run('GRPC', { port, service })
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('is DOWN without a health service, and so is a plain HTTP server', async () => {
+  test('without a health service is DOWN, like a plain HTTP server', async () => {
     const port = await serve('Watch', ServerCredentials.createInsecure())
     const without = { outcome: 'DOWN', message: 'The server has no health service (grpc.health.v1)' }
     expect(await run('GRPC', { port })).toMatchObject(without)
@@ -289,14 +289,14 @@ describe('a real gRPC server', () => {
     expect(await run('GRPC', { port })).toMatchObject({
       outcome: 'DOWN',
       message: expect.stringMatching(
-        /^The server (?:sends more than 256 KiB|does not speak HTTP\/2|closed the connection)$/,
+        /^The server (?:sent more than 256 KiB|does not speak HTTP\/2|closed the connection)$/,
       ),
     })
   })
 })
 
 describe('a real WebSocket server', () => {
-  /** Starts a server that greets, echoes, and hangs up or floods on request. */
+  /** Starts a server that sends a greeting, echoes messages, and hangs up or floods on request. */
   async function serve(handleProtocols: (all: Set<string>) => string | false): Promise<number> {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols })
     server.on('connection', (socket, { url }) => {
@@ -330,11 +330,11 @@ describe('a real WebSocket server', () => {
   })
 
   test.each([
-    [{ expect: 'hello /' }, 'UP', /^Received what is expected in \d+ ms$/],
-    [{ send: 'ping', expect: 'said ping' }, 'UP', /^Received what is expected/],
+    [{ expect: 'hello /' }, 'UP', /^Received the expected message in \d+ ms$/],
+    [{ send: 'ping', expect: 'said ping' }, 'UP', /^Received the expected message/],
     [{ send: 'ping', expect: 'pong' }, 'DOWN', /^No answer within 0\.5 s$/],
     [{ send: 'end', expect: 'pong' }, 'DOWN', /^The server closed the WebSocket \(1008\)$/],
-    [{ send: 'flood', expect: 'pong' }, 'DOWN', /^The server sends a message of more than 64 KiB$/],
+    [{ send: 'flood', expect: 'pong' }, 'DOWN', /^The server sent a message of more than 64 KiB$/],
   ])('with %j is %s', async (given, outcome, message) => {
     const port = await serve(() => false)
     const found = await run('WEBSOCKET', { port, tls: false, ...given }, 500)
@@ -378,11 +378,17 @@ describe('an MQTT broker', () => {
     ],
     ['another message', [subscribed, message('a/b', 'on')], { expect: 'off' }, 'DOWN', /^Received a message, but not/],
     ['no message', [subscribed], {}, 'DOWN', /^No answer within 0\.5 s$/],
-    ['a refusal', [Buffer.from([0x90, 3, 0, 1, 0x80])], {}, 'DOWN', /^The broker refuses the subscription$/],
-    ['a packet that it must not send', [Buffer.from([0xc0, 0])], {}, 'DOWN', /^The server does not speak MQTT$/],
-    ['a length without end', [Buffer.from([0x90, 255, 255, 255, 255, 1])], {}, 'DOWN', /does not speak MQTT$/],
+    ['a refusal', [Buffer.from([0x90, 3, 0, 1, 0x80])], {}, 'DOWN', /^The broker refused the subscription$/],
+    ['a packet that a broker must not send', [Buffer.from([0xc0, 0])], {}, 'DOWN', /^The server does not speak MQTT$/],
+    ['an endless length', [Buffer.from([0x90, 255, 255, 255, 255, 1])], {}, 'DOWN', /does not speak MQTT$/],
     ['a message without a topic', [subscribed, Buffer.from([0x30, 1, 0])], {}, 'DOWN', /does not speak MQTT$/],
-    ['more than is read', [Buffer.from([0x90, 255, 255, 127]), Buffer.alloc(20_000)], {}, 'DOWN', /more than 16 KiB/],
+    [
+      'more than the probe reads',
+      [Buffer.from([0x90, 255, 255, 127]), Buffer.alloc(20_000)],
+      {},
+      'DOWN',
+      /more than 16 KiB/,
+    ],
   ])('that sends %s', async (_, packets, given, outcome, text) => {
     const { port } = await startTcpServer((socket) => {
       socket.once('data', () => {
@@ -448,17 +454,17 @@ describe('a MongoDB server', () => {
       'DOWN',
       /^The server is neither primary nor secondary of rs0$/,
     ],
-    ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refuses: node is in shutdown$/],
-    ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refuses: node is/],
-    ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refuses: hello$/],
+    ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refused: node is in shutdown$/],
+    ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refused: node is/],
+    ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refused: hello$/],
     ['answering something else', mongoAnswer(7, mongoDocument(ok)), 'DOWN', foreign],
     ['of an old protocol', mongoAnswer(1, mongoDocument(ok), { code: 1 }), 'DOWN', foreign],
-    ['with more to come', mongoAnswer(1, mongoDocument(ok), { flags: 2 }), 'DOWN', foreign],
-    ['with a type that is unknown', hello(Buffer.from('\x55x\0\0\0\0\0'), ok), 'DOWN', foreign],
+    ['announcing more messages', mongoAnswer(1, mongoDocument(ok), { flags: 2 }), 'DOWN', foreign],
+    ['with an unknown type', hello(Buffer.from('\x55x\0\0\0\0\0'), ok), 'DOWN', foreign],
     ['with a text of 2 GiB', hello(Buffer.from('\x02x\0\xff\xff\xff\x7fab\0', 'latin1')), 'DOWN', foreign],
     ['with a text of -1 bytes', hello(Buffer.from('\x02x\0\xff\xff\xff\xffab\0', 'latin1')), 'DOWN', foreign],
     ['with a name that ends with the document', hello(Buffer.from('\x01xxxxxxx')), 'DOWN', foreign],
-    ['with a value that is cut off', hello(Buffer.from('\x01x\0\x01')), 'DOWN', foreign],
+    ['with a truncated value', hello(Buffer.from('\x01x\0\x01')), 'DOWN', foreign],
     ['whose document is longer', mongoAnswer(1, Buffer.from([9, 0, 0, 0, 0])), 'DOWN', foreign],
     ['whose document is empty', mongoAnswer(1, Buffer.alloc(0)), 'DOWN', foreign],
     [
@@ -475,7 +481,7 @@ describe('a MongoDB server', () => {
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
   })
 
-  test('gets hello and then ping, both for the database admin', async () => {
+  test('receives hello and then ping, both for the database admin', async () => {
     const asked: Buffer[] = []
     const { port } = await startTcpServer((socket) => {
       socket.on('data', (data: Buffer) => {
@@ -504,8 +510,7 @@ describe('a MySQL server', () => {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
   /**
-   * Starts a server that asks for a plugin and a password, as MySQL’s manual describes it, and returns two rows for every
-   * query.
+   * Starts a server that asks for a plugin and a password, as in MySQL’s manual, and returns two rows for every query.
    */
   async function serve(plugin: string, password: string, another?: string): Promise<number> {
     const talk = async (socket: Socket) => {
@@ -540,7 +545,7 @@ describe('a MySQL server', () => {
       else if (query === '\x03LOAD') send(Buffer.from('\u00fb/etc/passwd', 'latin1'))
       else send(denied)
     }
-    // Clients may hang up at any time.
+    // A client may hang up at any time.
     const { port } = await startTcpServer((socket) => void talk(socket).catch(() => undefined))
     return port
   }
@@ -558,7 +563,7 @@ describe('a MySQL server', () => {
     }
     const stored = hash('sha256', hash('sha256', secret))
     if (!hash('sha256', xor(proof, hash('sha256', stored, nonce))).equals(stored)) return false
-    // It does not have the hash cached, so it asks for the password.
+    // The server has not cached the hash, so it asks for the password.
     send(Buffer.from([1, 4]))
     if (!(await next()).equals(Buffer.from([2]))) return false
     send(Buffer.concat([Buffer.from([1]), Buffer.from(keys.publicKey.export({ type: 'spki', format: 'pem' }))]))
@@ -579,7 +584,7 @@ describe('a MySQL server', () => {
       outcome: 'UP',
       message: expect.stringMatching(/^Version 8\.0\.36: 2 rows in/),
     })
-    const refused = { outcome: 'DOWN', message: 'The server refuses: Access denied' }
+    const refused = { outcome: 'DOWN', message: 'The server refused: Access denied' }
     expect(await run('MYSQL', { port, password: 'wrong' })).toMatchObject(refused)
     expect(await run('MYSQL', { port, database: 'shop' })).toMatchObject(refused)
     expect(await run('MYSQL', { ...signed, query: 'SELECT no' })).toMatchObject(refused)
@@ -589,7 +594,7 @@ describe('a MySQL server', () => {
     })
   })
 
-  test('never gets a file, and gets no second sign-in', async () => {
+  test('never receives a file, and cannot demand an unsupported sign-in', async () => {
     const port = await serve('mysql_native_password', 's3cret')
     const foreign = { outcome: 'DOWN', message: 'The server does not speak the protocol of MySQL' }
     expect(await run('MYSQL', { port, password: 's3cret', query: 'LOAD' })).toMatchObject(foreign)
@@ -644,7 +649,7 @@ describe('real servers, if Debian’s packages are installed', () => {
     expect(await run('MQTT', { port, username: 'ana', password: 's3cret' })).toMatchObject({ outcome: 'UP' })
     expect(await run('MQTT', { port })).toMatchObject({
       outcome: 'DOWN',
-      message: expect.stringMatching(/^The broker refuses/),
+      message: expect.stringMatching(/^The broker refused/),
     })
   })
 
@@ -670,7 +675,7 @@ describe('real servers, if Debian’s packages are installed', () => {
     })
     expect(await run('POSTGRESQL', { ...given, query: "SELECT repeat('x', 1000000)" })).toMatchObject({
       outcome: 'DOWN',
-      message: 'The server sends more than 256 KiB',
+      message: 'The server sent more than 256 KiB',
     })
     expect(await run('POSTGRESQL', { ...given, query: 'SELECT pg_sleep(9)' }, 500)).toMatchObject({
       outcome: 'DOWN',

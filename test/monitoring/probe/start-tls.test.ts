@@ -12,7 +12,7 @@ import { runWith, startTools } from './run.ts'
 
 const authority = createAuthority()
 
-/** Makes a folder with a certificate of the authority, and its key. */
+/** Creates a folder with a certificate of the test authority and its key. */
 function certified() {
   const folder = scratchFolder()
   const { cert, key } = authority.issue(['127.0.0.1'])
@@ -30,7 +30,7 @@ async function ask(startTls: StartTls, port: number) {
 }
 
 const secured = { outcome: 'UP', detail: { certificateEndsAt: expect.any(String) } }
-const refused = { outcome: 'DOWN', message: 'The server refuses to start TLS' }
+const refused = { outcome: 'DOWN', message: 'The server refused to start TLS' }
 
 const exim = '/usr/sbin/exim4'
 const dovecot = '/usr/sbin/dovecot'

@@ -13,7 +13,7 @@ import { runWith, startTools } from './run.ts'
 
 const options = (given: object): TcpOptions => tcp.options.parse({ host: '127.0.0.1', port: 1, ...given })
 
-/** Returns the result of a probe of a server that behaves this way. */
+/** Returns the result of probing a server that behaves this way. */
 async function probe(serve: (socket: Socket) => void, given: object = {}, timeoutMs = 5000) {
   const { port } = await startTcpServer(serve)
   return run({ port, ...given }, timeoutMs)
@@ -25,7 +25,7 @@ async function run(given: object, timeoutMs = 5000, allowPrivate = true) {
 }
 
 describe('options', () => {
-  test('have defaults, and can be read again unchanged', () => {
+  test('have defaults, and do not change when they are parsed again', () => {
     const read = options({ host: ' DB.Example.com. ', port: 5432 })
     expect(read).toEqual({
       host: 'db.example.com',
@@ -50,7 +50,7 @@ describe('options', () => {
     [{ tls: true, startTls: 'SMTP' }, 'startTls'],
     [{ startTls: 'FTP' }, 'startTls'],
     [{ more: 1 }, ''],
-  ])('such as %j are refused', (given, path) => {
+  ])('are refused: %j', (given, path) => {
     const { error } = tcp.options.safeParse({ host: '127.0.0.1', port: 1, ...given })
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
@@ -68,7 +68,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('is UP when the response is as expected, however it is split', async () => {
+  test('is UP when the response is as expected, even if it arrives in parts', async () => {
     const echo = (socket: Socket) => {
       socket.on('data', (chunk) => {
         socket.write(`you said ${chunk.subarray(0, 2)}`)
@@ -79,7 +79,7 @@ describe('a TCP monitor', () => {
     expect(await probe(echo, given)).toMatchObject({ outcome: 'UP' })
   })
 
-  test('is DOWN when the server accepts and sends nothing', async () => {
+  test('is DOWN when the server accepts the connection and sends nothing', async () => {
     expect(await probe(() => undefined, { expect: '220' }, 200)).toMatchObject({
       outcome: 'DOWN',
       message: 'Connected, but "220" did not arrive within 0.2 s',
@@ -119,7 +119,7 @@ describe('a TCP monitor', () => {
     })
   })
 
-  test('uses TLS, and verifies the certificate when configured', async () => {
+  test('uses TLS, and verifies the certificate if configured', async () => {
     const { port } = await startTcpServer((socket) => socket.write('hello'), selfSigned('127.0.0.1'))
     const given = { port, tls: true, expect: 'hello' }
     expect(await run(given)).toMatchObject({ outcome: 'DOWN', message: 'TLS certificate is self-signed' })
@@ -149,7 +149,7 @@ describe('a TCP monitor', () => {
 describe('STARTTLS', () => {
   const authority = createAuthority()
 
-  /** A server that answers each line by a script, and then starts TLS. */
+  /** Starts a server that answers each line from a script, and then starts TLS. */
   async function ask(protocol: StartTls, greeting: string, replies: readonly string[], days = 90) {
     const certified = authority.issue(['127.0.0.1'], { to: new Date(Date.now() + days * 86_400_000) })
     const { port } = await startTcpServer((socket) => {
@@ -204,7 +204,7 @@ describe('STARTTLS', () => {
   ])('that is refused by %s is DOWN', async (protocol, greeting, replies) => {
     expect(await ask(protocol, greeting, replies)).toMatchObject({
       outcome: 'DOWN',
-      message: 'The server refuses to start TLS',
+      message: 'The server refused to start TLS',
     })
   })
 

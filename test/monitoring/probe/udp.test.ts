@@ -5,7 +5,7 @@ import { udp } from '../../../src/monitoring/probe/udp.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { runWith, startTools } from './run.ts'
 
-/** A server that answers each datagram with these, optionally from another port. */
+/** Starts a server that answers each datagram with these, optionally from another port. */
 async function serve(answers: (asked: Buffer) => readonly (string | Buffer)[], isForged = false) {
   const server = createSocket('udp4')
   const forger = createSocket('udp4')
@@ -62,7 +62,7 @@ describe('a datagram', () => {
     expect(await run({ port })).toMatchObject({ outcome: 'DOWN', message: `Nothing listens on port ${port} (ICMP)` })
   })
 
-  test('accepts no answer from another port', async () => {
+  test('ignores answers from another port', async () => {
     const { port } = await serve(() => ['x'], true)
     expect(await run({ port }, 300)).toMatchObject({ outcome: 'DOWN', suspect: '127.0.0.1' })
   })

@@ -30,8 +30,8 @@ const open = () => {
   readings.length = 0
   return openResultFeed({ database: { prisma: observed, listen: database.listen }, log: silent })
 }
-/** Existing followers have not seen what is stored from here on. */
-const begun = async () => {
+/** Waits until the readers have started. They receive only results that are stored later. */
+const started = async () => {
   await vi.waitUntil(() => readings.length > 0)
   await Promise.all(readings.splice(0))
 }
@@ -61,7 +61,7 @@ test('a reader gets only the results of its monitor', async () => {
   const checks = await open()
   const [website, api] = [await watching.monitor(acme.id), await watching.monitor(acme.id)]
   const follower = checks.follow(website.id)
-  await begun()
+  await started()
   await worker.tick()
   expect((await follower.next()).value).toEqual(result(website.id, 0))
   await store(result(api.id, 5))
@@ -71,11 +71,11 @@ test('a reader gets only the results of its monitor', async () => {
   expect(await follower.next()).toEqual({ done: true, value: undefined })
 })
 
-test('a reader gets no results stored earlier, but results stored later even if they began earlier', async () => {
+test('a reader gets only results that are stored later, even if their probes started earlier', async () => {
   const checks = await open()
   await store(result('mon_a', 10), result('mon_a', 20))
   const follower = checks.follow('mon_a')
-  await begun()
+  await started()
   await store(result('mon_a', 40))
   expect(await seconds(follower, 1)).toEqual([40])
   await store(result('mon_a', 35), result('mon_a', 50))
@@ -83,15 +83,15 @@ test('a reader gets no results stored earlier, but results stored later even if 
   await checks.close()
 })
 
-test('a slow reader loses the oldest results, and nothing is kept for a reader that has left', async () => {
+test('a slow reader loses the oldest results, and no results are kept for a reader that has left', async () => {
   const checks = await open()
   const [slow, prompt, gone] = [checks.follow('mon_b'), checks.follow('mon_b'), checks.follow('mon_b')]
   expect(await gone.return?.()).toEqual({ done: true, value: undefined })
   expect(await gone.next()).toEqual({ done: true, value: undefined })
-  await begun()
+  await started()
   for (const batch of [0, 60, 120]) {
     await store(...Array.from({ length: 60 }, (_, index) => result('mon_b', batch + index)))
-    // All followers of a monitor receive a result at the same time.
+    // All readers of a monitor receive a result at the same time.
     expect(await seconds(prompt, 60)).toHaveLength(60)
   }
   const given = await seconds(slow, 100)

@@ -25,7 +25,7 @@ const up = probeResult('UP', 'Fine.', { latencyMs: 20, detail: { status: 200 } }
 const down = probeResult('DOWN', 'Refused.')
 const unknown = probeResult('UNKNOWN', 'No socket.')
 
-/** A result writer on the database, whose statements `query` can replace. */
+/** Creates a result writer. @param query runs its statements. */
 function recorderWith(query: typeof pool.query = pool.query.bind(pool)) {
   const reconciled: string[] = []
   const metrics = createMetrics()
@@ -94,7 +94,7 @@ describe('a result', () => {
     expect(mergeHistograms([hour?.latencies ?? []])).toEqual(hour?.latencies)
   })
 
-  test('that is UNKNOWN keeps the known state, and a result that contradicts the state is retried soon', async () => {
+  test('that is UNKNOWN keeps the known state, and one that contradicts the state causes an early retry', async () => {
     const { resultWriter } = recorderWith()
     const { read, watch } = await watched()
     await resultWriter.record(await read(), { at: at(1), result: up })
@@ -119,7 +119,7 @@ describe('a result', () => {
     expect(await watch()).toMatchObject({ state: 'DOWN', stateSince: at(121) })
   })
 
-  test('does not count once its watch was claimed, paused, deleted or recorded by another worker', async () => {
+  test('is ignored after another worker claimed or recorded its watch, or the watch was deleted', async () => {
     const { resultWriter } = recorderWith()
     const { id, read, watch } = await watched()
     const taken = await read()
@@ -139,7 +139,7 @@ describe('a result', () => {
     expect(await prisma.monitorHour.findMany({ where: { monitorId: id } })).toMatchObject([{ up: 1, down: 0 }])
   })
 
-  test('that comes too late leaves a gap since the previous result became stale', async () => {
+  test('that is too late leaves a gap, which starts when the previous result became stale', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
     const gaps = () => prisma.monitorGap.findMany({ where: { monitorId: id }, orderBy: { startedAt: 'asc' } })
@@ -151,7 +151,7 @@ describe('a result', () => {
     expect(await gaps()).toEqual([{ monitorId: id, startedAt: at(190), endedAt: at(261) }])
   })
 
-  test('from one region leaves no gap while another region watched', async () => {
+  test('from one region leaves no gap if another region had results meanwhile', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
     await resultWriter.record(await read(), { at: at(0), result: up })
@@ -176,7 +176,7 @@ describe('a result', () => {
     })
   })
 
-  test('is announced to listeners, with its monitor', async () => {
+  test('is announced to listeners with its monitor', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
     const heard: (string | null)[] = []
@@ -221,7 +221,7 @@ describe('many results', () => {
     expect(await metrics.text()).toMatch(/allclear_results_lost_total 0/)
   })
 
-  test('are lost when the database is still unavailable as the service stops', async () => {
+  test('are lost when the database is still unavailable while the service stops', async () => {
     const gone = (() => Promise.reject(new Error('Connection terminated'))) as unknown as typeof pool.query
     const { resultWriter, metrics } = recorderWith(gone)
     const { read } = await watched()
@@ -232,7 +232,7 @@ describe('many results', () => {
     expect(await metrics.text()).toMatch(/allclear_results_lost_total 1/)
   })
 
-  test('are not blocked by a result that the database rejects', async () => {
+  test('are stored even if the database rejects one of them', async () => {
     const { resultWriter, metrics } = recorderWith()
     const monitors = await Promise.all(Array.from({ length: 7 }, () => watched()))
     const watches = await Promise.all(monitors.map(({ read }) => read()))
@@ -243,7 +243,7 @@ describe('many results', () => {
     expect(await metrics.text()).toMatch(/allclear_results_lost_total 1/)
   })
 
-  test('trigger reconciling only where the monitor’s state differs from the watch’s', async () => {
+  test('cause reconciling only for monitors whose state differs from the state of the watch', async () => {
     const { resultWriter, reconciled } = recorderWith()
     const fresh = await watched()
     await resultWriter.record(await fresh.read(), { at: at(1), result: unknown })

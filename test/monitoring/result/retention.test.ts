@@ -27,7 +27,7 @@ const result = (monitorId: string, time: Date) => ({
 })
 
 describe('retention', () => {
-  test('keeps results and hours for the time of the tier', async () => {
+  test('keeps results and hours for the retention time of the tier', async () => {
     const days = [1, 6, 8, 29, 31, 364, 366, 729, 731]
     const kept: Record<string, { results: number[]; hours: number[] }> = {}
     const monitors = new Map<Tier, string>()
@@ -85,7 +85,7 @@ describe('retention', () => {
     expect(await prisma.probeResult.count({ where: { monitorId: kept } })).toBe(3)
   })
 
-  test('works in batches until done, even in two processes at a time', async () => {
+  test('works in batches until nothing is left, even in two processes at once', async () => {
     const id = await monitorOf('FREE')
     await prisma.$executeRaw`
       INSERT INTO "ProbeResult" ("monitorId", at, region, outcome, message)
@@ -98,7 +98,7 @@ describe('retention', () => {
     expect(await prisma.probeResult.count({ where: { monitorId: id } })).toBe(0)
   })
 
-  test('deletes regions without workers, unless no other region watches their monitors', async () => {
+  test('deletes regions without workers, unless no other region probes their monitors', async () => {
     const [left, shared] = [await monitorOf('FREE'), await monitorOf('FREE')]
     await prisma.region.createMany({
       data: [

@@ -19,8 +19,8 @@ const up = result('UP', null)
 type Step = ProbeResult | number | readonly [ProbeResult, '*']
 
 /**
- * Returns the outcomes of consecutive results; a number advances the clock by seconds, an asterisk means that the monitor
- * was down before.
+ * Returns the outcomes of consecutive results. A number advances the clock by seconds; an asterisk means that the
+ * monitor was down before.
  */
 async function weighed(isNetworkUp: boolean | (() => boolean), ...steps: readonly Step[]): Promise<string[]> {
   const { assess } = createConnectivity({
@@ -43,7 +43,7 @@ test('one or two unreachable hosts are DOWN', async () => {
   expect(await weighed(false, a, b, a, b)).toEqual(Array(4).fill('DOWN'))
 })
 
-test('three unreachable hosts, and no other success, are UNKNOWN: our own network may be down', async () => {
+test('three unreachable hosts without another success are UNKNOWN, because our own network may be down', async () => {
   expect(await weighed(false, up, a, b, c, a)).toEqual(['UP', 'DOWN', 'DOWN', 'UNKNOWN', 'UNKNOWN'])
   const said = createConnectivity({ isNetworkUp: async () => false, log: silent })
   for (const each of [a, b]) await said.assess(each, false, 0)
@@ -58,7 +58,7 @@ test('any number of unreachable hosts are DOWN when our network works', async ()
   expect(await weighed(true, ...hosts, 20, ...hosts, 20, ...hosts)).toEqual(Array(12).fill('DOWN'))
 })
 
-test('a network check counts for a few seconds', async () => {
+test('the result of a network check is used for a few seconds', async () => {
   let asked = 0
   const worksOnce = () => ++asked === 1
   expect(await weighed(worksOnce, a, b, c, 5, a, 1, a)).toEqual(['DOWN', 'DOWN', 'DOWN', 'DOWN', 'UNKNOWN'])
@@ -74,7 +74,7 @@ test('an UNKNOWN host becomes DOWN once our network works', async () => {
   expect((await assess(c, false, 6 * SECOND)).outcome).toBe('DOWN')
 })
 
-test('one reachable host proves our network', async () => {
+test('one reachable host proves that our network works', async () => {
   expect(await weighed(false, a, b, up, c, a)).toEqual(['DOWN', 'DOWN', 'UP', 'DOWN', 'DOWN'])
   expect((await weighed(false, a, b, result('DOWN', null), c)).at(-1)).toBe('DOWN')
 })
@@ -88,27 +88,27 @@ test('old failures do not count', async () => {
   expect((await weighed(false, a, 16, b, 16, c, a)).at(-1)).toBe('UNKNOWN')
 })
 
-test('hosts that were DOWN before prove nothing about our network, but are UNKNOWN while it may be down', async () => {
+test('hosts that were already DOWN prove nothing about our network, but are UNKNOWN while it may be down', async () => {
   expect(await weighed(false, [a, '*'], [b, '*'], c)).toEqual(['DOWN', 'DOWN', 'DOWN'])
   expect((await weighed(false, a, b, c, [unreached('d'), '*'])).at(-1)).toBe('UNKNOWN')
 })
 
-test('the loss of our network and its end are logged once each', async () => {
+test('the loss of our network and its return are each logged once', async () => {
   const said: string[] = []
   const log = { warn: (_: unknown, text: string) => said.push(text), info: (text: string) => said.push(text) }
   const { assess } = createConnectivity({ isNetworkUp: async () => false, log: Object.assign(silent.child({}), log) })
   for (const each of [a, b, c, a, b, c, up, up]) await assess(each, false, 0)
   expect(said).toEqual([
-    'monitoring: neither targets nor resolvers respond: our own network may be down, and probe results are unknown',
+    'monitoring: neither targets nor resolvers respond, so our own network may be down; probe results are unknown',
     'monitoring: our own network works again',
   ])
 })
 
 test.each([
-  ['knows no such name', rcodes.nxdomain, true],
-  ['refuses', rcodes.refused, false],
+  ['does not know the name', rcodes.nxdomain, true],
+  ['refuses queries', rcodes.refused, false],
   ['fails', rcodes.servfail, false],
-] as const)('a resolver that %s shows that our network isNetworkUp: %#', async (_what, rcode, works) => {
+] as const)('a resolver that %s (code %i) shows that our network works: %s', async (_what, rcode, works) => {
   const names: string[] = []
   const server = await startDnsServer(({ name }) => {
     names.push(name)
@@ -117,7 +117,7 @@ test.each([
   const dns = createDnsClient({ servers: [server], timeoutMs: 1000, now: () => new Date() })
   expect(await resolverAnswers(dns)).toBe(works)
   await resolverAnswers(dns)
-  // The names differ, so no cache can answer.
+  // The names differ, so that no cache can answer.
   expect(new Set(names).size).toBeGreaterThan(1)
   await dns.close()
   await server.close()

@@ -30,8 +30,8 @@ const times = async (monitorId: string) => {
   return results.map((result) => (result.at.getTime() - at(0).getTime()) / SECOND)
 }
 
-/** Probes that end when the test ends them, or when they are stopped. */
-function probesInHand(): { run: RunProbe; running: string[]; end(): void } {
+/** Creates probes that run until the test ends them or they are aborted. */
+function manualProbes(): { run: RunProbe; running: string[]; end(): void } {
   const ends: (() => void)[] = []
   const running: string[] = []
   return {
@@ -48,7 +48,7 @@ function probesInHand(): { run: RunProbe; running: string[]; end(): void } {
 }
 
 describe('a scheduler', () => {
-  test('probes each monitor once per interval, on its own grid, without drift', async () => {
+  test('probes each monitor once per interval, at its own offset, without drift', async () => {
     const { id } = await watching.monitor(acme.id, { intervalSeconds: 30 })
     const worker = watching.worker()
     await worker.tick()
@@ -62,7 +62,7 @@ describe('a scheduler', () => {
     expect(await worker.metrics.text()).toContain(`allclear_check_lateness_seconds_bucket{le="1"} ${length}`)
   })
 
-  test('spreads monitors over their interval', async () => {
+  test('spreads monitors over the interval', async () => {
     await watching.monitors(acme.id, 40)
     const worker = watching.worker()
     await worker.tick()
@@ -88,7 +88,7 @@ describe('a scheduler', () => {
     expect(await watchOf(id)).toMatchObject({ state: 'DOWN', stateSince: new Date(failed ?? 0) })
   })
 
-  test('respects the shortest interval of the tier', async () => {
+  test('respects the minimum interval of the tier', async () => {
     const free = await tenantsOf(prisma)('FREE')
     const { id } = await watching.monitor(free.id, { intervalSeconds: 10 })
     const worker = watching.worker()
@@ -113,10 +113,10 @@ describe('a scheduler', () => {
     await worker.scheduler.idle()
   })
 
-  test('limits concurrent probes, and runs the longest overdue first', async () => {
+  test('limits concurrent probes, and runs the most overdue first', async () => {
     const ids = await watching.monitors(acme.id, 60)
     await prisma.watch.update({ where: { id: ids[59] }, data: { dueAt: at(-1) } })
-    const { run, running, end } = probesInHand()
+    const { run, running, end } = manualProbes()
     const worker = watching.worker({ run })
     for (let look = 0; look < 3; look++) await worker.scheduler.poll()
     expect(running).toHaveLength(50)
@@ -130,7 +130,7 @@ describe('a scheduler', () => {
     expect(await worker.metrics.text()).toMatch(/allclear_checks_in_flight 0/)
   })
 
-  test('claims watches of its region and of the pseudo-region only', async () => {
+  test('claims only watches of its region and of the region *', async () => {
     const { id } = await watching.monitor(acme.id)
     const { id: listed } = await watching.monitor(acme.id, { kind: 'BLACKLIST', intervalSeconds: 900 })
     const elsewhere = { id: watchId(id, 'mars'), monitorId: id, region: 'mars', dueAt: at(0), stateSince: at(0) }
@@ -141,7 +141,7 @@ describe('a scheduler', () => {
     expect(await watchOf(id, 'mars')).toMatchObject({ lastKnownAt: null, dueAt: at(0) })
   })
 
-  test('creates watches of its region for existing monitors too, but not for paused ones', async () => {
+  test('creates watches of its region for existing monitors, but not for paused ones', async () => {
     const { id } = await watching.monitor(acme.id)
     const paused = await watching.monitor(acme.id, { pausedBy: 'OWNER' })
     await prisma.watch.deleteMany({ where: { monitorId: paused.id } })
@@ -153,7 +153,7 @@ describe('a scheduler', () => {
     expect(await prisma.watch.count({ where: { monitorId: paused.id } })).toBe(0)
   })
 
-  test('finds a job DOWN whose heartbeat is late, and UNKNOWN when no worker was running', async () => {
+  test('finds a job DOWN if its heartbeat is late, and UNKNOWN if no worker was running', async () => {
     const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', options: { graceSeconds: 30 } })
     await prisma.watch.updateMany({ where: { monitorId: id }, data: { dueAt: at(90) } })
     const worker = watching.worker()
@@ -164,13 +164,13 @@ describe('a scheduler', () => {
     expect(await watchOf(id, ANYWHERE)).toMatchObject({ lastOutcome: 'UNKNOWN', dueAt: at(690) })
   })
 
-  test('finds a started job that has not ended DOWN once, and later by its schedule', async () => {
+  test('finds a job DOWN once if it started and did not end, and then follows its schedule', async () => {
     const options = { graceSeconds: 30, maxRunSeconds: 600, schedule: '0 * * * *', timeZone: 'Asia/Kolkata' }
     const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', options })
     await prisma.watch.updateMany({ where: { monitorId: id }, data: { startedAt: at(0), dueAt: at(600) } })
     const worker = watching.worker()
     await watching.pass(605, [worker])
-    // Full hours in India are half past in UTC.
+    // Full hours in India are half past the hour in UTC.
     expect(await watchOf(id, ANYWHERE)).toMatchObject({ state: 'DOWN', stateSince: at(600), dueAt: at(1830) })
     expect((await watchOf(id, ANYWHERE)).lastMessage).toContain('has not ended within 10 minutes')
     await watching.pass(1230, [worker])
@@ -178,7 +178,7 @@ describe('a scheduler', () => {
     expect(await times(id)).toEqual([600, 1835])
   })
 
-  test('computes when a job with a schedule is late, if the database made it due at once', async () => {
+  test('computes when a scheduled job is late if the database made it due at once', async () => {
     const { id } = await watching.monitor(acme.id, {
       kind: 'HEARTBEAT',
       options: { schedule: '@daily', graceSeconds: 60 },
@@ -189,7 +189,7 @@ describe('a scheduler', () => {
     expect(await times(id)).toEqual([])
   })
 
-  test('without a network finds everything UNKNOWN', async () => {
+  test('finds everything UNKNOWN without a network', async () => {
     const ids = await watching.monitors(acme.id, 20)
     const worker = watching.worker()
     await worker.tick()
@@ -207,9 +207,9 @@ describe('a scheduler', () => {
 })
 
 describe('a lease', () => {
-  test('keeps other workers away until the worker must be dead, and then another takes over', async () => {
+  test('excludes other workers until the worker must be dead; then another takes over', async () => {
     const { id } = await watching.monitor(acme.id)
-    const { run, running } = probesInHand()
+    const { run, running } = manualProbes()
     const [dead, other] = [watching.worker({ run }), watching.worker()]
     await dead.scheduler.poll()
     expect(running).toEqual([id])
@@ -221,9 +221,9 @@ describe('a lease', () => {
     expect(await times(id)).toEqual([LEASE_MS / SECOND])
   })
 
-  test('that expired discards the late result', async () => {
+  test('that has expired makes the worker discard its late result', async () => {
     const { id } = await watching.monitor(acme.id)
-    const { run, end } = probesInHand()
+    const { run, end } = manualProbes()
     const [slow, other] = [watching.worker({ run }), watching.worker()]
     await slow.scheduler.poll()
     watching.time = 41
@@ -234,9 +234,9 @@ describe('a lease', () => {
     expect(await prisma.probeResult.findMany()).toMatchObject([{ message: 'It is UP.' }])
   })
 
-  test('is released when the worker stops, and another worker probes at once', async () => {
+  test('is released when the worker stops, so that another worker probes at once', async () => {
     const { id } = await watching.monitor(acme.id)
-    const { run } = probesInHand()
+    const { run } = manualProbes()
     const stopping = watching.worker({ run })
     await stopping.scheduler.poll()
     watching.time = 3
@@ -247,7 +247,7 @@ describe('a lease', () => {
     expect(await times(id)).toEqual([3])
   })
 
-  test('belongs to one worker, however many poll', async () => {
+  test('belongs to only one worker, even if many poll', async () => {
     const ids = await watching.monitors(acme.id, 60)
     const workers = Array.from({ length: 4 }, () => watching.worker())
     await Promise.all(workers.map((worker) => worker.tick()))
@@ -257,7 +257,7 @@ describe('a lease', () => {
 })
 
 describe('a clock', () => {
-  test('that is set back leaves no monitor unprobed for longer than a lease and a poll', async () => {
+  test('that is set back delays no probe by more than a lease and a poll', async () => {
     const { id } = await watching.monitor(acme.id)
     const worker = watching.worker()
     watching.time = HOUR / SECOND
@@ -270,7 +270,7 @@ describe('a clock', () => {
     expect((await watchOf(id)).state).toBe('UP')
   })
 
-  test('that is set ahead makes everything due once, and leaves a gap', async () => {
+  test('that is set forward makes everything due once, and leaves a gap', async () => {
     const ids = await watching.monitors(acme.id, 10)
     const worker = watching.worker()
     await worker.tick()
@@ -282,7 +282,7 @@ describe('a clock', () => {
     expect(gaps[0]).toMatchObject({ startedAt: at(60), endedAt: at(HOUR / SECOND) })
   })
 
-  test('that is set back does not delay a heartbeat by more than its interval and grace', async () => {
+  test('that is set back does not delay a heartbeat by more than its interval and grace period', async () => {
     const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', options: { graceSeconds: 30 } })
     await prisma.watch.updateMany({ where: { monitorId: id }, data: { dueAt: at(3690) } })
     await watching.worker().tick()
@@ -292,7 +292,7 @@ describe('a clock', () => {
   })
 })
 
-test('a scheduler continues when its database is back', async () => {
+test('a scheduler continues when the database is available again', async () => {
   const { id } = await watching.monitor(acme.id)
   let failures = 1
   const query = ((sql: never) => {

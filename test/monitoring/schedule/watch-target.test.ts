@@ -15,7 +15,7 @@ test.each([
   expect(parseWatchTarget(text, 'target')).toEqual({ name, options })
 })
 
-test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused, next to its field', (text) => {
+test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused, with the path of its field', (text) => {
   const error = expect.objectContaining({ issues: [expect.objectContaining({ path: ['target'] })] })
   expect(() => parseWatchTarget(text, 'target')).toThrow(Invalid)
   expect(() => parseWatchTarget(text, 'target')).toThrow(error)

@@ -37,8 +37,8 @@ describe('the effect of a parent on a monitor', () => {
   const probed = [result('UP', 2)]
 
   test.each([
-    // The parent, the monitor, its results, and the verdict about the parent.
-    ['an UP parent that is not probed since', [parent('UP')], child('UP'), fails, 'HELD 0'],
+    // The parents, the monitor, the state from its own results, and the effect of the parents.
+    ['an UP parent that has not been probed since', [parent('UP')], child('UP'), fails, 'HELD 0'],
     ['a DEGRADED parent', [parent('DEGRADED')], child('UP'), fails, 'HELD 0'],
     ['a slower answer', [parent('UP')], child('UP'), slows, 'HELD 0'],
     ['a first result that fails', [parent('UP')], child('PENDING'), fails, 'HELD 0'],
@@ -51,30 +51,30 @@ describe('the effect of a parent on a monitor', () => {
       'HELD 1',
     ],
     [
-      'a parent whose probe finds nothing out',
+      'a parent whose probe is UNKNOWN',
       [parent('UP', { watches: [result('UNKNOWN', -10)] })],
       child('UP', at(1)),
       fails,
       'HELD 1',
     ],
     [
-      'most regions of the parent',
+      'a parent that is UP in most regions',
       [parent('UP', { watches: [...probed, ...probed, result('DOWN', 2)] })],
       child('UP', at(1)),
       fails,
       'FREE',
     ],
     [
-      'half of the regions',
+      'a parent that is UP in half of its regions',
       [parent('UP', { watches: [...probed, result('DOWN', 2)] })],
       child('UP', at(1)),
       fails,
       'HELD 1',
     ],
-    ['two minutes', [parent('UP')], child('UP', at(-120)), fails, 'FREE'],
-    ['nothing new', [parent('UP')], child('UP'), null, 'FREE'],
+    ['a state that was held for two minutes', [parent('UP')], child('UP', at(-120)), fails, 'FREE'],
+    ['no change', [parent('UP')], child('UP'), null, 'FREE'],
     ['a recovery', [parent('UP')], child('DOWN'), recovers, 'FREE'],
-    ['an outage that lasts', [parent('UP')], child('DOWN'), fails, 'FREE'],
+    ['an outage that continues', [parent('UP')], child('DOWN'), fails, 'FREE'],
     [
       'a parent that was never probed',
       [parent('PENDING', { watches: [result(null, null)] })],
@@ -83,26 +83,26 @@ describe('the effect of a parent on a monitor', () => {
       'FREE',
     ],
     ['a paused parent', [parent('PAUSED')], child('UP'), fails, 'FREE'],
-    ['a heartbeat, which cannot be hastened', [parent('UP', { kind: 'HEARTBEAT' })], child('UP'), fails, 'FREE'],
+    ['a heartbeat, which cannot be probed early', [parent('UP', { kind: 'HEARTBEAT' })], child('UP'), fails, 'FREE'],
     ['no parent', [], child('UP'), fails, 'FREE'],
     ['a DOWN parent', [parent('DOWN')], child('UP'), null, 'BLOCKED -30'],
     [
-      'a DOWN parent, and a failure before',
+      'a DOWN parent, and an earlier failure',
       [parent('DOWN', { stateSince: at(-10) })],
       child('UP'),
       fails,
       'BLOCKED -20',
     ],
     [
-      'a DOWN parent, and a good result since',
+      'a DOWN parent, and a later good result',
       [parent('DOWN')],
       { ...child('UP'), watches: [result('UP', -5)] },
       null,
       'BLOCKED -5',
     ],
     ['a DOWN heartbeat', [parent('DOWN', { kind: 'HEARTBEAT' })], child('UP'), fails, 'BLOCKED -30'],
-    ['a parent of the parent', [parent('UP', { blockedSince: at(-15) })], child('UP'), null, 'BLOCKED -15'],
-    ['one of two', [parent('UP', { watches: probed }), parent('DOWN')], child('UP'), fails, 'BLOCKED -30'],
+    ['a parent whose own parent is down', [parent('UP', { blockedSince: at(-15) })], child('UP'), null, 'BLOCKED -15'],
+    ['one DOWN parent of two', [parent('UP', { watches: probed }), parent('DOWN')], child('UP'), fails, 'BLOCKED -30'],
     ['a paused parent whose parent is down', [parent('PAUSED', { blockedSince: at(-15) })], child('UP'), fails, 'FREE'],
     ['a monitor that was down before', [parent('DOWN')], child('DOWN'), null, 'BLOCKED -30'],
   ] as const)('%s', (_name, parents, monitor, next, expected) => {
@@ -120,7 +120,7 @@ describe('a monitor that depends on another', async () => {
   const { finds, now } = watching
   const system = testContext(prisma, { now })
 
-  /** A router, and a shop behind it with a service; both are up. */
+  /** Creates a router, and a shop behind it with a service. Both are up. */
   async function behind(router: Parameters<typeof watching.monitor>[1] = {}) {
     await prisma.monitor.deleteMany()
     await prisma.probeResult.deleteMany()
@@ -130,7 +130,7 @@ describe('a monitor that depends on another', async () => {
     const [serviceId = ''] = await acme.services('Shop')
     const worker = watching.worker()
     await worker.scheduler.poll()
-    // The ids decide the second of the interval in which each is probed.
+    // The ids determine the second of the interval in which each is probed.
     const routerId = 'mon_router000000000000000003'
     const shopId = 'mon_shop00000000000000000006'
     await watching.monitor(acme.id, { id: routerId, name: 'Router', ...router })
@@ -157,7 +157,7 @@ describe('a monitor that depends on another', async () => {
     }
   }
 
-  test('is unknown and opens no incident while its parent is down, whichever fails first', async () => {
+  test('is unknown and opens no incident while its parent is down, no matter which one fails first', async () => {
     for (const first of ['router', 'shop'] as const) {
       const { shopId, routerId, pass, shop, incidents, status, counted, events } = await behind()
       const failedAt = watching.time
@@ -184,7 +184,7 @@ describe('a monitor that depends on another', async () => {
     }
   })
 
-  test('goes down when its parent is up: the parent is probed at once, then the incident opens', async () => {
+  test('goes down if its parent is up: the parent is probed at once, then an incident is opened', async () => {
     const { shopId, routerId, pass, incidents, shop } = await behind({ intervalSeconds: 3600 })
     const probes = () => prisma.probeResult.count({ where: { monitorId: routerId } })
     const before = await probes()
@@ -195,7 +195,7 @@ describe('a monitor that depends on another', async () => {
     expect(await incidents()).toBe(1)
   })
 
-  test('goes down when its parent is up again, if it still fails', async () => {
+  test('goes down after its parent is up again if it still fails', async () => {
     const { shopId, routerId, pass, incidents, shop, counted } = await behind()
     finds.set(routerId, 'DOWN').set(shopId, 'DOWN')
     await pass(300)
@@ -206,7 +206,7 @@ describe('a monitor that depends on another', async () => {
     expect(state).toBe('DOWN')
     expect(Number(stateSince)).toBeGreaterThanOrEqual(Number(at(upAt)))
     expect(await incidents()).toBe(1)
-    // Unknown until the second failure in a row, which makes it DOWN.
+    // It is unknown until the second consecutive failure, which makes it DOWN.
     expect((await counted(0))?.down).toBe(Number(now()) - Number(stateSince) - 20 * SECOND)
   })
 
@@ -219,7 +219,7 @@ describe('a monitor that depends on another', async () => {
     expect(await incidents()).toBe(1)
   })
 
-  test('is known again when its parent is paused or deleted', async () => {
+  test('is known again after its parent is paused or deleted', async () => {
     for (const end of ['pause', 'delete'] as const) {
       const { ctx, routerId, pass, shop } = await behind()
       finds.set(routerId, 'DOWN')
@@ -231,7 +231,7 @@ describe('a monitor that depends on another', async () => {
     }
   })
 
-  test('starts again after a pause, and is unknown again', async () => {
+  test('starts over after a pause, and becomes unknown again', async () => {
     const { ctx, routerId, shopId, pass, shop } = await behind()
     finds.set(routerId, 'DOWN')
     await pass(200)
@@ -245,7 +245,7 @@ describe('a monitor that depends on another', async () => {
     expect(await shop()).toMatchObject({ state: 'UP', blockedSince: null, unknownSince: null })
   })
 
-  test('can depend on up to ten monitors of its organization, never on itself', async () => {
+  test('can depend on up to ten monitors of its organization, but never on itself', async () => {
     const { ctx } = await tenant('TEAM')
     const own = { ...ctx, seal }
     const other = await watching.monitor((await tenant('FREE')).id)

@@ -26,7 +26,7 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 
-/** A tenant with one service, whose monitors fail and recover in the given minutes. */
+/** Creates a tenant with one service, and functions that let its monitors fail and recover at given minutes. */
 async function withService(name = 'Shop') {
   const acme = await tenant('TEAM')
   const { id: serviceId } = await createService(acme.ctx, { name })
@@ -85,7 +85,7 @@ describe('a monitor that goes down', () => {
     expect(await reported()).toEqual([
       [
         'Shop: Website is down',
-        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
+        'INVESTIGATING **Website** went down at 12:01:00 UTC: Connection refused.',
         'RESOLVED **Website** recovered after 12 minutes.',
       ],
     ])
@@ -98,7 +98,7 @@ describe('a monitor that goes down', () => {
     ])
   })
 
-  test('is named once if its service has the same name; very long names are shortened', async () => {
+  test('is named once if its service has the same name, and very long names are shortened', async () => {
     const { monitor, fails, reported } = await withService('Website')
     await fails(1, await monitor('Website'))
     expect((await reported())[0]?.[0]).toBe('Website is down')
@@ -107,7 +107,7 @@ describe('a monitor that goes down', () => {
     expect((await long.reported())[0]?.[0]).toHaveLength(200)
   })
 
-  test('opens no incident without a service, and no second incident', async () => {
+  test('opens no incident without a service, and never a second one', async () => {
     const { monitor, fails, reported } = await withService()
     await fails(1, await monitor('Lonely', null))
     expect(await reported()).toEqual([])
@@ -118,7 +118,7 @@ describe('a monitor that goes down', () => {
     expect((await reported())[0]).toHaveLength(2)
   })
 
-  test('joins an incident that another monitor opened, which is resolved when no monitor is down any more', async () => {
+  test('joins an incident that another monitor opened, which is resolved when no monitor is down anymore', async () => {
     const { monitor, fails, recovers, incidents, reported } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(1, website)
@@ -129,15 +129,15 @@ describe('a monitor that goes down', () => {
     expect(await reported()).toEqual([
       [
         'Shop: Website is down',
-        'INVESTIGATING **Website** is down since 12:01:00 UTC: Connection refused.',
-        'INVESTIGATING **API** is down since 12:03:00 UTC: Timed out.',
+        'INVESTIGATING **Website** went down at 12:01:00 UTC: Connection refused.',
+        'INVESTIGATING **API** went down at 12:03:00 UTC: Timed out.',
         'INVESTIGATING **Website** recovered after 5 minutes; still down: **API**.',
         'RESOLVED **API** recovered after 1 hour 5 minutes.',
       ],
     ])
   })
 
-  test('joins a person’s incident without posting updates', async () => {
+  test('joins an incident that a person opened, without posting updates', async () => {
     const { monitor, fails, recovers, incidents, reported, serviceId, person } = await withService()
     const services = [{ serviceId, status: 'DEGRADED_PERFORMANCE' }]
     const mine = { title: 'Slow', status: 'IDENTIFIED', impact: 'MINOR', message: 'We know.', services }
@@ -149,7 +149,7 @@ describe('a monitor that goes down', () => {
     expect(await incidents()).toMatchObject([{ status: 'IDENTIFIED', monitors: [{ leftAt: expect.any(Date) }] }])
   })
 
-  test('reopens its incident up to half an hour after its recovery', async () => {
+  test('reopens its incident if it recovered less than half an hour ago', async () => {
     const { monitor, fails, recovers, incidents, reported } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -170,7 +170,7 @@ describe('a monitor that goes down', () => {
 })
 
 describe('an incident whose timeline is full', () => {
-  /** Fills up the timeline of an incident that has one update. */
+  /** Fills the timeline of an incident that has one update. */
   const fill = async (incidentId: string, organizationId: string) => {
     await prisma.incidentUpdate.createMany({
       data: Array.from({ length: MAX_UPDATES - 1 }, (_, index) => ({
@@ -184,7 +184,7 @@ describe('an incident whose timeline is full', () => {
     })
   }
 
-  test('is still resolved, but not reopened: the next outage opens a new one', async () => {
+  test('can be resolved, but not reopened: the next outage opens a new incident', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -198,7 +198,7 @@ describe('an incident whose timeline is full', () => {
     ])
   })
 
-  test('other monitors join and leave without an update', async () => {
+  test('gets no update when other monitors join or leave', async () => {
     const { id, monitor, fails, recovers, incidents } = await withService()
     const [website, api] = [await monitor('Website'), await monitor('API')]
     await fails(0, website)
@@ -219,27 +219,24 @@ describe('an incident that a person has updated', () => {
     'by correcting its message': (ctx, _, id) => editIncidentUpdate(ctx, { id, message: 'Ours.' }),
   }
 
-  test.each(Object.entries(writes))(
-    '%s belongs to that person: no monitor resolves or reopens it',
-    async (_, write) => {
-      const { monitor, fails, recovers, incidents, reported, person } = await withService()
-      const website = await monitor('Website')
-      await fails(0, website)
-      const [opened] = await incidents()
-      await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
-      const [before] = await reported()
-      await recovers(3, website)
-      expect(await incidents()).toMatchObject([
-        { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
-      ])
-      expect(await reported()).toEqual([before])
-      await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
-      await fails(8, website)
-      expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
-    },
-  )
+  test.each(Object.entries(writes))('is never resolved or reopened by a monitor: %s', async (_, write) => {
+    const { monitor, fails, recovers, incidents, reported, person } = await withService()
+    const website = await monitor('Website')
+    await fails(0, website)
+    const [opened] = await incidents()
+    await write(person(2), opened?.id ?? '', opened?.updates[0]?.id ?? '')
+    const [before] = await reported()
+    await recovers(3, website)
+    expect(await incidents()).toMatchObject([
+      { automatic: false, resolvedAt: null, monitors: [{ leftAt: expect.any(Date) }] },
+    ])
+    expect(await reported()).toEqual([before])
+    await postIncidentUpdate(person(4), { incidentId: opened?.id, status: 'RESOLVED', message: 'Done.' })
+    await fails(8, website)
+    expect(await incidents()).toMatchObject([{ status: 'RESOLVED' }, { status: 'INVESTIGATING', automatic: true }])
+  })
 
-  test('is not reopened by the monitor if it was resolved while the monitor was down', async () => {
+  test('is not reopened by a monitor that was down when it was resolved', async () => {
     const { monitor, fails, incidents, reported, person } = await withService()
     const website = await monitor('Website')
     await fails(0, website)
@@ -251,11 +248,11 @@ describe('an incident that a person has updated', () => {
 })
 
 test.each<[LeaveReason, string]>([
-  ['PAUSED', 'is paused'],
+  ['PAUSED', 'was paused'],
   ['MOVED', 'no longer monitors this service'],
   ['CHANGED', 'was changed'],
   ['DELETED', 'was deleted'],
-])('an incident whose only monitor is %s is resolved, and its update says why', async (why, words) => {
+])('an incident whose only monitor is %s is resolved, and the update explains why', async (why, words) => {
   const { monitor, fails, recovers, reported } = await withService()
   const website = await monitor('Website')
   await fails(0, website)
@@ -263,7 +260,7 @@ test.each<[LeaveReason, string]>([
   expect((await reported())[0]?.at(-1)).toMatch(new RegExp(`^RESOLVED \\*\\*Website\\*\\* ${words}.*\\.$`))
 })
 
-test('names and causes are shown literally, whatever Markdown they contain', () => {
+test('names and causes are shown literally, even if they contain Markdown', () => {
   const piece = fc.oneof(
     fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
     fc.constantFrom(
@@ -299,7 +296,7 @@ test('names and causes are shown literally, whatever Markdown they contain', () 
   )
 })
 
-test('messages of monitors are stored rendered', async () => {
+test('the messages of monitors are stored as HTML, too', async () => {
   const { monitor, fails, recovers } = await withService()
   const website = await monitor('*Web* <b> & _site_')
   await fails(0, website)

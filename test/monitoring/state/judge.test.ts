@@ -11,7 +11,7 @@ const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)
 const letters = { U: 'UP', G: 'DEGRADED', D: 'DOWN', '?': 'UNKNOWN' } as const
 const states = { '.': 'PENDING', U: 'UP', G: 'DEGRADED', D: 'DOWN' } as const
 
-/** Judges outcomes, one per minute; `since` is the minute in which the last state began. */
+/** Judges outcomes, one per minute. Returns the last state, the minute in which it started, and the retries. */
 function run(state: keyof typeof states, outcomes: string, failureThreshold = 2, recoveryThreshold = 1) {
   let memory: WatchMemory = { state: states[state], stateSince: at(0), recent: [], stability: stable }
   let retries = ''
@@ -86,7 +86,7 @@ describe('a watch', () => {
     expect(run('.', 'D', 1)).toEqual(['DOWN', 1, '-'])
   })
 
-  test('remembers ten outcomes, which is enough for the highest threshold', () => {
+  test('remembers ten outcomes, which is enough for the maximum threshold', () => {
     expect(run('U', `UUU${'D'.repeat(9)}`, 10)).toEqual(['UP', 0, '---rrrrrrrrr'])
     expect(run('U', `UUU${'D'.repeat(10)}`, 10)).toEqual(['DOWN', 4, '---rrrrrrrrr-'])
   })
@@ -101,7 +101,7 @@ describe('a watch', () => {
   }
   const outcome = fc.constantFrom<ProbeOutcome>('UP', 'DEGRADED', 'DOWN', 'UNKNOWN')
 
-  test('goes DOWN only after its threshold of consecutive failures, since the first of them', () => {
+  test('goes DOWN only after consecutive failures reach its threshold, from the first of them', () => {
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 60 }), thresholds, (outcomes, limits) => {
         let memory: WatchMemory = { state: 'PENDING', stateSince: at(0), recent: [], stability: stable }
@@ -133,7 +133,7 @@ describe('a watch', () => {
     )
   })
 
-  test('never has a state that begins in the future or before the watch, even when the clock jumps', () => {
+  test('never has a state that starts in the future or before the watch, even when the clock jumps', () => {
     const jumps = fc.array(fc.tuple(outcome, fc.integer({ min: -1e9, max: 1e9 })), { maxLength: 40 })
     fc.assert(
       fc.property(jumps, thresholds, (seen, limits) => {
@@ -152,8 +152,8 @@ describe('a watch', () => {
     )
   })
 
-  describe('that fails now and then', () => {
-    /** Judges outcomes, one per minute. Returns the states after each, as letters. */
+  describe('that fails occasionally', () => {
+    /** Judges outcomes, one per minute. Returns the state after each as a letter. */
     function statesOf(
       outcomes: string,
       from: Partial<WatchMemory> = {},
@@ -169,7 +169,7 @@ describe('a watch', () => {
       return { found, memory }
     }
 
-    test('becomes DEGRADED and unstable when more than a tenth of at least ten probes failed, with a reason', () => {
+    test('becomes DEGRADED and unstable when more than a tenth of at least ten probes fail, and explains why', () => {
       const { found, memory } = statesOf('DUDUDUDUDU')
       expect(found).toBe('UUUUUUUUUG')
       expect(memory).toMatchObject({ state: 'DEGRADED', stateSince: at(10) })
@@ -178,7 +178,7 @@ describe('a watch', () => {
       expect(statesOf(`${'U'.repeat(8)}DUDU`).found.at(-1)).toBe('G')
     })
 
-    test('stays unstable until less than a twentieth of the last hour’s probes failed, and is UP since then', () => {
+    test('stays unstable until less than a twentieth of the last hour’s probes failed, and is UP from then on', () => {
       const { found, memory } = statesOf(`DUDUDUDUDU${'U'.repeat(80)}`)
       const turn = found.indexOf('U', 10)
       expect(found.slice(9, turn)).toMatch(/^G{40,60}$/)
@@ -186,21 +186,21 @@ describe('a watch', () => {
       expect(memory).toMatchObject({ state: 'UP', stateSince: at(turn + 1) })
     })
 
-    test('is not retried because of that', () => {
+    test('is not retried because it is unstable', () => {
       const { memory } = statesOf('DUDUDUDUDU')
       expect(judge(memory, 'UP', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(false)
       expect(judge(memory, 'DOWN', at(11), { failureThreshold: 2, recoveryThreshold: 1 }).retry).toBe(true)
     })
 
-    test('still goes DOWN since its first consecutive failure, and starts counting again after the outage', () => {
+    test('still goes DOWN from the first consecutive failure, and counts anew after the outage', () => {
       const { memory } = statesOf('DUDUDUDUDUUDD')
       expect(memory).toMatchObject({ state: 'DOWN', stateSince: at(12), stability: stable })
       expect(statesOf(`DUDUDUDUDUUDD${'U'.repeat(20)}`).found.slice(11)).toMatch(/^GDU{20}$/)
-      // A streak that turns into an outage does not count either.
+      // A streak that becomes an outage does not count either.
       expect(statesOf('UUUDDDDDDDDD', {}, { failureThreshold: 10, recoveryThreshold: 1 }).found).toBe('U'.repeat(12))
     })
 
-    test('never flaps: several probes lie between two changes', () => {
+    test('does not flap: there are several probes between two changes', () => {
       fc.assert(
         fc.property(fc.array(fc.constantFrom('U', 'U', 'U', 'U', 'DU'), { minLength: 50, maxLength: 200 }), (parts) => {
           const { found } = statesOf(parts.join(''))
@@ -260,7 +260,7 @@ describe('a monitor', () => {
     return next && [next.state, (next.since.getTime() - noon.getTime()) / MINUTE]
   }
 
-  test('of one region has the state of that region', () => {
+  test('with one region has the state of that region', () => {
     expect(judged('UP', [report('U', 1)])).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 7)])).toEqual(['DOWN', 7])
     expect(judged('UP', [report('G', 7)])).toEqual(['DEGRADED', 7])
@@ -270,14 +270,14 @@ describe('a monitor', () => {
     expect(judged('PENDING', [report('D', 0)])).toEqual(['DOWN', 0])
   })
 
-  test('keeps its state while no region knows one', () => {
+  test('keeps its state while no region has a known result', () => {
     expect(judged('UP', [])).toBeNull()
     expect(judged('DOWN', [report('.', 1)])).toBeNull()
     expect(judged('UP', [{ state: 'UP', stateSince: at(1), lastKnownAt: null }])).toBeNull()
     expect(judged('UP', [report('D', 1, 55)])).toBeNull()
   })
 
-  test('is DOWN since a strict majority of the reporting regions found it DOWN', () => {
+  test('is DOWN from when a strict majority of the reporting regions found it DOWN', () => {
     expect(judged('UP', [report('D', 5), report('U', 1)])).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 5), report('D', 9)])).toEqual(['DOWN', 9])
     expect(judged('UP', [report('D', 9), report('U', 1), report('D', 5)])).toEqual(['DOWN', 9])
@@ -285,13 +285,13 @@ describe('a monitor', () => {
     expect(judged('UP', [report('D', 9), report('.', 1), report('D', 5)])).toEqual(['DOWN', 9])
   })
 
-  test('is DOWN since the required number of regions agreed', () => {
+  test('is DOWN from when the required number of regions agreed', () => {
     expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1)], 1)).toEqual(['DOWN', 5])
     expect(judged('UP', [report('D', 5), report('D', 9), report('U', 1)], 3)).toEqual(['UP', 0])
     expect(judged('UP', [report('D', 5), report('D', 9), report('D', 2)], 3)).toEqual(['DOWN', 9])
   })
 
-  test('keeps its state when fewer regions report than have to agree', () => {
+  test('keeps its state if fewer regions report than must agree', () => {
     expect(judged('UP', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('D', 5)], 2)).toBeNull()
     expect(judged('DOWN', [report('U', 5)], 2)).toBeNull()
@@ -310,22 +310,22 @@ describe('a monitor', () => {
     expect(judged('DOWN', [report('G', 20), report('D', 5), report('U', 1)], null, 9)).toEqual(['DEGRADED', 20])
   })
 
-  test('does not recover because a region that found it DOWN became stale', () => {
+  test('does not recover just because a region that found it DOWN became stale', () => {
     const silent = report('D', 9, 50)
     expect(judged('DOWN', [report('D', 5), report('U', 1), silent], null, 9)).toEqual(['DOWN', 9])
     expect(judged('DOWN', [report('G', 5), report('U', 1), silent], null, 9)).toEqual(['DEGRADED', 61])
     expect(judged('DOWN', [report('U', 20), silent], 1, 9)).toEqual(['DOWN', 9])
-    // The reporting regions found it UP, which also overrules the stale one.
+    // The reporting regions found it UP, which also overrules the stale region.
     expect(judged('DOWN', [report('U', 20), report('U', 1), silent], null, 9)).toEqual(['UP', 20])
-    // Its last report does not make the monitor DOWN either.
+    // The last report of the stale region does not make the monitor DOWN either.
     expect(judged('UP', [report('D', 5), report('U', 1), report('U', 1), silent], 2)).toEqual(['UP', 0])
   })
 
-  test('changes when a region becomes stale, since then', () => {
+  test('changes state at the time when a region becomes stale', () => {
     expect(judged('UP', [report('D', 5), report('U', 1, 50), report('U', 1, 50)], null, 20)).toEqual(['DOWN', 61])
   })
 
-  test('never begins a state in the future or before the current one', () => {
+  test('never starts a state in the future or before the current one', () => {
     const someReport = fc.record({
       state: fc.constantFrom<MonitorState>('PENDING', 'UP', 'DEGRADED', 'DOWN', 'PAUSED'),
       stateSince: fc.integer({ min: -100, max: 200 }).map(at),

@@ -14,7 +14,7 @@ test.each<[incident: [number, number | null], outage: [number, number | null], i
   [[5, null], [3, 4], false],
   [[5, 6], [3, null], true],
   [[1, 2], [3, null], false],
-])('an incident of the hours %j was open during an outage of the hours %j: %s', (incident, outage, is) => {
+])('an incident in the hours %j was open during an outage in the hours %j: %s', (incident, outage, is) => {
   const open = { startedAt: start(incident[0]), resolvedAt: at(incident[1]) }
   expect(wasOpenDuring(open, { startedAt: start(outage[0]), endedAt: at(outage[1]) })).toBe(is)
 })

@@ -17,7 +17,7 @@ const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 const { at, finds } = watching
 
-/** A tenant with one service, and a monitor of it that was up in the first second. */
+/** Creates a tenant with one service, and a monitor of it that was up in the first second. */
 async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}) {
   await prisma.monitor.deleteMany()
   watching.time = 0
@@ -37,7 +37,7 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}) {
   }
 }
 
-test('a state begins with the first result in that state, and has its message', async () => {
+test('a state starts at the first result in that state, and has its message', async () => {
   const { id, worker, monitor, events } = await withMonitor()
   expect(await watching.intervals(id)).toEqual(['PENDING 0–1', 'UP 1–'])
   await watching.pass(120, [worker])
@@ -69,7 +69,7 @@ test('a state begins with the first result in that state, and has its message', 
   )
 })
 
-test('a monitor of three regions is DOWN when two of them find it DOWN', async () => {
+test('a monitor with three regions is DOWN when two of them find it DOWN', async () => {
   const { id, worker, monitor } = await withMonitor()
   const workers = [worker, watching.worker({ region: 'mars' }), watching.worker({ region: 'venus' })]
   await watching.pass(120, workers)
@@ -88,7 +88,7 @@ test('a monitor of three regions is DOWN when two of them find it DOWN', async (
   expect((await watching.intervals(id)).map((words) => words.split(' ')[0])).toEqual(['PENDING', 'UP', 'DOWN', 'UP'])
 })
 
-test('a monitor that fails now and then, but never often enough in a row, is DEGRADED as unstable', async () => {
+test('a monitor that often fails, but never often enough in a row, is DEGRADED because it is unstable', async () => {
   const { id, worker, monitor, organizationId } = await withMonitor()
   for (let check = 0; check < 6; check += 1) {
     finds.set(id, 'DOWN')
@@ -112,7 +112,7 @@ test('a monitor with UNKNOWN results keeps its state', async () => {
   expect(await watching.intervals(id)).toEqual(['PENDING 0–1', 'UP 1–'])
 })
 
-test('a monitor that is deleted or paused in the meantime is not changed', async () => {
+test('a monitor that was deleted or paused in the meantime is not changed', async () => {
   const { id, monitor } = await withMonitor()
   const ctx = testContext(prisma, { now: watching.now })
   await prisma.watch.updateMany({ where: { monitorId: id }, data: { state: 'DOWN' } })
@@ -124,9 +124,9 @@ test('a monitor that is deleted or paused in the meantime is not changed', async
   await reconcileMonitors(ctx, organizationId, [id])
 })
 
-test('an outage opens no incident during maintenance; the next result after it does', async () => {
+test('an outage opens no incident during maintenance, but the next result after it does', async () => {
   const { ctx, as, id, serviceId, worker, news, monitor } = await withMonitor()
-  const told = async () => (await news()).filter((line) => line.startsWith('INCIDENT'))
+  const incidentNews = async () => (await news()).filter((line) => line.startsWith('INCIDENT'))
   const times = { startsAt: at(1), endsAt: at(7200) }
   const planned = { title: 'Move', message: 'We move.', serviceIds: [serviceId], ...times }
   const { id: maintenanceId } = await scheduleMaintenance(ctx, { ...planned, startsAt: at(60) })
@@ -135,7 +135,7 @@ test('an outage opens no incident during maintenance; the next result after it d
   await watching.pass(180, [worker], 10)
   expect(await monitor()).toMatchObject({ state: 'DOWN' })
   const { organizationId } = await monitor()
-  expect(await told()).toEqual([])
+  expect(await incidentNews()).toEqual([])
   expect(await readPageState(prisma, organizationId, watching.now())).toMatchObject({
     status: { indicator: 'MAINTENANCE' },
     services: [{ status: 'UNDER_MAINTENANCE' }],
@@ -143,7 +143,7 @@ test('an outage opens no incident during maintenance; the next result after it d
   await updateMaintenance(as('WRITE'), { id: maintenanceId, status: 'COMPLETED' })
   await watching.pass(90, [worker], 10)
   finds.delete(id)
-  expect(await told()).toEqual(['INCIDENT_CREATED Shop: Website is down'])
+  expect(await incidentNews()).toEqual(['INCIDENT_CREATED Shop: Website is down'])
 })
 
 describe('two workers that reconcile the same monitor at once', () => {
@@ -151,7 +151,7 @@ describe('two workers that reconcile the same monitor at once', () => {
     await raced(database)
   })
 
-  test.skipIf(serverUrl === undefined)('change it once, from two processes’ pools on a server', async () => {
+  test.skipIf(serverUrl === undefined)('change it once, with separate connection pools on a server', async () => {
     const { url, remove } = await serverDatabase(serverUrl ?? '', inject('databaseTemplate'))
     const open = () => openDatabase({ dataDir: '', databaseUrl: url, log: silent })
     const [one, other] = await Promise.all([open(), open()])

@@ -15,10 +15,10 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 const { at, now, finds } = watching
-/** A web process. */
+/** The context of a web process. */
 const ctx = testContext(prisma, { now })
 
-/** A tenant with one service and a monitor of it, every 60 s, that was up until the 120th second. */
+/** Creates a tenant with one service and a monitor of it with an interval of 60 s, which was up until second 120. */
 async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, regions: readonly string[] = ['local']) {
   await prisma.monitor.deleteMany()
   await prisma.region.deleteMany()
@@ -40,14 +40,14 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, r
     ...acme,
     ...{ organizationId: acme.id, serviceId, id, worker, workers, lastKnown },
     monitor: () => prisma.monitor.findUniqueOrThrow({ where: { id } }),
-    /** Returns the kinds of staleness events after its first result, and their times in seconds. */
+    /** Returns the kinds of staleness events after the first result, and their times in seconds. */
     reported: async () =>
       (await acme.events())
         .filter(({ kind }) => /_(UN)?KNOWN$/.test(kind))
         .map(({ kind, since }) => `${kind}${since === null ? '' : ` ${(+since - +at(0)) / SECOND}`}`)
         .slice(1),
     page: async () => (await readPageState(prisma, acme.id, now())).status,
-    /** Returns the number of seconds counted as up, down and unknown, up to now. */
+    /** Returns the seconds that count as up, down and unknown, up to now. */
     counted: async (from = 0) => {
       const [uptime] = await readUptimes(prisma, [{ id, from: at(from), to: now() }], now())
       const { up = 0, down = 0, unknown = 0 } = uptime?.tally ?? {}
@@ -57,7 +57,7 @@ async function withMonitor(given: Parameters<typeof watching.monitor>[1] = {}, r
 }
 
 describe('when the last worker has died', () => {
-  test('a web process reports staleness with its time, and its end at the next result', async () => {
+  test('a web process reports when the monitor became stale, and that it is known at the next result', async () => {
     const { lastKnown, monitor, reported, page, counted, worker, serviceId } = await withMonitor()
     const [known = 0] = await lastKnown()
     const ends = known + 60
@@ -66,7 +66,7 @@ describe('when the last worker has died', () => {
     watching.time = ends
     await reconcileStaleness(ctx)
     expect(await reported()).toEqual([])
-    // No results for a minute.
+    // There were no results for a minute.
     watching.time = Math.max(ends, 180) + 1
     await reconcileStaleness(ctx)
     await reconcileStaleness(ctx)
@@ -88,7 +88,7 @@ describe('when the last worker has died', () => {
     expect(await counted(100)).toEqual({ up: ends - 100, down: 0, unknown: 1000 - ends })
   })
 
-  test('staleness does not end when a worker is back, but when it has a result', async () => {
+  test('staleness does not end when a worker starts, but when it has a result', async () => {
     const { monitor, reported } = await withMonitor()
     watching.time = 300
     await reconcileStaleness(ctx)
@@ -98,7 +98,7 @@ describe('when the last worker has died', () => {
     expect(await reported()).toHaveLength(2)
   })
 
-  test('a DOWN monitor stays DOWN on the page, which shows since when it is stale', async () => {
+  test('a DOWN monitor stays DOWN on the page, which shows when it became stale', async () => {
     const { id, workers, page, monitor, reported, counted } = await withMonitor()
     finds.set(id, 'DOWN')
     await watching.pass(120, workers)
@@ -112,7 +112,7 @@ describe('when the last worker has died', () => {
     expect((await counted()).down).toBeLessThan(before.down + 61)
   })
 
-  test('a monitor that was never probed is stale since it was created', async () => {
+  test('a monitor that was never probed is stale from its creation', async () => {
     const { organizationId } = await withMonitor()
     watching.time = 400
     const { id } = await watching.monitor(organizationId)
@@ -136,7 +136,7 @@ describe('when the last worker has died', () => {
     ])
   })
 
-  test('a service is stale when all its monitors are, and known as soon as one is known', async () => {
+  test('a service is stale when all its monitors are stale, and known as soon as one is known', async () => {
     const { organizationId, serviceId, reported, worker, id } = await withMonitor()
     const other = await watching.monitor(organizationId, { serviceId, name: 'Other', intervalSeconds: 600 })
     await worker.tick()
@@ -167,7 +167,7 @@ test('a worker in a new region does not make the past known', async () => {
   expect(await counted(100)).toEqual({ up: known + 60 - 100, down: 0, unknown: 5000 - known - 60 })
 })
 
-test('time since the first UNKNOWN result does not count, even when it is short', async () => {
+test('time after the first UNKNOWN result does not count, even if it is short', async () => {
   const { id, counted, workers } = await withMonitor()
   finds.set(id, 'UNKNOWN')
   await watching.pass(60, workers, 1)
@@ -184,7 +184,7 @@ test('time since the first UNKNOWN result does not count, even when it is short'
 describe('a monitor that two regions must agree on', () => {
   const two = ['local', 'mars']
 
-  test('is stale while one region is, whatever the other finds, and that time counts as unknown', async () => {
+  test('is stale while one region is stale, regardless of the other, and that time counts as unknown', async () => {
     const { id, workers, lastKnown, monitor, counted, page } = await withMonitor({ agreement: 2 }, two)
     const [here] = workers
     if (!here) throw new Error('There is no worker.')
@@ -196,7 +196,7 @@ describe('a monitor that two regions must agree on', () => {
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: at(ofMars + 60) })
     expect(await page()).toMatchObject({ shown: 'UNKNOWN' })
     expect(await counted(100)).toEqual({ up: ofMars + 60 - 100, down: 0, unknown: 420 - ofMars - 60 })
-    // The result of one region does not make the state known; that of the second does.
+    // The result of one region does not make the state known; the result of the second does.
     await watching.pass(60, [here])
     finds.set(id, 'DOWN')
     await watching.pass(120, workers)
@@ -217,7 +217,7 @@ describe('a monitor that two regions must agree on', () => {
     expect(await prisma.incident.count({ where: { resolvedAt: null, monitors: { some: { monitorId: id } } } })).toBe(1)
   })
 
-  test('is never up while only one region watches it', async () => {
+  test('is never up while only one region probes it', async () => {
     const { monitor, counted } = await withMonitor({ agreement: 2 })
     await watching.pass(300, [])
     await reconcileStaleness(ctx)

@@ -63,7 +63,7 @@ describe('imported history', () => {
     expect([kept.length, kept[0]?.[0]]).toEqual([400, +day(399)])
   })
 
-  test('is refused when it makes no sense, and skipped for services of other organizations', async () => {
+  test('is refused if it is invalid, and skipped for services of other organizations', async () => {
     const { give, days } = await owner()
     const other = await owner()
     const wrong = [
@@ -80,7 +80,7 @@ describe('imported history', () => {
     await expect(give({}, { histories: [twice, twice] })).rejects.toThrow(Invalid)
     const skipped = [...(await give({ serviceId: other.id })), ...(await give({ since: '2099-01-01' }))]
     expect(skipped.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
-      'SKIPPED There is no such service.',
+      'SKIPPED The service does not exist.',
       'SKIPPED Its days are in the future.',
     ])
     expect([await days(), await other.days()]).toEqual([[], []])

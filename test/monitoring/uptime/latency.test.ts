@@ -39,12 +39,12 @@ describe('latencies', () => {
     expect(points[1]).toEqual({ at: at(-22 * HOUR), count: 0, p50: null, p95: null, p99: null })
     const last = points[23]
     expect(last).toMatchObject({ at: noon, count: 4 })
-    // Accurate to ten percent.
+    // These are accurate to ten percent.
     expect(Math.abs(Number(last?.p50) / 100 - 1)).toBeLessThan(0.1)
     expect(Math.abs(Number(last?.p95) / 900 - 1)).toBeLessThan(0.1)
   })
 
-  test('of days use the organization’s time zone', async () => {
+  test('by day use the organization’s time zone', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     await writeHour(id, new Date('2026-11-19T22:00:00Z'), 10)
@@ -57,7 +57,7 @@ describe('latencies', () => {
     expect((await of('UTC')).get(id)?.map(({ count }) => count)).toEqual([0, 0, 0, 0, 0, 3, 0])
   })
 
-  test('at five minutes are exact, from the results', async () => {
+  test('in points of five minutes are exact, because they come from the results', async () => {
     const { id: organizationId } = await tenant()
     const id = await monitorOf(organizationId)
     const result = { monitorId: id, region: 'local', outcome: 'UP', message: '' } as const
@@ -93,7 +93,7 @@ describe('latencies', () => {
     expect(found.get(shop)?.every(({ count }) => count === 0)).toBe(true)
   })
 
-  test('of a service leave out the durations of its jobs', async () => {
+  test('of a service do not include the durations of its jobs', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const [site, job] = [await monitorOf(acme.id, api), await monitorOf(acme.id, api)]
@@ -142,7 +142,7 @@ describe('latencies', () => {
       }
     }
     const refusal = (range: string, points: number) =>
-      `The input is invalid. resolution: is too fine for ${range}: it would return ${points} points, at most 800 are allowed.`
+      `The input is invalid. resolution: is too high for ${range}: it returns ${points} points, and at most 800 are allowed.`
     expect(sizes).toEqual([
       'HOURS_24 MINUTES_5: 288',
       'HOURS_24 HOUR: 24',

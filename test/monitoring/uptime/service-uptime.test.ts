@@ -33,12 +33,12 @@ describe('the source of the uptime of a service', () => {
     [true, 'INCIDENTS', 'INCIDENTS'],
     [false, 'MONITORS', 'INCIDENTS'],
     [false, 'INCIDENTS', 'INCIDENTS'],
-  ])('monitored %s and chosen %s is %s', (monitored, chosen, source) => {
+  ])('with monitors: %s, configured: %s, is %s', (monitored, chosen, source) => {
     expect(uptimeSourceOf(monitored, chosen)).toBe(source)
   })
 })
 
-describe('the periods of a service by its incidents', () => {
+describe('the stretches of a service based on incidents', () => {
   const hour = (hours: number) => at(hours * HOUR)
   const span = { from: hour(0), to: hour(10) }
   const said = (...effects: readonly (readonly [number, number, ImpairedStatus])[]) => [
@@ -73,9 +73,15 @@ describe('the periods of a service by its incidents', () => {
       [[3, 4]],
       ['0-2 up', '2-3 down', '3-4 maintenance', '4-5 down', '5-10 up'],
     ],
-    ['before it existed', said([2, 5, 'MAJOR_OUTAGE']), 4, [], ['0-4 unknown', '4-5 down', '5-10 up']],
-    ['not yet', [], 12, [], ['0-10 unknown']],
-    ['beyond the span', said([-5, 20, 'MAJOR_OUTAGE']), 0, [], ['0-10 down']],
+    [
+      'an incident that started before the service existed',
+      said([2, 5, 'MAJOR_OUTAGE']),
+      4,
+      [],
+      ['0-4 unknown', '4-5 down', '5-10 up'],
+    ],
+    ['a service that does not exist yet', [], 12, [], ['0-10 unknown']],
+    ['an incident longer than the span', said([-5, 20, 'MAJOR_OUTAGE']), 0, [], ['0-10 down']],
   ])('%s', (_, incidents, knownSince, maintenance, expected) => {
     expect(stretchesOf(incidents, knownSince, maintenance)).toEqual(expected)
   })
@@ -97,7 +103,7 @@ describe('the days of services', () => {
   const settingsOf = ({ id }: Tenant) => prisma.organization.findUniqueOrThrow({ where: { id } })
   const today = async (acme: Tenant, id: string) =>
     (await readServiceDays(prisma, await settingsOf(acme), [id], 2, noon)).get(id)?.at(-1)
-  /** A service without monitors that has been out since 10:00, two hours before now. */
+  /** Creates a service without monitors that has had an outage since 10:00, two hours before now. */
   async function out(status: ServiceStatus = 'PARTIAL_OUTAGE') {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
@@ -108,7 +114,7 @@ describe('the days of services', () => {
   }
   const down = (milliseconds: number) => ({ source: 'INCIDENTS', tally: { down: milliseconds } })
 
-  test('count incidents where a service has no monitors', async () => {
+  test('count incidents if a service has no monitors', async () => {
     const { acme, api, id } = await out()
     expect(await today(acme, api)).toMatchObject({ ...down(2 * HOUR), incidentStatus: 'PARTIAL_OUTAGE' })
     await postIncidentUpdate(acme.later(-HOUR), { incidentId: id, status: 'RESOLVED', message: 'Well.' })
@@ -141,7 +147,7 @@ describe('the days of services', () => {
     expect(await today(acme, api)).toMatchObject({ ...down(HOUR), incidentStatus: 'MAJOR_OUTAGE' })
   })
 
-  test('count the results of monitors, unless the page counts only incidents; both return the incident status', async () => {
+  test('count the results of monitors, unless the organization counts incidents; both return the incident status', async () => {
     const { acme, api } = await out()
     const states = [
       ['UP', at(-2 * DAY)],

@@ -36,12 +36,12 @@ const tallies = async (
 ) => (await readDays(prisma, organization, [id], count, now)).get(id)?.map((day) => day.tally)
 const closedOf = (subjectId: string) => prisma.uptimeDay.findMany({ where: { subjectId }, orderBy: { day: 'asc' } })
 const dates = (rows: readonly { readonly day: Date }[]) => rows.map(({ day }) => day.toISOString().slice(0, 10))
-/** Closes days until none is left to close. */
+/** Closes days until there are none to close. */
 async function closeAll(ctx: Context) {
   while (await closeDays(ctx));
 }
 
-/** Counts the statements that `work` sends. */
+/** Returns the number of statements that `work` runs. */
 async function statements(work: (db: PrismaClient) => Promise<unknown>): Promise<number> {
   let count = 0
   const counted = prisma.$extends({
@@ -96,7 +96,7 @@ describe('days', () => {
     expect(await tallies(utc, 'mon_none', 1)).toEqual([{ ...none, unknown: 12 * HOUR }])
   })
 
-  test('of a service cover all its monitors, without its maintenance', async () => {
+  test('of a service cover all its monitors, and leave out its maintenance', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const of = { organizationId: acme.id, serviceId: api, lastKnownAt: noon }
@@ -147,7 +147,7 @@ describe('days', () => {
     expect(expected).toEqual([{ ...none, up: 11 * HOUR + MINUTE, unknown: 59 * MINUTE }])
   })
 
-  test('take as many statements for many services as for one', async () => {
+  test('need as many statements for many services as for one', async () => {
     const acme = await tenant()
     const names = Array.from({ length: 10 }, (_, index) => `Service ${index}`)
     const services = await acme.services(...names)
@@ -161,7 +161,7 @@ describe('days', () => {
 })
 
 describe('the uptime of a span', () => {
-  test('covers the part that has passed, and returns how much is known', async () => {
+  test('covers the span up to now, and returns how much of it is known', async () => {
     const { id: organizationId } = await tenant()
     const id = await writeMonitor(prisma, {
       organizationId,
@@ -213,13 +213,13 @@ describe('closing days', () => {
     ])
     expect(dates(await closedOf(api))).toHaveLength(3)
     expect([await tallies(utc, id, 5), await tallies(utc, api, 5)]).toEqual(before)
-    // They are read, not recomputed.
+    // The days are read, not recomputed.
     await prisma.monitorInterval.deleteMany({ where: { monitorId: id, endedAt: { not: null } } })
     expect(await tallies(utc, id, 5)).toEqual(before[0])
     expect(await closeDays(system())).toBe(false)
   })
 
-  test('waits for a result after the day, because a gap may still be written into it', async () => {
+  test('waits for a result after the day, because a gap in it may still be written', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const of = { organizationId: acme.id, serviceId: api, states }
@@ -258,7 +258,7 @@ describe('closing days', () => {
     expect((await closedOf(id)).at(-1)).toMatchObject({ maintenance: HOUR, up: 22 * HOUR, down: HOUR })
   })
 
-  test('continues where it ended, a day later', async () => {
+  test('continues after the last closed day', async () => {
     const { id: organizationId } = await tenant()
     const id = await writeMonitor(prisma, { organizationId, states, lastKnownAt: at(3 * DAY) })
     await closeAll(system(-DAY))
@@ -268,7 +268,7 @@ describe('closing days', () => {
     expect((await closedOf(id)).at(-1)).toMatchObject({ up: DAY })
   })
 
-  test('is undone by later results of a day, and repeated', async () => {
+  test('is undone by late results of a day, and repeated', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     const id = await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
@@ -292,7 +292,7 @@ describe('closing days', () => {
     await updateOrganization(acme.ctx, { timeZone: 'Pacific/Kiritimati' })
     expect(await closedOf(id)).toEqual([])
     await closeAll(system())
-    // There it is the 21st already.
+    // In that time zone, it is already the 21st.
     expect(dates(await closedOf(id)).at(-1)).toBe('2026-11-20')
     expect((await closedOf(id))[0]).toMatchObject({ up: 22 * HOUR, unknown: 2 * HOUR })
   })
@@ -312,10 +312,10 @@ describe('closing days', () => {
     expect(await closedOf(id)).toMatchObject([{}, { maintenance: 12 * HOUR }, { maintenance: DAY }])
   })
 
-  test('keeps every day as computed, whatever happened, even before there was a monitor', async () => {
+  test('stores every day as computed, for any history, even before there was a monitor', async () => {
     const acme = await tenant('TEAM')
     const zones = ['UTC', 'America/New_York', 'Pacific/Chatham', 'Asia/Kolkata']
-    // Deterministic, and spread over three weeks in which New York's clocks change.
+    // The history is deterministic, and spans three weeks in which New York's clocks change.
     let seed = 7
     const random = (most: number) => {
       seed = (seed * 48_271) % 2_147_483_647
@@ -381,7 +381,7 @@ describe('closing days', () => {
   })
 })
 
-test('a requested span is 30 days by default, and is cut to the visible history and to now', () => {
+test('a requested span is 30 days by default, and is limited to the visible history and to now', () => {
   const begin = new Date('2026-10-22')
   expect(visibleSpan(utc, {}, noon)).toEqual({ from: begin, to: noon })
   expect(visibleSpan({ ...utc, tier: 'PRO' }, {}, noon)).toEqual({ from: at(-30 * DAY), to: noon })

@@ -19,7 +19,7 @@ const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const span = (from: number, to: number): Span => ({ from: at(from), to: at(to) })
 const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
-/** Consecutive states, each with its start; the last one continues. */
+/** Returns consecutive states, each with its start. The last one continues. */
 function past(
   states: readonly (readonly [MonitorState, number])[],
   more: { readonly gaps?: readonly Span[]; readonly staleSince?: number } = {},
@@ -38,7 +38,7 @@ const tallyOf = (monitors: readonly MonitorHistory[], of: Span, maintenance: rea
   tally(stretches(monitors, maintenance, of), of)
 
 describe('time', () => {
-  test('counts by the monitor’s state', () => {
+  test('counts according to the monitor’s state', () => {
     const monitor = past([
       ['PENDING', 0],
       ['UP', HOUR],
@@ -60,7 +60,7 @@ describe('time', () => {
     expect(tallyOf([monitor], span(0, 5 * HOUR))).toEqual({ ...none, down: 2 * HOUR, unknown: 3 * HOUR })
   })
 
-  test('under maintenance is left out, whatever the results', () => {
+  test('under maintenance is left out, regardless of the results', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', 2 * HOUR],
@@ -93,12 +93,12 @@ describe('time', () => {
     })
   })
 
-  test('of no monitor is unknown', () => {
+  test('without a monitor is unknown', () => {
     expect(tallyOf([], span(0, HOUR))).toEqual({ ...none, unknown: HOUR })
     expect(stretches([], [], span(0, 0))).toEqual([])
   })
 
-  test('with one condition is one period', () => {
+  test('with one condition is one stretch', () => {
     const monitor = past([
       ['UP', 0],
       ['DOWN', HOUR],
@@ -116,7 +116,7 @@ describe('the percentage', () => {
     expect(uptimePercent({ ...none, down: 5, unknown: 1 })).toBe(0)
   })
 
-  test('is null when nothing is known', () => {
+  test('is null if nothing is known', () => {
     expect(uptimePercent({ ...none, unknown: DAY, maintenance: DAY })).toBeNull()
   })
 
@@ -127,7 +127,7 @@ describe('the percentage', () => {
         const percent = uptimePercent({ ...none, up, down })
         if (up + down === 0) return
         expect(percent === 100).toBe(down === 0)
-        // Exact, in whole numbers: the thousandths are rounded down.
+        // The exact result, in integers: thousandths rounded down.
         const thousandths = BigInt(Math.round(Number(percent) * 1000))
         const [part, whole] = [BigInt(up) * 100_000n, BigInt(up + down)]
         expect(thousandths).toBe(part / whole)
@@ -135,7 +135,7 @@ describe('the percentage', () => {
     )
   })
 
-  test('comes with the known share of the time that counts', () => {
+  test('is accompanied by the known share of the counted time', () => {
     expect(coveragePercent({ ...none, up: 1, unknown: 2, maintenance: 100 })).toBe(33.333)
     expect(coveragePercent({ ...none, up: 1, down: 1 })).toBe(100)
     expect(coveragePercent({ ...none, unknown: 1 })).toBe(0)
@@ -157,14 +157,14 @@ describe('outages', () => {
     ])
   })
 
-  test('continue across unwatched time and maintenance, neither of which counts', () => {
+  test('continue during unknown time and maintenance, neither of which counts', () => {
     const monitor = past([['DOWN', 0]], { gaps: [span(HOUR, 2 * HOUR)], staleSince: 5 * HOUR })
     expect(outagesOf(monitor, [span(4 * HOUR, 5 * HOUR)], span(3 * HOUR, 6 * HOUR))).toEqual([
       { startedAt: at(0), endedAt: null, cause: 'DOWN at 0', downMs: 3 * HOUR },
     ])
   })
 
-  test('that follow each other directly are one', () => {
+  test('that directly follow each other are one outage', () => {
     const monitor = past([
       ['DOWN', 0],
       ['DOWN', HOUR],
@@ -175,7 +175,7 @@ describe('outages', () => {
     ])
   })
 
-  test('are those that overlap the requested span', () => {
+  test('are only the outages that overlap the requested span', () => {
     const monitor = past([
       ['DOWN', 0],
       ['UP', HOUR],
@@ -186,7 +186,7 @@ describe('outages', () => {
   })
 })
 
-/** Random histories, in seconds around noon, with arbitrary overlaps. */
+/** Generates random histories, in seconds around noon, with arbitrary overlaps. */
 const seconds = fc.integer({ min: -200, max: 200 })
 const anySpan = fc
   .tuple(seconds, seconds)
@@ -207,7 +207,7 @@ const anyPast = fc
   })
 const anyMaintenance = fc.array(anySpan, { maxLength: 3 })
 
-/** A reference: computes the condition at a moment from everything that was recorded. */
+/** A reference implementation: computes the condition at a moment from all records. */
 function conditionAt(monitors: readonly MonitorHistory[], maintenance: readonly Span[], moment: Date): Condition {
   const holds = ({ from, to }: Span) => from <= moment && moment < to
   if (maintenance.some(holds)) return 'maintenance'
@@ -234,7 +234,7 @@ describe('for any history', () => {
     )
   })
 
-  test('periods have no gaps between them, and neighbours differ', () => {
+  test('stretches have no gaps between them, and adjacent stretches differ', () => {
     fc.assert(
       fc.property(fc.array(anyPast, { maxLength: 3 }), anyMaintenance, anySpan, (monitors, maintenance, of) => {
         const found = stretches(monitors, maintenance, of)
@@ -289,7 +289,7 @@ describe('days', () => {
     )
   })
 
-  test('of 23 and 25 hours count with their real length', () => {
+  test('of 23 and 25 hours count with their actual length', () => {
     const spanOf = (day: string) => ({
       from: startOfDay('Europe/Berlin', new Date(day)),
       to: startOfDay('Europe/Berlin', new Date(Date.parse(day) + DAY)),

@@ -60,7 +60,7 @@ describe('the cache', () => {
     expect(await client.query('bl.test', 'TXT')).toMatchObject({ values: ['listed'] })
   })
 
-  test('forgets on demand', async () => {
+  test('removes a result on demand', async () => {
     const { client, server } = await startClient([listed])
     await client.query('bl.test', 'A')
     client.forget('BL.test', 'A')
@@ -69,7 +69,7 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('is bypassed on demand, and stores the result', async () => {
+  test('is bypassed on demand, but stores the result', async () => {
     const { client, server } = await startClient([listed])
     await client.query('bl.test', 'A')
     server.behave((query) => answer(query, ['127.0.0.3']))
@@ -78,7 +78,7 @@ describe('the cache', () => {
     expect(server.queries.length).toBe(2)
   })
 
-  test('keeps an answer for a shorter time if its caller says so, and never for longer', async () => {
+  test('keeps an answer for a shorter time on demand, but never for longer', async () => {
     const { client, clock } = await startClient([listed])
     const ttlOf = (values: readonly string[]) => (values.includes('127.0.0.2') ? 20 : undefined)
     expect(await client.query('short.test', 'A', { ttlOf })).toEqual({ ...found, ttl: 20 })
@@ -174,13 +174,13 @@ describe('concurrent callers with the same question', () => {
 })
 
 describe('a caller', () => {
-  test('that has left already sends no query', async () => {
+  test('that has already left sends no query', async () => {
     const { client } = await startClient([listed])
     expect(await client.query('bl.test', 'A', { signal: AbortSignal.abort() })).toEqual(aborted)
     expect(client.statistics.sent).toBe(0)
   })
 
-  test('may use one signal for many queries and leaves no listener', async () => {
+  test('may use one signal for many queries, and leaves no listener on it', async () => {
     const { client } = await startClient([listed])
     const warnings: Error[] = []
     const note = (warning: Error) => void warnings.push(warning)
@@ -225,7 +225,7 @@ describe('closing', () => {
     await client.close()
   })
 
-  test('works while the first sockets open, and before', async () => {
+  test('works before and while the first sockets open', async () => {
     const { client } = await startClient([silence])
     const pending = client.query('bl.test', 'A')
     await client.close()
@@ -247,7 +247,7 @@ describe('closing', () => {
   })
 })
 
-test('a real list server answers with addresses and reasons, and reports what it does not list', async (context) => {
+test('a real list server answers with addresses and reasons, or that it does not list a name', async (context) => {
   requireRbldnsd(context)
   const head = '$SOA 3600 ns.bl.test hostmaster.bl.test 1 600 300 86400 150'
   const server = await startRbldnsd([

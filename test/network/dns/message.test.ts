@@ -53,7 +53,7 @@ describe('a name', () => {
 })
 
 describe('a query', () => {
-  test('requests recursion and offers 1232 bytes with EDNS', () => {
+  test('requests recursion and accepts 1232 bytes with EDNS', () => {
     const packet = decode(encodeQuery(0xbeef, question))
     expect(packet).toMatchObject({ id: 0xbeef, type: 'query', flag_rd: true })
     expect(packet.questions).toEqual([{ name: question.name, type: 'A', class: 'IN' }])
@@ -88,8 +88,8 @@ describe('a query', () => {
     ['a query', query],
     ['no question', encode({ type: 'response', id: 7, questions: [] })],
     ['two questions', encode({ type: 'response', id: 7, questions: [question, question] })],
-    ['a header cut short', message.subarray(0, 11)],
-    ['a question cut short', message.subarray(0, message.length - 1)],
+    ['a truncated header', message.subarray(0, 11)],
+    ['a truncated question', message.subarray(0, message.length - 1)],
     ['nothing', Buffer.alloc(0)],
   ])('is not matched by %s', (_, other) => {
     expect(answersQuery(other, query)).toBe(false)
@@ -230,7 +230,7 @@ describe('a reply that fails', () => {
     )
   })
 
-  test('is malformed when cut anywhere after the question', () => {
+  test('is malformed when it is truncated anywhere after the question', () => {
     const whole = reply({ answers: [record('A', question.name, '127.0.0.2')] })
     for (let length = reply({}).length; length < whole.length; length++) {
       expect(readReply(whole.subarray(0, length), question)).toEqual({ kind: 'failed', reason: 'malformed' })
@@ -256,7 +256,7 @@ describe('random bytes', () => {
     )
   })
 
-  test('after an echoed question never crash and never list anything', () => {
+  test('after an echoed question never crash the client and never become an answer', () => {
     const counts = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.nat(3), fc.nat(3))
     fc.assert(
       fc.property(counts, fc.uint8Array({ maxLength: 600 }), (sections, bytes) => {
@@ -271,7 +271,7 @@ describe('random bytes', () => {
     )
   })
 
-  test('in a valid reply never crash', () => {
+  test('in a valid reply never crash the client', () => {
     const answers = [record('CNAME', question.name, 'end.test'), record('A', 'end.test', '127.0.0.2')]
     const whole = reply({ answers, authorities: [soa('test', 60, 60)] })
     fc.assert(

@@ -10,13 +10,13 @@ const name = 'a.test'
 const questionName = Buffer.from([0xc0, 12])
 const root = Buffer.from([0])
 
-/** The wire form of names and of single bytes. */
+/** Returns the wire form of names and single bytes. */
 const bytes = (...parts: readonly (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.from([part]) : Buffer.from(part))))
 
 const types: Readonly<Partial<Record<RecordType, number>>> = { A: 1, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28 }
 
-/** A record of the question's name, or of another name. */
+/** Returns a record of the question's name, or of another name. */
 function recordOf(type: number, data: Uint8Array, owner: Uint8Array = questionName): Buffer {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(type, 0)
@@ -26,7 +26,7 @@ function recordOf(type: number, data: Uint8Array, owner: Uint8Array = questionNa
   return Buffer.concat([owner, fixed, data])
 }
 
-/** A reply to a question of this type for `name`, with these bytes as answers and this count in the header. */
+/** Returns a reply to a question of this type for `name`, with these bytes as answers and their count in the header. */
 function replyOf(type: RecordType, records: readonly Uint8Array[], count = records.length): Buffer {
   const query = encodeQuery(7, { name, type })
   const message = Buffer.concat([query.subarray(0, query.indexOf(0, 12) + 5), ...records])
@@ -43,7 +43,7 @@ const readData = (type: RecordType, data: Uint8Array) => read(replyOf(type, [rec
 
 const malformed = { kind: 'failed', reason: 'malformed' }
 
-/** A message with as many of these records as fit. */
+/** Returns a message with as many of these records as fit. */
 function filled(type: RecordType, first: readonly Uint8Array[], record: Uint8Array): Buffer {
   const used = replyOf(type, first).length
   const count = Math.floor((longest - used) / record.length)
@@ -71,7 +71,7 @@ describe('the records of a message', () => {
 
   const record = recordOf(1, bytes(127, 0, 0, 2))
 
-  test('must fill it: a truncated or overlong message is malformed', () => {
+  test('must fill it; otherwise the message is malformed', () => {
     const whole = replyOf('A', [record])
     for (let length = whole.length - record.length; length < whole.length; length++) {
       expect(read(whole.subarray(0, length), 'A')).toEqual(malformed)
@@ -79,7 +79,7 @@ describe('the records of a message', () => {
     expect(read(Buffer.concat([whole, Buffer.alloc(1)]), 'A')).toEqual(malformed)
   })
 
-  test('must be as many as it declares', () => {
+  test('must be as many as the header declares', () => {
     expect(read(replyOf('A', [record], 0xffff), 'A')).toEqual(malformed)
   })
 
@@ -127,14 +127,14 @@ describe('a name', () => {
     expect(alias(long(62))).toEqual(malformed)
   })
 
-  // The data begin at 36: behind 12 bytes of header, 12 of question and 12 of the record.
+  // The data start at 36, after 12 bytes of header, 12 of question and 12 of record.
   test.each<[string, Buffer]>([
     ['that points at itself', bytes(0xc0, 36)],
     ['that points forward', bytes(0xc0, 38, 0)],
-    ['that goes round', bytes(1, 'a', 0xc0, 36)],
+    ['whose pointer is a loop', bytes(1, 'a', 0xc0, 36)],
     ['with a label of an unknown kind', bytes(0x40, 'a'.repeat(64), 0)],
-    ['with a label cut short', bytes(3, 'ab')],
-    ['with a pointer cut short', bytes(0xc0)],
+    ['with a truncated label', bytes(3, 'ab')],
+    ['with a truncated pointer', bytes(0xc0)],
     ['without an end', bytes(1, 'a')],
   ])('%s is malformed', (_, data) => {
     expect(alias(data)).toEqual(malformed)
@@ -191,7 +191,7 @@ describe('the data of a record', () => {
     ['an address of five bytes', 'A', new Uint8Array(5)],
     ['an address of none', 'A', new Uint8Array(0)],
     ['an IPv6 address of four bytes', 'AAAA', new Uint8Array(4)],
-    ['a text whose string is cut short', 'TXT', bytes(4, 'abc')],
+    ['a text with a truncated string', 'TXT', bytes(4, 'abc')],
     ['a start of authority without its last number', 'SOA', new Uint8Array(18)],
   ])('are refused for %s', (_, type, data) => {
     expect(readData(type, data)).toEqual(malformed)

@@ -13,7 +13,7 @@ export function createClock() {
   }
 }
 
-/** A client of test servers, one per behaviour, all closed when the test ends. */
+/** Creates a client of test servers, one per behaviour. All of them close when the test ends. */
 export async function startClient(
   behaviours: readonly Behaviour[],
   timeoutMs = 5000,

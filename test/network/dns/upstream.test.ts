@@ -23,14 +23,14 @@ const garbled: Behaviour = (query) => {
 }
 const found = { kind: 'answer', values: ['127.0.0.2'], ttl: 300 }
 
-/** Asks with a short retransmission delay, 50 ms, and a long deadline. */
+/** Queries with a short retransmission delay, 50 ms, and a long deadline. */
 function askInHaste(client: DnsClient, name = 'bl.test'): Promise<DnsResult> {
   void client.query(name, 'A', { timeoutMs: 150 })
   return client.query(name, 'A', { timeoutMs: 10_000 })
 }
 
 describe('a message that is not an answer', () => {
-  test('is counted and ignored, and the answer that follows counts', async () => {
+  test('is counted and ignored, and the answer that follows is returned', async () => {
     const { client } = await startClient([
       (query) => [
         { ...answer(query, ['6.6.6.6']), id: query.id ^ 1 },
@@ -84,7 +84,7 @@ describe('retransmission', () => {
     expect(client.statistics).toMatchObject({ sent: 1, retransmitted: others.length })
   })
 
-  test('lets the late answer to the first packet count', async () => {
+  test('accepts a late answer to the first packet', async () => {
     const gate = createGate()
     const { client, server } = await startClient([silence])
     server.behave(async (query) => {
@@ -107,7 +107,7 @@ describe('retransmission', () => {
     expect(third).toBeGreaterThan(0)
   })
 
-  test('does not forget the first upstream', async () => {
+  test('still accepts the answer of the first upstream', async () => {
     const { client, servers } = await startClient([silence, silence])
     const result = askInHaste(client)
     await servers[1]?.seen(1)
@@ -147,7 +147,7 @@ describe('failover', () => {
     expect(client.statistics.retransmitted).toBe(0)
   })
 
-  test('has nowhere to go with one upstream: unreachable', async () => {
+  test('is impossible with a single upstream', async () => {
     const free = createSocket('udp4').bind(0, '127.0.0.1')
     await once(free, 'listening')
     const { port } = free.address()
@@ -184,7 +184,7 @@ describe('failover', () => {
 describe('the capacity of an upstream', () => {
   const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
 
-  test('is 64 queries; the others are queued in order', async () => {
+  test('is 64 queries; further ones are queued in order', async () => {
     const gate = createGate()
     const { client, server } = await startClient([
       async (query) => {
@@ -277,7 +277,7 @@ describe('a truncated answer', () => {
     expect(client.statistics).toMatchObject({ tcp: 1, received: 2 })
   })
 
-  test('may have many thousand bytes', async () => {
+  test('may have thousands of bytes over TCP', async () => {
     const values = Array.from({ length: 2000 }, (_, index) => `127.0.${index >> 8}.${index & 255}`)
     const { client } = await startClient([(query) => (query.transport === 'udp' ? truncated : answer(query, values))])
     expect(await client.query('bl.test', 'A')).toMatchObject({ values })

@@ -7,7 +7,7 @@ import { startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
 
 describe('a connection', () => {
-  test('is made to an address that accepts, although others refuse', async () => {
+  test('is made to an address that accepts, even if others refuse', async () => {
     const { port } = await startTcpServer((socket) => socket.end('hello'))
     const { outbound } = await startOutbound(zone({ 'a.example.com': ['127.0.0.3', '::1', '127.0.0.1'] }))
     const connected = await outbound.connect({ host: 'a.example.com', port }, ample)
@@ -38,7 +38,7 @@ describe('a connection', () => {
     })
   })
 
-  test('that is refused fails as such', async () => {
+  test('that is refused fails with `refused`', async () => {
     const port = await freePort()
     const { outbound } = await startOutbound(zone({}))
     expect(await outbound.connect({ host: '127.0.0.1', port }, ample)).toMatchObject({
@@ -58,7 +58,7 @@ describe('an address without a route', () => {
   const onlyFour = () => new Set([4] as const)
 
   test.each(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])(
-    'of IPv6 is the fault of a machine that has IPv4 only: %s',
+    'of IPv6 is the fault of this machine if it only has IPv4: %s',
     (code) => {
       const { reason, fault, message } = dialFailure(code, '2001:db8::1', 443, onlyFour)
       expect([reason, fault]).toEqual(['local', 'ours'])

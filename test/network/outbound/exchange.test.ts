@@ -17,7 +17,7 @@ function reply(body: string | Buffer, headers: readonly string[] = [`Content-Len
   return Buffer.concat([Buffer.from(['HTTP/1.1 200 OK', ...headers, '', ''].join('\r\n')), Buffer.from(body)])
 }
 
-/** Writes the same bytes repeatedly, as long as the other side reads them; `written` counts them. */
+/** Writes the same bytes repeatedly while the other side reads them. `written` counts them. */
 async function startEndless(head: Buffer, bytes: Buffer) {
   let close = (_bytes: number) => {}
   const written = new Promise<number>((resolve) => {
@@ -148,7 +148,7 @@ describe('a redirect', () => {
 })
 
 describe('a response', () => {
-  test('that drips ends at the deadline', async () => {
+  test('that arrives byte by byte ends at the deadline', async () => {
     const { port } = await startTcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
       const timer = setInterval(() => socket.write('x'), 20)
@@ -161,7 +161,7 @@ describe('a response', () => {
     })
   })
 
-  test('whose head drips ends at the deadline', async () => {
+  test('whose head arrives byte by byte ends at the deadline', async () => {
     const { port } = await startTcpServer((socket) => {
       const timer = setInterval(() => socket.write('H'), 20)
       socket.on('close', () => clearInterval(timer))
@@ -174,7 +174,7 @@ describe('a response', () => {
     expect(await ask(port, {}, 100)).toMatchObject({ reason: 'timeout', message: 'No answer within 0.1 s' })
   })
 
-  test('that is shorter than its length fails', async () => {
+  test('that is shorter than its Content-Length fails', async () => {
     const { port } = await startScript(reply('short', ['Content-Length: 1000']))
     expect(await ask(port)).toMatchObject({
       reason: 'closed',
@@ -183,7 +183,7 @@ describe('a response', () => {
     })
   })
 
-  test('that is longer than its length ends there', async () => {
+  test('that is longer than its Content-Length is cut there', async () => {
     const { port } = await startScript(reply('short and more', ['Content-Length: 5']))
     const answer = await ask(port)
     expect(answer).toMatchObject({ complete: true, body: Buffer.from('short') })
@@ -193,7 +193,7 @@ describe('a response', () => {
     const { port, written } = await startEndless(reply('', []), Buffer.alloc(64 * KIB, 'x'))
     const answer = await ask(port, { maxBodyBytes: MIB })
     expect(answer).toMatchObject({ status: 200, complete: false, body: { length: MIB } })
-    // Data in transit when the limit is reached is in buffers of the system.
+    // When the limit is reached, the system's buffers still hold data in transit.
     expect(await written).toBeLessThan(32 * MIB)
   })
 
@@ -211,7 +211,7 @@ describe('a response', () => {
     expect(await ask(other, { maxBodyBytes: 2 * KIB - 1 })).toMatchObject({ complete: false, body: { length: 2047 } })
   })
 
-  test('after interim responses is returned, unless they have no end', async () => {
+  test('after interim responses is returned, unless there are too many', async () => {
     const early = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
     const { port } = await startScript(Buffer.concat([Buffer.from(early), reply('late')]))
     expect(await ask(port)).toMatchObject({ status: 200, body: Buffer.from('late') })
@@ -256,7 +256,7 @@ describe('a response', () => {
   })
 
   test('that is encoded without end and decodes to nothing fails', async () => {
-    // Empty stored blocks of deflate (RFC 1951 §3.2.4), behind the head of gzip.
+    // Empty stored blocks of deflate (RFC 1951 §3.2.4), after the head of gzip.
     const head = reply(gzipSync('').subarray(0, 10), ['Content-Encoding: gzip'])
     const { port } = await startEndless(head, Buffer.from('000000ffff'.repeat(1000), 'hex'))
     expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
@@ -269,12 +269,12 @@ describe('a response', () => {
     expect(await ask(other)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
   })
 
-  test('that is encoded and breaks off fails', async () => {
+  test('that is encoded and truncated fails', async () => {
     const { port } = await startScript(reply(gzipSync('hello').subarray(0, 15), ['Content-Encoding: gzip']))
     expect(await ask(port)).toMatchObject({ reason: 'protocol' })
   })
 
-  test('with a head without end is refused', async () => {
+  test('with an endless head is refused', async () => {
     const { port } = await startEndless(
       Buffer.from('HTTP/1.1 200 OK\r\n'),
       Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`),
@@ -282,7 +282,7 @@ describe('a response', () => {
     expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response headers exceed 16 KiB' })
   })
 
-  test('with a tail without end is refused', async () => {
+  test('with endless trailers is refused', async () => {
     const head = reply('0\r\n', ['Transfer-Encoding: chunked'])
     const { port } = await startEndless(head, Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`))
     expect(await ask(port)).toMatchObject({ kind: 'failed', fault: 'theirs' })
@@ -307,7 +307,7 @@ describe('a response', () => {
     expect(await ask(port)).toMatchObject({ reason: 'closed' })
   })
 
-  test('is not awaited when its caller aborts, and the connection ends', async () => {
+  test('is not awaited after its caller aborts, and the connection closes', async () => {
     const leaving = new AbortController()
     let closed = () => {}
     const gone = new Promise<void>((resolve) => {

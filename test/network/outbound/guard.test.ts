@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { mayReach } from '../../../src/network/outbound/guard.ts'
 
-const anybody = ['93.184.216.34', '2606:4700::1111']
+const publicAddresses = ['93.184.216.34', '2606:4700::1111']
 const lan = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1']
-const nobody = [
+const unusable = [
   '0.0.0.0',
   '::',
   '224.0.0.1',
@@ -25,7 +25,7 @@ const nobody = [
 
 describe('the guard', () => {
   test('allows public addresses', () => {
-    expect(anybody.filter((address) => !mayReach(address, false) || !mayReach(address, true))).toEqual([])
+    expect(publicAddresses.filter((address) => !mayReach(address, false) || !mayReach(address, true))).toEqual([])
   })
 
   test('allows private networks and this machine only when configured', () => {
@@ -34,6 +34,6 @@ describe('the guard', () => {
   })
 
   test('never allows metadata services, embedded addresses and multicast', () => {
-    expect(nobody.filter((address) => mayReach(address, false) || mayReach(address, true))).toEqual([])
+    expect(unusable.filter((address) => mayReach(address, false) || mayReach(address, true))).toEqual([])
   })
 })

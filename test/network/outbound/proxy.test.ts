@@ -17,7 +17,7 @@ import { ample, zone } from './setup.ts'
 
 const authority = createAuthority()
 
-/** A website, with TLS or without, that answers with its path and its headers. */
+/** Starts a website, with or without TLS, that answers with the path and the headers of the request. */
 async function website(hasTls = false) {
   const server = hasTls ? createHttpsServer(authority.issue(['www.example.com'])) : createServer()
   server.on('request', ({ url = '', headers }, response) => {
@@ -28,7 +28,7 @@ async function website(hasTls = false) {
   return (server.address() as AddressInfo).port
 }
 
-/** Requests a page through a proxy; `isPinned`: as if private networks were not allowed, although they are here. */
+/** Requests a page through a proxy. If `isPinned`, the proxy may not resolve names. */
 async function ask(url: string, proxy: ProxyServer, { isPinned = false, allowPrivate = true } = {}) {
   const { client } = await startClient([zone({ 'www.example.com': ['127.0.0.1'], 'proxy.example': ['127.0.0.1'] })])
   const outbound = createOutbound({ dns: client, allowPrivate, ca: authority.ca, proxiesResolve: !isPinned })
@@ -84,7 +84,7 @@ describe('an HTTP proxy', () => {
       expect(await ask(`http://www.example.com:${port}/`, proxy, { isPinned })).toMatchObject(refused)
       expect(await ask(`http://www.example.com:${port}/`, { ...own, password: 'x' }, { isPinned })).toEqual({
         ...refused,
-        message: 'The proxy requires another user name or password (HTTP 407)',
+        message: 'The proxy requires a valid user name and password (HTTP 407)',
       })
     }
   })
@@ -109,7 +109,7 @@ describe('an HTTP proxy', () => {
     [405, 'proxy', 'ours'],
     [500, 'proxy', 'ours'],
     [301, 'proxy', 'ours'],
-  ])('that answers CONNECT by %i: %s, %s', async (status, reason, fault) => {
+  ])('that answers CONNECT with %i: %s, %s', async (status, reason, fault) => {
     expect(connectFailure(status)).toMatchObject({ reason, fault })
     const proxy = await startHttpProxy({ status })
     expect(await ask('https://www.example.com/', proxy)).toMatchObject({ reason, fault })
@@ -141,7 +141,7 @@ describe('an HTTP proxy', () => {
       'https://localhost/',
     ])
       expect(await ask(url, { url: 'http://8.8.8.8:3128' }, guarded)).toMatchObject({ fault: 'theirs' })
-    // Metadata services are refused by address, wherever they are.
+    // Addresses of metadata services are refused, even where private networks are allowed.
     for (const url of ['http://169.254.169.254/', 'https://[fd00:ec2::254]/'])
       expect(await ask(url, proxy)).toMatchObject({ reason: 'forbidden' })
     expect(proxy.asked).toEqual([])
@@ -165,8 +165,8 @@ describe('a SOCKS proxy', () => {
     const url = `http://www.example.com:${port}/`
     expect(await ask(url, { ...proxy, username: 'ana', password: 'ünsafe' })).toMatchObject({ status: 200 })
     for (const [own, message] of [
-      [{}, 'The proxy accepts none of our ways to sign in'],
-      [{ username: 'ana', password: 'x' }, 'The proxy requires another user name or password'],
+      [{}, 'The proxy supports none of our authentication methods'],
+      [{ username: 'ana', password: 'x' }, 'The proxy requires a valid user name and password'],
     ] as const)
       expect(await ask(url, { ...proxy, ...own })).toEqual({ reason: 'proxy', fault: 'ours', message })
   })
@@ -192,7 +192,7 @@ describe('a SOCKS proxy', () => {
     ['\x05', 'The proxy closed the connection'],
     ['\x04\x00', 'The proxy does not use SOCKS 5'],
     ['HTTP/1.1 400 Bad Request\r\n\r\n', 'The proxy does not use SOCKS 5'],
-    ['\x05\x01', 'The proxy accepts none of our ways to sign in'],
+    ['\x05\x01', 'The proxy supports none of our authentication methods'],
     ['\x05\x00\x05\x00\x00\x03\xff', 'The proxy closed the connection'],
   ])('that sends %j reveals nothing about the website', async (sent, message) => {
     const { port } = await startTcpServer((socket: Socket) => socket.end(Buffer.from(sent, 'latin1')))

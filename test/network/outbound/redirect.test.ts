@@ -4,7 +4,7 @@ import { firstHop, nextHop } from '../../../src/network/outbound/redirect.ts'
 const secrets = [
   { name: 'Authorization', value: 'Bearer s3cret' },
   { name: 'X-Api-Key', value: 's3cret' },
-  // Some firewalls let requests through by a User-Agent that only the owner knows.
+  // Some firewalls admit requests with a User-Agent that only the owner knows, so it may be a secret.
   { name: 'User-Agent', value: 's3cret' },
 ]
 
@@ -29,7 +29,7 @@ describe('a redirect', () => {
     expect(nextHop(hop('https://a.example/x/y?q'), status, '../z')?.url.href).toBe('https://a.example/z')
   })
 
-  test('needs one of these statuses and a location', () => {
+  test('needs one of these statuses and a Location', () => {
     expect(nextHop(hop('https://a.example/'), 300, '/z')).toBeNull()
     expect(nextHop(hop('https://a.example/'), 304, '/z')).toBeNull()
     expect(nextHop(hop('https://a.example/'), 302, undefined)).toBeNull()
@@ -49,7 +49,7 @@ describe('a redirect', () => {
     expect(next?.body?.toString()).toBe(expected === method && method !== 'HEAD' ? 'b' : undefined)
   })
 
-  test('keeps all headers to the same origin, and to its https form', () => {
+  test('keeps all headers to the same origin, and to the same host on https', () => {
     const all = { ...usual, authorization: ['Bearer s3cret'], 'x-api-key': ['s3cret'], 'user-agent': ['s3cret'] }
     expect(headersAfter('https://a.example/', 'https://a.example:443/z')).toEqual(all)
     expect(headersAfter('http://a.example/', 'https://a.example/')).toEqual(all)
@@ -65,11 +65,11 @@ describe('a redirect', () => {
     expect(headersAfter('https://a.example/', to)).toEqual(usual)
   })
 
-  test('carries no secret to another port of an http host', () => {
+  test('does not send secrets to another port of an http host', () => {
     expect(headersAfter('http://a.example:8080/', 'https://a.example/')).toEqual(usual)
   })
 
-  test('back from another host carries no secret', () => {
+  test('does not send secrets when it leads back from another host', () => {
     const away = nextHop(hop('https://a.example/'), 302, 'https://b.example/')
     const back = away && nextHop(away, 302, 'https://a.example/')
     expect(Object.fromEntries(back?.headers ?? [])).toEqual(usual)

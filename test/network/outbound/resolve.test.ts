@@ -83,7 +83,7 @@ describe('a name that resolves to a private address', () => {
     expect(await outbound.addressesOf('alias.example.com', ample)).toMatchObject({ reason: 'forbidden' })
   })
 
-  test('that only our own network knows does not exist for tenants', async () => {
+  test('that only exists in our network does not exist for tenants', async () => {
     const { outbound } = await startOutbound(zone({ 'db.internal': ['10.0.0.7'] }), { allowPrivate: false })
     const [known, unknown] = await Promise.all(
       ['db.internal', 'no.internal'].map((name) => outbound.addressesOf(name, ample)),
@@ -98,7 +98,7 @@ describe('a name that resolves to a private address', () => {
     expect(await outbound.addressesOf('x.localhost', ample)).toMatchObject({ addresses: ['127.0.0.1', '::1'] })
     expect(await outbound.addressesOf('metadata.example.com', ample)).toMatchObject({
       reason: 'forbidden',
-      message: 'metadata.example.com resolves to an address that is not reached',
+      message: 'metadata.example.com resolves to an address that is blocked',
     })
   })
 
@@ -159,7 +159,7 @@ describe('DNS that changes its answer', () => {
 })
 
 describe('a name without addresses', () => {
-  test('does not exist, or has none', async () => {
+  test('does not exist, or has no records', async () => {
     const { outbound } = await startOutbound(zone({ 'empty.example.com': [] }), { allowPrivate: false })
     expect(await outbound.addressesOf('no.example.com', ample)).toMatchObject({
       reason: 'unknown-name',
@@ -177,7 +177,7 @@ describe('a name without addresses', () => {
     expect(await outbound.addressesOf(hostname(), ample)).toMatchObject({ kind: 'resolved' })
   })
 
-  test('may be the fault of its nameservers, or ours', async () => {
+  test('may be the fault of its nameservers or of our resolvers', async () => {
     const { outbound, server } = await startOutbound(() => ({ rcode: rcodes.servfail }))
     expect(await outbound.addressesOf('a.example.com', ample)).toMatchObject({
       reason: 'unresolved',
@@ -202,7 +202,7 @@ describe('a name without addresses', () => {
     expect(await outbound.addressesOf('b.example.com', ample)).toMatchObject({
       reason: 'unresolved',
       fault: 'ours',
-      message: 'None of our DNS resolvers answers',
+      message: 'None of our DNS resolvers answered',
     })
   })
 

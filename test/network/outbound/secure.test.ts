@@ -63,7 +63,7 @@ describe('a TLS certificate', () => {
   }
 
   test.each(Object.entries(bad))(
-    'that %s is not trusted, unless trust is not required',
+    'that %s is not trusted, and accepted only without verification',
     async (_, { certified, problem, message }) => {
       expect(await askOver(certified)).toMatchObject({
         reason: 'certificate',
@@ -76,7 +76,7 @@ describe('a TLS certificate', () => {
     },
   )
 
-  test('that is not trusted ends the connection before anything is sent', async () => {
+  test('that is not trusted closes the connection before anything is sent', async () => {
     let received = 0
     const { port } = await startTcpServer((socket) => socket.on('data', () => received++), selfSigned(name))
     const { outbound } = await startOutbound(names)
@@ -113,7 +113,7 @@ describe('a TLS handshake', () => {
     expect(await outbound.connect(target, ample)).toMatchObject({ reason: 'tls', fault: 'theirs', message })
   })
 
-  test('with a server that supports only old TLS is reported as such', async () => {
+  test('with a server that only supports old versions of TLS has a clear message', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const
     const server = createServer({ ...selfSigned(name), ...old }).listen(0, '127.0.0.1')
     await once(server, 'listening')

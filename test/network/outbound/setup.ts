@@ -2,7 +2,7 @@ import { createOutbound, type Outbound } from '../../../src/network/outbound/out
 import { answer, type Behaviour, rcodes } from '../../support/dns-server.ts'
 import { startClient } from '../dns/setup.ts'
 
-/** Resolves each name to its addresses, of either family; other names do not exist. */
+/** Returns a test server's behaviour that resolves each name to its addresses. Other names do not exist. */
 export function zone(names: Readonly<Record<string, readonly string[]>>): Behaviour {
   return (query) => {
     const addresses = names[query.name]
@@ -14,7 +14,7 @@ export function zone(names: Readonly<Record<string, readonly string[]>>): Behavi
   }
 }
 
-/** An outbound client that uses a test server's DNS, for the duration of the test. */
+/** Creates an outbound client that uses a test server's DNS, for the duration of the test. */
 export async function startOutbound(
   behaviour: Behaviour,
   settings: { readonly allowPrivate?: boolean; readonly ca?: string } = {},
@@ -23,5 +23,5 @@ export async function startOutbound(
   return { ...started, outbound: createOutbound({ dns: started.client, allowPrivate: true, ...settings }) }
 }
 
-/** Long enough not to matter. */
+/** Limits that no test reaches. */
 export const ample = { timeoutMs: 10_000 }

@@ -72,7 +72,7 @@ function recordingTools(): { tools: SendTools; sent: unknown[] } {
         sent.push(JSON.parse(String(body)))
         const phases = { dns: null, connect: null, tls: null, firstByte: null, total: 0 }
         return {
-          ...{ kind: 'failed', reason: 'spared', fault: 'ours', message: '', address: null, certificate: null },
+          ...{ kind: 'failed', reason: 'rate-limited', fault: 'ours', message: '', address: null, certificate: null },
           phases,
         }
       },

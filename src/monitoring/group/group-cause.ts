@@ -10,7 +10,10 @@ const listFormat = lazily(() => new Intl.ListFormat('en'))
 
 type Named = Pick<Member, 'name' | 'state' | 'unknownSince'>
 
-/** Returns why a group is DOWN or DEGRADED: `API and Shop are down.`, or `1 of 3 monitors is up, 2 are needed: API and Shop are down.` */
+/**
+ * Returns why a group is DOWN or DEGRADED, such as `API and Shop are down.` or `1 of 3 monitors is up, 2 are needed:
+ * API and Shop are down.`
+ */
 export function groupCause(
   members: readonly Named[],
   rule: Pick<GroupOptions, 'require' | 'count'>,
@@ -27,7 +30,7 @@ export function groupCause(
   return truncate(`${count}, ${needed} ${needed === 1 ? 'is' : 'are'} needed: ${sentence}`, MAX_LENGTH)
 }
 
-/** Returns why the state of a group is unknown: `The state of API and Shop is unknown.` */
+/** Returns why the state of a group is unknown, such as `The state of API and Shop is unknown.` */
 export function unknownGroupReason(members: readonly Named[]): string {
   const unknown = members.filter(
     ({ state, unknownSince }) => state !== 'PAUSED' && (unknownSince !== null || state === 'PENDING'),

@@ -6,16 +6,16 @@ import { lockDirectory } from './directory-lock.ts'
 import { holdsDatabase } from './embedded-directory.ts'
 import { openInThread, startThread } from './embedded-thread.ts'
 
-/** The work for the embedded database before the program is loaded. */
-export interface BegunOpening {
-  /** The thread, which loads PostgreSQL. */
+/** What has been started for the embedded database before the program is loaded. */
+export interface EarlyOpening {
+  /** The thread that loads PostgreSQL. */
   readonly thread: Worker
   /** The database that the thread opens; null: it does not exist yet, or it cannot be used. */
-  readonly database: BegunDatabase | null
+  readonly database: EarlyDatabase | null
 }
 
-/** An existing database that a thread opens. */
-export interface BegunDatabase {
+/** An existing database that a thread is opening. */
+export interface EarlyDatabase {
   readonly dataDir: string
   readonly lock: DirectoryLock
   /** Resolves once the database is open. */
@@ -28,10 +28,10 @@ export function databaseDirectory(dataDir: string): string {
 }
 
 /**
- * Starts a thread for the embedded database, which opens the existing one in `dataDir`. Does not report problems, because
- * the regular opening finds them again.
+ * Starts a thread for the embedded database, which opens the existing one in `dataDir`. Does not report problems,
+ * because the regular opening finds them again.
  */
-export async function beginOpening(dataDir: string): Promise<BegunOpening> {
+export async function startEarlyOpening(dataDir: string): Promise<EarlyOpening> {
   const thread = startThread()
   const lock = await lockDatabase(dataDir)
   if (lock === null) return { thread, database: null }
@@ -41,7 +41,7 @@ export async function beginOpening(dataDir: string): Promise<BegunOpening> {
   return { thread, database: { dataDir, lock, opened } }
 }
 
-/** Locks a directory with a usable database; null: it cannot be locked, or has none. */
+/** Locks a directory that has a usable database; null: it cannot be locked, or has none. */
 async function lockDatabase(dataDir: string): Promise<DirectoryLock | null> {
   const directory = databaseDirectory(dataDir)
   if (!existsSync(directory)) return null
@@ -52,23 +52,23 @@ async function lockDatabase(dataDir: string): Promise<DirectoryLock | null> {
   return null
 }
 
-/** An opening that was begun and not taken over yet. */
-let begun: BegunOpening | null = null
+/** The early opening that nothing has taken over yet. */
+let begun: EarlyOpening | null = null
 
-/** Provides the begun opening to the next embedded database that opens. */
-export function provideOpening(opening: BegunOpening): void {
+/** Provides the early opening to the next embedded database that opens. */
+export function provideEarlyOpening(opening: EarlyOpening): void {
   begun = opening
 }
 
-/** Returns the database that a thread is already opening, and its thread; null: none in this directory. */
-export function takeOpening(dataDir: string): (BegunDatabase & { readonly thread: Worker }) | null {
+/** Returns the database that a thread is already opening, and its thread; null: there is none in this directory. */
+export function takeEarlyOpening(dataDir: string): (EarlyDatabase & { readonly thread: Worker }) | null {
   if (begun?.database?.dataDir !== dataDir) return null
   const { thread, database } = begun
   begun = null
   return { ...database, thread }
 }
 
-/** Returns a thread for an embedded database: the begun one, or a new one. */
+/** Returns a thread for an embedded database: the one that was started early, or a new one. */
 export function takeThread(): Worker {
   if (begun === null || begun.database !== null) return startThread()
   const { thread } = begun
