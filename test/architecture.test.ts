@@ -59,26 +59,12 @@ const features = [
 
 /** Folders that still import each other. */
 const mutualFolders = [
-  'src/account/. src/account/api-key',
-  'src/account/custom-domain src/account/organization',
-  'src/account/custom-domain src/account/page',
   'src/alerting/. src/alerting/sender',
   'src/billing/. src/billing/check-plan',
   'src/billing/. src/billing/subscription',
-  'src/database/embedded src/database/migration',
   'src/integration/. src/integration/kind',
-  'src/monitoring/group src/monitoring/state',
-  'src/monitoring/heartbeat src/monitoring/schedule',
-  'src/monitoring/heartbeat src/monitoring/state',
-  'src/monitoring/monitor src/monitoring/schedule',
-  'src/monitoring/monitor src/monitoring/state',
-  'src/monitoring/result src/monitoring/schedule',
-  'src/monitoring/schedule src/monitoring/state',
-  'src/monitoring/state src/monitoring/uptime',
   'src/network/. src/network/outbound',
-  'src/people/. src/people/credential',
   'src/people/. src/people/sign-in',
-  'src/people/credential src/people/sign-in',
 ]
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from '../core/context.ts'
+import { hashSecret } from '../core/hash-secret.ts'
 import { randomText } from '../core/id.ts'
-import { hashSecret } from './api-key/secret.ts'
 
 /** The id of the only row, which has the token of the first start. */
 const ONLY_ROW = 1

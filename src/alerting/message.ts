@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { hashSecret } from '../account/api-key/secret.ts'
+import { hashSecret } from '../core/hash-secret.ts'
 import { typeOfId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel, AlertDelivery, Organization } from '../generated/prisma/client.ts'

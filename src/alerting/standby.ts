@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { SECOND } from '../core/time.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
-import { hasLiveRegion } from '../monitoring/schedule/watch.ts'
+import { hasLiveRegion } from '../monitoring/watch/live-region.ts'
 import { dispatch, findUndispatched } from '../notification/delivery/dispatch.ts'
 import type { AlertWorkContext } from './context.ts'
 import { dispatchAlerts } from './dispatch-alerts.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { checkDueDomains } from '../account/custom-domain/custom-domain-check.ts'
-import { notDeleted } from '../account/organization/deletion.ts'
+import { notDeleted } from '../account/not-deleted.ts'
 import { eraseDeleted } from '../account/organization/erasure.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'

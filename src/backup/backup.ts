@@ -10,6 +10,7 @@ import { lockDirectory } from '../database/embedded/directory-lock.ts'
 import { databaseDirectory } from '../database/embedded/early-opening.ts'
 import { openEmbedded } from '../database/embedded/embedded.ts'
 import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
+import { readTemplate } from '../database/migration/migrated-template.ts'
 import { readArchive, writeArchive } from './archive.ts'
 import { type DumpHead, dump, load } from './dump.ts'
 import { fillServer, readKey, requireRoomForKey, writeKey } from './place.ts'
@@ -126,7 +127,7 @@ async function restoreServer({ dataDir, key, read, url }: Place & { readonly url
 export async function onEmbedded<T>(
   directory: string,
   use: (connection: pg.ClientBase) => Promise<T>,
-  template?: () => Promise<Buffer | null>,
+  template: () => Promise<Buffer | null> = readTemplate,
 ): Promise<T> {
   const { pool, close } = await openEmbedded(directory, template)
   try {

@@ -21,6 +21,7 @@ import { asStartError, requireWritable } from './embedded/embedded-directory.ts'
 import { serializeQueries } from './embedded/serialized-queries.ts'
 import { startVacuum } from './embedded/vacuum.ts'
 import { migrate, migrateTo, migrationsDirectory, readMigrations, requireMoved } from './migration/migrate.ts'
+import { readTemplate } from './migration/migrated-template.ts'
 import { offerConnections } from './sql-transaction.ts'
 
 /** An open database, migrated to this version. */
@@ -123,7 +124,9 @@ async function openInDirectory(dataDir: string, log: Logger): Promise<Opened> {
     const migrations = readMigrations(migrationsDirectory)
     // An error in reading them is reported below, once the database is open.
     migrations.catch(() => {})
-    const opening = begun ? openedEmbedded(directory, begun.thread, begun.opened) : openEmbedded(directory)
+    const opening = begun
+      ? openedEmbedded(directory, begun.thread, begun.opened)
+      : openEmbedded(directory, readTemplate)
     const { pool, failure, close } = await opening.catch(cannotOpen(dataDir))
     const health = watchDatabase({
       ask: async () => {

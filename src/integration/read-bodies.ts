@@ -1,5 +1,5 @@
-import { hashSecret } from '../account/api-key/secret.ts'
 import type { Context } from '../core/context.ts'
+import { hashSecret } from '../core/hash-secret.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
 import type { IncomingBody, Integration } from '../generated/prisma/client.ts'

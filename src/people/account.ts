@@ -3,9 +3,9 @@ import { requireConfirmation } from '../core/access.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import type { PeopleContext } from './context.ts'
-import { hashPassword, newPassword, verifyPassword } from './credential/password.ts'
 import { limitAttempts } from './sign-in/attempt-limit.ts'
 import { ownSession } from './sign-in/known-device.ts'
+import { hashPassword, newPassword, verifyPassword } from './sign-in/password.ts'
 import { confirmSession, requireUser, revokeOtherSessions } from './sign-in/session.ts'
 
 const renaming = z.object({ name: nameText })

@@ -1,6 +1,6 @@
 import { pageOfHost } from '../account/custom-domain/custom-domain.ts'
-import type { PageHost } from '../account/custom-domain/domain-name.ts'
 import { pageHostOf } from '../account/custom-domain/domain-name.ts'
+import type { PageHost } from '../core/host-name.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Language } from '../language/catalogue.ts'
 import { segmentOf } from '../language/choice.ts'

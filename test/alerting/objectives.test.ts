@@ -1,8 +1,8 @@
 // @slow
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { watchId } from '../../src/monitoring/monitor/watches.ts'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { runDueObjectives } from '../../src/monitoring/objective/objective-job.ts'
-import { watchId } from '../../src/monitoring/schedule/watch.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
 import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.ts'
 import { deleteService } from '../../src/status/service/service.ts'

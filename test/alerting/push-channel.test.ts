@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hashSecret } from '../../src/account/api-key/secret.ts'
 import { createQuota } from '../../src/account/quota.ts'
 import { acknowledgeByToken } from '../../src/alerting/acknowledge.ts'
 import { updateAlertChannel } from '../../src/alerting/channel.ts'
@@ -7,6 +6,7 @@ import { createDefaultPushChannels } from '../../src/alerting/default-push-chann
 import { testAlertChannel } from '../../src/alerting/test-channel.ts'
 import { transaction } from '../../src/core/context.ts'
 import { NotFound } from '../../src/core/errors.ts'
+import { hashSecret } from '../../src/core/hash-secret.ts'
 import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { addBrowser } from '../../src/notification/push/browser.ts'
 import { createPushWorker } from '../../src/notification/push/push-worker.ts'

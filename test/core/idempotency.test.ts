@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createApiKey } from '../../src/account/api-key/api-key.ts'
-import { keySerializer } from '../../src/account/idempotent-answers.ts'
+import { keySerializer } from '../../src/account/api-key/idempotent-answers.ts'
 import type { Context } from '../../src/core/context.ts'
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/core/errors.ts'
 import type { AnswerSerializer } from '../../src/core/idempotency.ts'

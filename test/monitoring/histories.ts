@@ -1,7 +1,7 @@
 import { newId } from '../../src/core/id.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import type { MonitorState } from '../../src/generated/prisma/enums.ts'
-import { watchId } from '../../src/monitoring/schedule/watch.ts'
+import { watchId } from '../../src/monitoring/monitor/watches.ts'
 import type { Span } from '../../src/monitoring/uptime/uptime.ts'
 
 /** A monitor's history that a test writes. */

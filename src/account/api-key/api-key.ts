@@ -2,11 +2,14 @@ import { z } from 'zod'
 import { requireConfirmation, requireOwnOrganization, requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import { newId, randomText, typeOfId } from '../../core/id.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { ApiKey, Scope } from '../../generated/prisma/client.ts'
-import { hashSecret, KEY_PREFIX } from './secret.ts'
+
+/** The prefix of every API key. */
+export const KEY_PREFIX = 'ac_'
 
 /** A new key. `secret` is the whole key. It is not stored, so it can only be shown now. */
 export interface CreatedApiKey {

@@ -1,10 +1,11 @@
 import type { Actor, Context } from '../../core/context.ts'
 import { Unauthenticated } from '../../core/errors.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import { MINUTE } from '../../core/time.ts'
 import { planAt } from '../limits.ts'
 import { isOperatorToken } from '../operator.ts'
+import { KEY_PREFIX } from './api-key.ts'
 import type { KnownKey, KnownKeys } from './known-keys.ts'
-import { hashSecret, KEY_PREFIX } from './secret.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
 /** The maximum length of a credential. A longer text is refused without being hashed. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireConfirmation, requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { hostName } from '../../core/host-name.ts'
 import { randomText } from '../../core/id.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
@@ -8,7 +9,7 @@ import { change } from '../../event-log/change.ts'
 import type { CustomDomain, Page as PageRow } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../page/page.ts'
-import { domainProblem, hostName, pageHostOf } from './domain-name.ts'
+import { domainProblem, pageHostOf } from './domain-name.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'

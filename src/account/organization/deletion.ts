@@ -7,15 +7,11 @@ import { DAY } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
 import { REVOKED_KEY_CHANNEL } from '../api-key/api-key.ts'
 import { tierLimits } from '../limits.ts'
 
 /** How long a deleted organization can be restored. */
 const GRACE = 7 * DAY
-
-/** A condition on rows with an `organizationId`: their organization is not deleted. The subquery rarely returns a row. */
-export const notDeleted = Prisma.sql`"organizationId" NOT IN (SELECT id FROM "Organization" WHERE "erasureDueAt" IS NOT NULL)`
 
 /** Returns a filter of the organizations that a caller can see: the operator sees all, others those not deleted. */
 export function visibleTo(actor: Actor): { readonly deletedAt?: null } {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { hostName } from '../../core/host-name.ts'
 import { versionInput } from '../../core/optimistic-lock.ts'
 import { parseUrl } from '../../core/url.ts'
 import { nameText, proseText } from '../../core/validation.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
 import { languages } from '../../language/catalogue.ts'
-import { hostName } from '../custom-domain/domain-name.ts'
 
 /** A link on the public page to another site. */
 export interface PageLink {

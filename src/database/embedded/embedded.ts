@@ -6,10 +6,10 @@ import { isTimeSliceOver } from '../../core/concurrency/time-slice.ts'
 import { MINUTE } from '../../core/time.ts'
 import { createPool } from '../connection/pool.ts'
 import { LONG_DEADLINE } from '../connection/statement-deadline.ts'
-import { readTemplate, unpack } from '../migration/migrated-template.ts'
 import { takeThread } from './early-opening.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { openInThread } from './embedded-thread.ts'
+import { unpack } from './unpack.ts'
 
 /** The embedded PostgreSQL: one session, in a worker thread, used by `pg` over a stream instead of a socket. */
 export interface Embedded {
@@ -46,10 +46,7 @@ async function createEmbedded(directory: string, template: () => Promise<Buffer 
  * @param template returns the files of a new database, as a tar archive; null: PGlite creates them.
  * @throws StartError with the problem of the directory and the remedy.
  */
-export async function openEmbedded(
-  directory: string,
-  template: () => Promise<Buffer | null> = () => readTemplate(),
-): Promise<Embedded> {
+export async function openEmbedded(directory: string, template: () => Promise<Buffer | null>): Promise<Embedded> {
   if (!(await holdsDatabase(directory))) await createEmbedded(directory, template)
   const thread = takeThread()
   return openedEmbedded(directory, thread, openInThread(thread, directory))

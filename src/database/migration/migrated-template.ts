@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -59,38 +58,5 @@ async function readManifest(directory: string): Promise<TemplateManifest | null>
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     throw error
-  }
-}
-
-/** Writes the directories and files of a tar archive into a directory, for this user only. */
-export function unpack(archive: Buffer, directory: string): void {
-  for (const { path, content } of entriesOf(archive)) {
-    // Synchronous: for a thousand small files, promises take six times as long.
-    if (content === null) mkdirSync(join(directory, path), { recursive: true, mode: 0o700 })
-    else writeFileSync(join(directory, path), content, { mode: 0o600 })
-  }
-}
-
-interface TarEntry {
-  readonly path: string
-  /** Null for a directory. */
-  readonly content: Buffer | null
-}
-
-/**
- * The block size of a tar archive in bytes. A header takes one block; files are padded to the next (POSIX, pax, "ustar
- * Interchange Format").
- */
-const BLOCK = 512
-
-/** Yields the entries of a ustar archive with names of at most 100 characters. */
-function* entriesOf(archive: Buffer): Generator<TarEntry> {
-  for (let offset = 0; archive[offset]; ) {
-    const text = (from: number, length: number) =>
-      archive.toString('latin1', offset + from, offset + from + length).replace(/\0.*$/s, '')
-    const size = Number.parseInt(text(124, 12), 8)
-    const start = offset + BLOCK
-    yield { path: text(0, 100), content: text(156, 1) === '5' ? null : archive.subarray(start, start + size) }
-    offset = start + Math.ceil(size / BLOCK) * BLOCK
   }
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { root } from '../../core/process/paths.ts'
 import { openEmbedded } from '../embedded/embedded.ts'
 import { migrate, migrationsDirectory } from './migrate.ts'
+import { readTemplate } from './migrated-template.ts'
 import { difference } from './schema-engine.ts'
 
 const [name = '', ...rest] = process.argv.slice(2)
@@ -21,7 +22,7 @@ say(sql === '' ? 'The migrations match prisma/schema.prisma. There is nothing to
 async function nextMigration(): Promise<string> {
   const schema = await readFile(new URL('prisma/schema.prisma', root), 'utf8')
   const scratch = await mkdtemp(join(tmpdir(), 'allclear-migration-'))
-  const database = await openEmbedded(join(scratch, 'database'))
+  const database = await openEmbedded(join(scratch, 'database'), readTemplate)
   try {
     await migrate(database.pool)
     return await difference(database.pool, schema)

@@ -2,7 +2,7 @@ import { requireScope } from '../../core/access.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { markEndless } from '../../graphql/subscription/subscribe.ts'
-import { ownMonitor } from '../monitor/monitor-events.ts'
+import { ownMonitor } from '../monitor-events.ts'
 import { ProbeResultEvent } from './probe-result.ts'
 
 builder.subscriptionField('monitorChecks', (t) =>

@@ -3,12 +3,12 @@ import { typeOfId } from '../../core/id.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import { notFound, requireDistinct } from '../../status/ownership.ts'
-import { requireNoCycle } from '../state/monitor-cycle.ts'
 import type { GroupOptions } from './group.ts'
 import { group } from './group.ts'
 import type { GroupRow } from './group-graph.ts'
 import type { Member } from './judge-group.ts'
 import { MAX_GROUPS } from './limits.ts'
+import { requireNoCycle } from './monitor-cycle.ts'
 
 type Db = Pick<Context, 'db'>
 type Stored = Pick<Monitor, 'id' | 'organizationId' | 'options' | 'unknownSince'>

@@ -1,4 +1,4 @@
-import { hashSecret } from '../../account/api-key/secret.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { newToken } from './heartbeat.ts'
 

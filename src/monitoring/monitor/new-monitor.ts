@@ -18,15 +18,15 @@ import { findServiceIds, notFound } from '../../status/ownership.ts'
 import type { MonitoringContext } from '../context.ts'
 import { requireMembers } from '../group/group-store.ts'
 import { newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
-import { createFirstWatches } from '../schedule/watch.ts'
+import { monitorEvent, newMonitorEvents } from '../monitor-events.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { setParents } from '../state/dependency-store.ts'
 import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { createFirstIntervals } from '../uptime/state-intervals.ts'
-import { monitorEvent, newMonitorEvents } from './monitor-events.ts'
 import { optionMembers, readOptions, sealOptions } from './options.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
 import { probeLimitRefusals } from './target.ts'
+import { createFirstWatches } from './watches.ts'
 
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 

@@ -8,11 +8,11 @@ import { change } from '../../event-log/change.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { PausedBy } from '../../generated/prisma/enums.ts'
 import { firstDue } from '../heartbeat/heartbeat.ts'
-import { deleteWatches, resetWatches } from '../schedule/watch.ts'
+import { monitorEvent, ownMonitor, statusEvents } from '../monitor-events.ts'
 import { leaveIncident } from '../state/incident.ts'
 import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enterState } from '../uptime/state-intervals.ts'
-import { monitorEvent, ownMonitor, statusEvents } from './monitor-events.ts'
+import { deleteWatches, resetWatches } from './watches.ts'
 
 /**
  * Pauses a monitor. The paused time does not count towards uptime. If the tier's limit paused the monitor before, it

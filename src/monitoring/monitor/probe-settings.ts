@@ -5,7 +5,7 @@ import { DAY, SECOND } from '../../core/time.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { MonitorKind, Tier } from '../../generated/prisma/enums.ts'
-import { MAX_THRESHOLD } from '../state/judge.ts'
+import { MAX_THRESHOLD } from '../watch/judge.ts'
 import { kindRules } from './probe-kinds.ts'
 
 /** The interval, timeout and thresholds of a monitor. */

@@ -1,4 +1,4 @@
-import { notDeleted } from '../../account/organization/deletion.ts'
+import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
 import { runDueTogether } from '../../database/lease/due-work.ts'

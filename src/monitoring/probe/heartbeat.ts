@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { DAY, SECOND } from '../../core/time.ts'
-import { cronProblem } from '../heartbeat/cron.ts'
+import { cronProblem } from '../watch/cron.ts'
 import type { KindRules } from './probe.ts'
 
 const schedule = z

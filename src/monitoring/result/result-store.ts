@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { errorCode } from '../../core/error-code.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
-import type { DueWatch } from '../schedule/due-watch.ts'
-import type { WatchMemory } from '../state/judge.ts'
-import { freshMs, regionsNeeded, staleAfterMs } from '../state/staleness.ts'
 import { BUCKETS, bucketOf } from '../uptime/histogram.ts'
+import type { DueWatch } from '../watch/due-watch.ts'
+import type { WatchMemory } from '../watch/judge.ts'
+import { freshMs, regionsNeeded, staleAfterMs } from '../watch/staleness.ts'
 import type { ProbeResult } from './probe-result.ts'
 
 /** The database channel that announces monitors with new results. The payload has their ids, separated by spaces. */

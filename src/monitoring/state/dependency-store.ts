@@ -4,9 +4,9 @@ import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
 import { notFound, requireDistinct } from '../../status/ownership.ts'
 import { leavesOf } from '../group/group-graph.ts'
 import { readGroups } from '../group/group-store.ts'
+import { requireNoCycle } from '../group/monitor-cycle.ts'
 import { heartbeatLateAt } from '../heartbeat/heartbeat.ts'
 import type { Parent } from './dependency.ts'
-import { requireNoCycle } from './monitor-cycle.ts'
 import type { NamedParent } from './staleness-change.ts'
 
 /** The Prisma selection of a monitor's parents that `judgeDependency` needs. */

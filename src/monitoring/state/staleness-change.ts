@@ -5,11 +5,11 @@ import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
 import { unknownGroupReason } from '../group/group-cause.ts'
 import type { Member } from '../group/judge-group.ts'
-import { monitorEvent, stalenessEvent } from '../monitor/monitor-events.ts'
+import { monitorEvent, stalenessEvent } from '../monitor-events.ts'
 import { deleteClosedDays } from '../uptime/state-intervals.ts'
+import type { Schedule, WatchFreshness } from '../watch/staleness.ts'
+import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from '../watch/staleness.ts'
 import { isUnavailable } from './dependency.ts'
-import type { Schedule, WatchFreshness } from './staleness.ts'
-import { enoughKnownAt, regionsNeeded, staleAfterMs, staleSince } from './staleness.ts'
 
 /** A change of a monitor's staleness. */
 export type StalenessChange =

@@ -1,7 +1,7 @@
-import { notDeleted } from '../../account/organization/deletion.ts'
+import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
-import { hasLiveRegion } from '../schedule/watch.ts'
+import { hasLiveRegion } from '../watch/live-region.ts'
 import { MAX_HOLD_MS } from './dependency.ts'
 import { reconcileMonitors } from './reconcile-monitors.ts'
 

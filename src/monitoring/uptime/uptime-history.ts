@@ -3,7 +3,7 @@ import type { Database } from '../../core/context.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, Tier } from '../../generated/prisma/enums.ts'
-import { freshUntil, scheduleOf } from '../state/staleness.ts'
+import { freshUntil, scheduleOf } from '../watch/staleness.ts'
 import type { MonitorHistory, Outage, Span, StateInterval, Tally } from './uptime.ts'
 import { coveragePercent, outagesOf, stretches, tally, uptimePercent } from './uptime.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { hashSecret } from '../../account/api-key/secret.ts'
 import type { Context } from '../../core/context.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { exactlyOne, invalid } from '../../core/validation.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hashSecret } from '../../account/api-key/secret.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import { randomText } from '../../core/id.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'

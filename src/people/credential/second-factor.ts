@@ -1,7 +1,7 @@
-import { hashSecret } from '../../account/api-key/secret.ts'
 import { requireConfirmation } from '../../core/access.ts'
 import { transaction } from '../../core/context.ts'
 import { Conflict, Unauthenticated } from '../../core/errors.ts'
+import { hashSecret } from '../../core/hash-secret.ts'
 import { randomText } from '../../core/id.ts'
 import { invalid } from '../../core/validation.ts'
 import type { User } from '../../generated/prisma/client.ts'

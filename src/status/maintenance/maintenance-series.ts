@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { notDeleted } from '../../account/organization/deletion.ts'
+import { notDeleted } from '../../account/not-deleted.ts'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { notDeleted } from '../../../src/account/organization/deletion.ts'
+import { notDeleted } from '../../../src/account/not-deleted.ts'
 import { SECOND } from '../../../src/core/time.ts'
 import { runDue } from '../../../src/database/lease/due-work.ts'
 import { tenantsOf } from '../../status/setup.ts'

@@ -73,7 +73,7 @@ describe.skipIf(serverUrl !== undefined)('a new embedded database', () => {
   }
 
   test('is empty and has the migrations of its template', async () => {
-    const database = await openEmbedded(join(scratch, 'database'))
+    const database = await openEmbedded(join(scratch, 'database'), readTemplate)
     const tables = await tablesOf(database)
     for (const table of tables.filter((name) => name !== '_prisma_migrations')) {
       const { rows } = await database.pool.query(`SELECT * FROM ${pg.escapeIdentifier(table)}`)

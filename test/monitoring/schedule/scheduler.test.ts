@@ -1,10 +1,10 @@
 // @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { HOUR, SECOND } from '../../../src/core/time.ts'
+import { ANYWHERE, watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
-import { retrySeconds } from '../../../src/monitoring/schedule/next-due.ts'
 import { LEASE_MS, type RunProbe } from '../../../src/monitoring/schedule/scheduler.ts'
-import { ANYWHERE, watchId } from '../../../src/monitoring/schedule/watch.ts'
+import { retrySeconds } from '../../../src/monitoring/watch/next-due.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { watchingIn } from '../workers.ts'

@@ -1,7 +1,7 @@
 // @slow
 import { describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../src/database/client.ts'
-import { watchId } from '../../../src/monitoring/schedule/watch.ts'
+import { watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { reconcileMonitors } from '../../../src/monitoring/state/reconcile-monitors.ts'
 import { scheduleMaintenance, updateMaintenance } from '../../../src/status/maintenance/maintenance.ts'
 import { readPageState } from '../../../src/status/page/page-state.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
 import { pauseMonitor } from '../../../src/monitoring/monitor/pause.ts'
-import { watchId } from '../../../src/monitoring/schedule/watch.ts'
+import { watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { reconcileStaleness } from '../../../src/monitoring/state/staleness-job.ts'
 import { readUptimes } from '../../../src/monitoring/uptime/uptime-history.ts'
 import { readPageState } from '../../../src/status/page/page-state.ts'

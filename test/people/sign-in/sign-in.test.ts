@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PeopleContext } from '../../../src/people/context.ts'
-import { hashPassword } from '../../../src/people/credential/password.ts'
+import { hashPassword } from '../../../src/people/sign-in/password.ts'
 import { startSession, userOfSession } from '../../../src/people/sign-in/session.ts'
 import { confirmByPassword, signInByPassword } from '../../../src/people/sign-in/sign-in.ts'
 import { insertUser } from '../../../src/people/user.ts'

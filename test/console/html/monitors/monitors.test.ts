@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../../../src/core/id.ts'
 import { DAY, MINUTE } from '../../../../src/core/time.ts'
-import { watchId } from '../../../../src/monitoring/schedule/watch.ts'
+import { watchId } from '../../../../src/monitoring/monitor/watches.ts'
 import { testConsole } from '../../../support/console.ts'
 import { fewestStatements } from '../../../support/statements.ts'
 

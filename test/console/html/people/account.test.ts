@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { hashPassword } from '../../../../src/people/credential/password.ts'
 import { totpCode } from '../../../../src/people/credential/totp.ts'
+import { hashPassword } from '../../../../src/people/sign-in/password.ts'
 import type { Browser } from '../../../support/console.ts'
 import { testConsole } from '../../../support/console.ts'
 import { fewestStatements } from '../../../support/statements.ts'

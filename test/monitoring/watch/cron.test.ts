@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/core/config.ts'
 import { MINUTE } from '../../../src/core/time.ts'
-import { cronProblem, nextRun } from '../../../src/monitoring/heartbeat/cron.ts'
 import { readOptions } from '../../../src/monitoring/monitor/options.ts'
+import { cronProblem, nextRun } from '../../../src/monitoring/watch/cron.ts'
 
 const config = readConfig({})
 

@@ -1,26 +1,17 @@
 import { tierOf } from '../../account/tier.ts'
-import type { Context, Database } from '../../core/context.ts'
-import { MINUTE } from '../../core/time.ts'
+import type { Context } from '../../core/context.ts'
 import { insertRows } from '../../database/insert-rows.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
-import { isAnywhere } from '../monitor/probe-kinds.ts'
-import { enoughKnownAt, freshUntil, scheduleOf } from '../state/staleness.ts'
+import { liveRegions } from '../watch/live-region.ts'
+import { enoughKnownAt, freshUntil, scheduleOf } from '../watch/staleness.ts'
+import { isAnywhere } from './probe-kinds.ts'
 
 /**
  * The pseudo-region of kinds that have the same result everywhere. Any worker may probe them, and no region can have
  * this name.
  */
 export const ANYWHERE = '*'
-
-/** The time after which a region that has not reported counts as having no workers, in milliseconds. */
-const REGION_TIMEOUT_MS = MINUTE
-
-/** Returns whether any region has workers. */
-export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
-  const since = new Date(now.getTime() - REGION_TIMEOUT_MS)
-  return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
-}
 
 /**
  * Replaces the watches of a monitor with new ones in every region with workers. Earlier results no longer count.
@@ -53,12 +44,6 @@ async function watchesOf(ctx: Context, { id: monitorId, kind }: Pick<Monitor, 'i
   const stateSince = ctx.now()
   const regions = isAnywhere(kind) ? [ANYWHERE] : await readOnce(ctx, 'regions', () => liveRegions(ctx))
   return regions.map((region) => ({ id: watchId(monitorId, region), monitorId, region, dueAt, stateSince }))
-}
-
-async function liveRegions({ db, now }: Context): Promise<string[]> {
-  const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
-  const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
-  return regions.map(({ name }) => name)
 }
 
 /** Deletes the watches of a monitor, which discards running probes. */

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
-import type { Thresholds, WatchMemory } from '../state/judge.ts'
-import { readRecent } from '../state/judge.ts'
-import { readStability } from '../state/stability.ts'
-import type { Schedule } from '../state/staleness.ts'
-import { scheduleOf } from '../state/staleness.ts'
+import type { Thresholds, WatchMemory } from './judge.ts'
+import { readRecent } from './judge.ts'
+import { readStability } from './stability.ts'
+import type { Schedule } from './staleness.ts'
+import { scheduleOf } from './staleness.ts'
 
 /** A consistent snapshot of a watch and the fields of its monitor that a probe needs. */
 export interface DueWatch {

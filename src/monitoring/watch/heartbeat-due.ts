@@ -1,7 +1,7 @@
 import { SECOND } from '../../core/time.ts'
-import type { Schedule } from '../state/staleness.ts'
-import { freshMs } from '../state/staleness.ts'
 import { nextRun } from './cron.ts'
+import type { Schedule } from './staleness.ts'
+import { freshMs } from './staleness.ts'
 
 /** The reports of a job. */
 interface Reports {

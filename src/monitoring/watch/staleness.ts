@@ -2,8 +2,8 @@ import { tierLimits } from '../../account/limits.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
-import type { CronSchedule } from '../heartbeat/cron.ts'
-import { nextRun } from '../heartbeat/cron.ts'
+import type { CronSchedule } from './cron.ts'
+import { nextRun } from './cron.ts'
 
 /** The settings of a monitor that determine how long a result stays fresh. */
 export interface Schedule {

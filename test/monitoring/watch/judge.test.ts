@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
 import type { MonitorState, ProbeOutcome } from '../../../src/generated/prisma/enums.ts'
-import type { RegionReport, WatchMemory } from '../../../src/monitoring/state/judge.ts'
-import { judge, judgeMonitor, readRecent } from '../../../src/monitoring/state/judge.ts'
-import { instabilityInWords, readStability, stable } from '../../../src/monitoring/state/stability.ts'
+import type { RegionReport, WatchMemory } from '../../../src/monitoring/watch/judge.ts'
+import { judge, judgeMonitor, readRecent } from '../../../src/monitoring/watch/judge.ts'
+import { instabilityInWords, readStability, stable } from '../../../src/monitoring/watch/stability.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (minute: number) => new Date(noon.getTime() + minute * MINUTE)

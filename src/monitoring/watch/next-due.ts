@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { SECOND } from '../../core/time.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
-import { heartbeatDue } from '../heartbeat/heartbeat-due.ts'
-import type { Schedule } from '../state/staleness.ts'
+import { heartbeatDue } from './heartbeat-due.ts'
+import type { Schedule } from './staleness.ts'
 
 /**
  * Returns when a watch is next due by its interval. Each watch has its own grid of times, which does not drift. The

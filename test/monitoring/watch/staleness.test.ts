@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
-import type { WatchFreshness } from '../../../src/monitoring/state/staleness.ts'
-import { freshUntil, staleSince } from '../../../src/monitoring/state/staleness.ts'
+import type { WatchFreshness } from '../../../src/monitoring/watch/staleness.ts'
+import { freshUntil, staleSince } from '../../../src/monitoring/watch/staleness.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)

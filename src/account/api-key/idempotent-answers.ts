@@ -1,9 +1,9 @@
-import type { Context, Database } from '../core/context.ts'
-import type { AnswerSerializer } from '../core/idempotency.ts'
-import { requireRow } from '../core/idempotency.ts'
-import type { SecretBox } from '../core/secret-box.ts'
-import type { ApiKey, Organization, Prisma } from '../generated/prisma/client.ts'
-import type { CreatedApiKey } from './api-key/api-key.ts'
+import type { Context, Database } from '../../core/context.ts'
+import type { AnswerSerializer } from '../../core/idempotency.ts'
+import { requireRow } from '../../core/idempotency.ts'
+import type { SecretBox } from '../../core/secret-box.ts'
+import type { ApiKey, Organization, Prisma } from '../../generated/prisma/client.ts'
+import type { CreatedApiKey } from './api-key.ts'
 
 type Dependencies = Pick<Context, 'db'> & { readonly seal: SecretBox }
 

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { SECOND } from '../../core/time.ts'
-import type { Configuration } from '../monitor/options.ts'
-import type { KindOptions, ProbedKind } from '../monitor/probe-kinds.ts'
-import { probes } from '../monitor/probe-kinds.ts'
-import { partyOf } from '../monitor/target.ts'
 import { judgeCommon } from '../probe/common.ts'
 import type { Probe, ProbeRun } from '../probe/probe.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
+import type { Configuration } from './options.ts'
+import type { KindOptions, ProbedKind } from './probe-kinds.ts'
+import { probes } from './probe-kinds.ts'
+import { partyOf } from './target.ts'
 
 /**
  * The delay after its deadline at which a probe is abandoned, in milliseconds. On a busy machine, probes end a little

@@ -1,16 +1,10 @@
-import type { Context } from '../../core/context.ts'
-import type { NewEvent } from '../../event-log/event.ts'
-import type { Monitor, Service } from '../../generated/prisma/client.ts'
-import type { EventKind } from '../../generated/prisma/enums.ts'
-import { findOwned } from '../../status/ownership.ts'
-import type { SelectedCauses } from '../../status/service/shown-status.ts'
-import {
-  isKnown,
-  isUnknown,
-  knowledgeOf,
-  statusCausesSelect,
-  unknownSinceOf,
-} from '../../status/service/shown-status.ts'
+import type { Context } from '../core/context.ts'
+import type { NewEvent } from '../event-log/event.ts'
+import type { Monitor, Service } from '../generated/prisma/client.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+import { findOwned } from '../status/ownership.ts'
+import type { SelectedCauses } from '../status/service/shown-status.ts'
+import { isKnown, isUnknown, knowledgeOf, statusCausesSelect, unknownSinceOf } from '../status/service/shown-status.ts'
 
 /** Reads a monitor of an organization. @throws NotFound. */
 export function ownMonitor({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<Monitor> {

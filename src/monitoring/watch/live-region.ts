@@ -1,0 +1,18 @@
+import type { Context, Database } from '../../core/context.ts'
+import { MINUTE } from '../../core/time.ts'
+
+/** The time after which a region that has not reported counts as having no workers, in milliseconds. */
+const REGION_TIMEOUT_MS = MINUTE
+
+/** Returns whether any region has workers. */
+export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - REGION_TIMEOUT_MS)
+  return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
+}
+
+/** Returns the regions that have workers. */
+export async function liveRegions({ db, now }: Context): Promise<string[]> {
+  const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
+  const regions = await db.region.findMany({ where: { lastSeenAt: { gt: since } } })
+  return regions.map(({ name }) => name)
+}
