@@ -13,11 +13,11 @@ import type { Attempt } from '../notification/queue/attempt.ts'
 import { progressAfter, readAttempts } from '../notification/queue/attempt.ts'
 import { postponedUntil } from '../notification/queue/backoff.ts'
 import { SEND_DEADLINE } from '../notification/queue/lease.ts'
-import type { AlertItem } from './item.ts'
-import { readItems } from './item.ts'
 import { buildMessage } from './message.ts'
 import type { Sent } from './send.ts'
 import { sendAlert } from './send.ts'
+import type { AlertItem } from './sender/item.ts'
+import { readItems } from './sender/item.ts'
 import type { AlertTools } from './sender/sender.ts'
 
 /** The maximum number of concurrent sends to one host. */

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.ts'
 import { DAY } from '../core/time.ts'
 import type { Organization, PaidSubscription } from '../generated/prisma/client.ts'
 import { active } from '../notification/subscriber/subscriber.ts'
-import { tierOrder } from './subscription/price.ts'
+import { tierOrder } from './price.ts'
 
 /** The limits of an organization, which come from its tier and check plan. */
 export interface Limits

@@ -9,10 +9,10 @@ import { DAY, HOUR, MINUTE } from '../../core/time.ts'
 import { runDue } from '../../database/lease/due-work.ts'
 import { change } from '../../event-log/change.ts'
 import type { CheckPlanInvoice, Organization } from '../../generated/prisma/client.ts'
+import type { Btcpay, ProviderInvoice } from '../btcpay.ts'
+import { LATE_PAYMENT_WINDOW_MS } from '../btcpay.ts'
 import type { BillingContext } from '../context.ts'
-import type { Money } from '../subscription/price.ts'
-import type { Btcpay, ProviderInvoice } from './btcpay.ts'
-import { LATE_PAYMENT_WINDOW_MS } from './btcpay.ts'
+import type { Money } from '../price.ts'
 import { nextReminder } from './reminder.ts'
 
 /** The price and duration of the PRO check plan (specification §1). */

@@ -2,7 +2,7 @@ import { checksPerDay, tierLimits } from '../../account/limits.ts'
 import type { Config } from '../../core/config.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import { checkPlanDays, checkPlanPrice } from '../check-plan/check-plan-invoice.ts'
-import { moneyText, offeredTiers, priceOf } from '../subscription/price.ts'
+import { moneyText, offeredTiers, priceOf } from '../price.ts'
 import { CoinButtons } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 

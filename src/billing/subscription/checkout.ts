@@ -8,8 +8,8 @@ import { DAY, HOUR } from '../../core/time.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { BillingContext } from '../context.ts'
-import type { PaidTier } from './price.ts'
-import { isHigher, offeredTiers, paymentLinkOf } from './price.ts'
+import type { PaidTier } from '../price.ts'
+import { isHigher, offeredTiers, paymentLinkOf } from '../price.ts'
 import { tierFromOwnSubscriptions } from './tier.ts'
 
 /** Path prefix of the billing REST API (specification §4.2). */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isHigher, moneyText, offeredTiers, priceOf, tierOfPrice } from '../../../src/billing/subscription/price.ts'
-import { readConfig } from '../../../src/core/config.ts'
+import { isHigher, moneyText, offeredTiers, priceOf, tierOfPrice } from '../../src/billing/price.ts'
+import { readConfig } from '../../src/core/config.ts'
 
 const config = readConfig({})
 

@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.ts'
-import type { Tier } from '../../generated/prisma/enums.ts'
+import type { Config } from '../core/config.ts'
+import type { Tier } from '../generated/prisma/enums.ts'
 
 /** A paid tier. */
 export type PaidTier = Exclude<Tier, 'FREE'>
