@@ -58,14 +58,7 @@ const features = [
 ]
 
 /** Folders that still import each other. */
-const mutualFolders = [
-  'src/alerting/. src/alerting/sender',
-  'src/billing/. src/billing/check-plan',
-  'src/billing/. src/billing/subscription',
-  'src/integration/. src/integration/kind',
-  'src/network/. src/network/outbound',
-  'src/people/. src/people/sign-in',
-]
+const mutualFolders = ['src/people/. src/people/sign-in']
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))

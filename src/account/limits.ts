@@ -56,6 +56,12 @@ export const tierLimits: Readonly<Record<Tier, TierLimits>> = {
 /** The maximum number of pages of an organization: the limit of the highest tier. */
 export const MAX_PAGES = tierLimits.TEAM.pages
 
+/** Returns how many days of history a tier shows, up to today, which counts as one. */
+export const historyDaysOf = (tier: Tier): number => tierLimits[tier].historyDays
+
+/** The longest history of any tier, in days. */
+export const LONGEST_HISTORY_DAYS = Math.max(...Object.values(tierLimits).map(({ historyDays }) => historyDays))
+
 /** Returns the check plan of an organization at a given time. A paid plan may have ended by then. */
 export function planAt(organization: { checkPlan: CheckPlan; checkPlanUntil: Date | null }, at: Date): CheckPlan {
   const { checkPlan, checkPlanUntil } = organization

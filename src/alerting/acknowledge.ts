@@ -11,8 +11,8 @@ import { createAlertLog } from './alert-log.ts'
 import { createChannelNotifier } from './channel-notifier.ts'
 import type { AlertWorkContext } from './context.ts'
 import { itemOf } from './dispatch-alerts.ts'
-import { readItems } from './item.ts'
 import { isAcknowledgeToken } from './message.ts'
+import { readItems } from './sender/item.ts'
 import { senders } from './senders.ts'
 
 /**

@@ -2,11 +2,11 @@ import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel } from '../generated/prisma/client.ts'
-import type { AlertItem } from './item.ts'
-import { isOver, readItems, serializeItems } from './item.ts'
 import { acknowledgeTokenHash } from './message.ts'
 import { quietTimesOf, quietUntil } from './quiet-hours.ts'
 import { GATHER_MS, MAX_GATHER_MS } from './rules.ts'
+import type { AlertItem } from './sender/item.ts'
+import { isOver, readItems, serializeItems } from './sender/item.ts'
 import { senders } from './senders.ts'
 
 /** The database channel that announces new alert deliveries. */

@@ -8,8 +8,8 @@ import { wordsOf } from '../language/catalogue.ts'
 import { durationInWords } from '../monitoring/uptime/duration.ts'
 import type { Tone } from '../notification/content/content.ts'
 import { timeIn } from '../notification/content/content.ts'
-import type { AlertItem } from './item.ts'
-import { isOver } from './item.ts'
+import type { AlertItem } from './sender/item.ts'
+import { isOver } from './sender/item.ts'
 import type { AlertMessage } from './sender/sender.ts'
 
 /** The path of the acknowledgement pages, which need no login. The token follows it. */

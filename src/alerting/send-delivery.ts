@@ -1,10 +1,11 @@
 import type { Quota } from '../account/quota.ts'
 import { withDeadline } from '../core/concurrency/deadline.ts'
+import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import type { Context } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
-import { createDestinationLimiter } from '../network/destination-limiter.ts'
+import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import { internalFailure } from '../notification/channel/channel.ts'
 import { consumeMail } from '../notification/mail/budget.ts'
 import { suppressedAmong } from '../notification/mail/suppression.ts'
@@ -12,15 +13,15 @@ import type { Attempt } from '../notification/queue/attempt.ts'
 import { progressAfter, readAttempts } from '../notification/queue/attempt.ts'
 import { postponedUntil } from '../notification/queue/backoff.ts'
 import { SEND_DEADLINE } from '../notification/queue/lease.ts'
-import type { AlertItem } from './item.ts'
-import { readItems } from './item.ts'
 import { buildMessage } from './message.ts'
 import type { Sent } from './send.ts'
 import { sendAlert } from './send.ts'
+import type { AlertItem } from './sender/item.ts'
+import { readItems } from './sender/item.ts'
 import type { AlertTools } from './sender/sender.ts'
 
-/** The limits per host, for all organizations together. */
-const PER_HOST = { atOnce: 4, perMinute: 600 } as const
+/** The maximum number of concurrent sends to one host. */
+const PER_HOST = 4
 
 /** A due delivery, with its channel and organization. */
 export type DueDelivery = AlertDelivery & {
@@ -39,6 +40,7 @@ export interface DeliveryParts {
   /** Counts emails per mailbox and organization. */
   readonly usage: Quota
   readonly tools: AlertTools
+  readonly rate: ThirdPartyRate
   /** Our public URL, without a trailing slash. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Pick<Metrics, 'deliveries'>
@@ -51,22 +53,24 @@ export interface DeliveryParts {
  * stores the outcome: delivered, due again, failed or canceled.
  */
 export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) => Promise<void> {
-  const { ctx, metrics, random = Math.random } = parts
+  const { ctx, metrics, rate, random = Math.random } = parts
   const { db, now } = ctx
-  const hosts = createDestinationLimiter(PER_HOST)
+  const hosts = createKeyLimiter({ atOnce: PER_HOST })
 
   async function deliver(row: DueDelivery): Promise<void> {
     const [first, ...others] = readItems(row.items)
     if (first === undefined || row.organization.deletedAt !== null || (await isBlocked(parts, row)))
       return store(row, null, { status: 'CANCELLED', dueAt: null })
-    const release = hosts.tryAcquire(row.destination)
-    if (release === null) return store(row, null, postponed())
+    const leave = hosts.tryAcquire(row.destination)
+    const release = leave && rate.tryAcquire(row.destination)
     try {
+      if (release === null) return await store(row, null, postponed())
       const later = await deferralOf(parts, row)
       if (later !== null) return await store(row, null, { status: 'PENDING', dueAt: later })
       return await attempt(row, [first, ...others])
     } finally {
-      release()
+      release?.()
+      leave?.()
     }
   }
 

@@ -41,6 +41,7 @@ import { deleteExpired } from '../monitoring/result/retention.ts'
 import { closeDays } from '../monitoring/uptime/uptime-days.ts'
 import type { DnsClient } from '../network/dns/client.ts'
 import type { Outbound } from '../network/outbound/outbound.ts'
+import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
 import { deleteOldDeliveries } from '../notification/delivery/delivery.ts'
 import { startNotifier } from '../notification/delivery/notifier.ts'
@@ -105,6 +106,7 @@ interface Dependencies {
   readonly database: DatabaseHandle
   readonly seal: SecretBox
   readonly usage: Quota
+  readonly rate: ThirdPartyRate
   readonly outbound: Outbound
   readonly dns: DnsClient
   /** Null: email is not set up. */
@@ -143,7 +145,7 @@ export async function startBackground(dependencies: Dependencies, closers: Close
 
 /** Starts to send notifications to subscribers and alerts to the team. */
 async function startDelivering(
-  { ctx, database, seal, usage, outbound, mailer, metrics, agenda }: Dependencies,
+  { ctx, database, seal, usage, rate, outbound, mailer, metrics, agenda }: Dependencies,
   closers: Closers,
 ) {
   const { now, site } = ctx
@@ -153,6 +155,7 @@ async function startDelivering(
     seal,
     usage,
     tools: { outbound, mailer, now },
+    rate,
     site,
     metrics,
     agenda,
@@ -163,7 +166,7 @@ async function startDelivering(
   })
   const push = createMemberPush({ db: ctx.db, seal, now, config: ctx.config, site })
   const sending = { outbound, mailer, now, push }
-  const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, site, metrics, agenda })
+  const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, rate, site, metrics, agenda })
   const unlistenAlerts = await database.listen(ALERT_CHANNEL, alerts.wake)
   alerts.start()
   closers.push(async function alertDeliveries() {

@@ -1,4 +1,5 @@
 import type { Context as HttpContext } from 'hono'
+import { pageHostOf } from '../account/custom-domain/domain-name.ts'
 import type { GuardedPage, PageGuard } from '../account/page/page-guard.ts'
 import type { Site } from '../http/page/layout.tsx'
 import { hostNameOf } from '../http/request/host-header.ts'
@@ -22,9 +23,8 @@ export async function findPageLocation(
     const [page] = await guard.pages({ slug })
     return page ? { page, origin: site.baseUrl, base: `/status/${slug}` } : null
   }
-  const home = new URL(site.baseUrl)
-  const host = hostNameOf(c.req.header('host'))
-  if (host === home.hostname || !host.includes('.') || /^[\d.]+$/.test(host)) return null
+  const host = pageHostOf(site.baseUrl, hostNameOf(c.req.header('host')))
+  if (host === null) return null
   const [page] = await guard.pages({ host })
-  return page ? { page, origin: `${home.protocol}//${host}`, base: '' } : null
+  return page ? { page, origin: `${new URL(site.baseUrl).protocol}//${host}`, base: '' } : null
 }

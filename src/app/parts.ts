@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { createQuota } from '../account/quota.ts'
 import { scheduleBackups } from '../backup/schedule.ts'
-import { createBtcpay } from '../billing/check-plan/btcpay.ts'
+import { createBtcpay } from '../billing/btcpay.ts'
 import { createTokens } from '../billing/token.ts'
 import type { Checker } from '../blacklist/checker.ts'
 import { createChecker } from '../blacklist/checker.ts'
@@ -26,8 +26,9 @@ import { createDestinationLimiter } from '../network/destination-limiter.ts'
 import type { DnsClient } from '../network/dns/client.ts'
 import { createDnsClient } from '../network/dns/client.ts'
 import { createOutbound } from '../network/outbound/outbound.ts'
-import { createRdapClient } from '../network/rdap.ts'
-import { createSend } from '../network/send.ts'
+import { createRdapClient } from '../network/outbound/rdap.ts'
+import { createSend } from '../network/outbound/send.ts'
+import { createThirdPartyRate } from '../network/third-party-rate.ts'
 import { createMailer } from '../notification/channel/mailer.ts'
 import type { Closers } from './stop.ts'
 
@@ -64,7 +65,23 @@ export async function createParts(options: PartsOptions, closers: Closers) {
     configurationFile && (() => configurationFile.state()),
   )
   const agenda = createAgenda({ pool: database.pool, now, log })
-  return { ctx, seal, checker, geo, site, mailer, billing, tools, usage, backups, configurationFile, metrics, agenda }
+  const rate = createThirdPartyRate()
+  return {
+    ctx,
+    seal,
+    checker,
+    geo,
+    site,
+    mailer,
+    billing,
+    tools,
+    rate,
+    usage,
+    backups,
+    configurationFile,
+    metrics,
+    agenda,
+  }
 }
 
 /** Creates the checker. List health is still loading when it returns, and geo data is not loaded. */

@@ -9,6 +9,7 @@ import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Outbound } from '../network/outbound/outbound.ts'
+import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
 import { createMemberPush } from '../notification/push/member-push.ts'
 import { createPushWorker } from '../notification/push/push-worker.ts'
@@ -26,18 +27,19 @@ export function startStandby(parts: {
   readonly database: DatabaseHandle
   readonly seal: SecretBox
   readonly usage: Quota
+  readonly rate: ThirdPartyRate
   readonly outbound: Outbound
   readonly mailer: Mailer | null
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
 }): () => Promise<void> {
-  const { ctx, database, seal, usage, outbound, mailer, site, metrics } = parts
+  const { ctx, database, seal, usage, rate, outbound, mailer, site, metrics } = parts
   const { config, now, log } = ctx
   if (config.ROLE !== 'web') return async () => {}
   const { pool } = database
   const push = createMemberPush({ db: ctx.db, seal, now, config, site })
-  const alerts = createAlertWorker({ ctx, seal, usage, tools: { outbound, mailer, now, push }, site, metrics })
-  const pushes = createPushWorker({ ctx, pool, tools: { outbound, now, seal, config, site } })
+  const alerts = createAlertWorker({ ctx, seal, usage, tools: { outbound, mailer, now, push }, rate, site, metrics })
+  const pushes = createPushWorker({ ctx, pool, rate, tools: { outbound, now, seal, config, site } })
   const workers = [alerts, pushes]
   const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, pool, workers }), {
     retryMs: RETRY_INTERVAL,

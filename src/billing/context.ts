@@ -1,6 +1,6 @@
 import type { Quota } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
-import type { Btcpay } from './check-plan/btcpay.ts'
+import type { Btcpay } from './btcpay.ts'
 import type { Tokens } from './token.ts'
 
 /** The services of billing. */

@@ -1,11 +1,11 @@
 import type { TierLimits } from '../account/limits.ts'
-import { checksPerDay, planAt, tierLimits } from '../account/limits.ts'
+import { checksPerDay, historyDaysOf, planAt, tierLimits } from '../account/limits.ts'
 import { organizationChecks } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { DAY } from '../core/time.ts'
 import type { Organization, PaidSubscription } from '../generated/prisma/client.ts'
 import { active } from '../notification/subscriber/subscriber.ts'
-import { tierOrder } from './subscription/price.ts'
+import { tierOrder } from './price.ts'
 
 /** The limits of an organization, which come from its tier and check plan. */
 export interface Limits
@@ -37,7 +37,7 @@ export async function usageOf(ctx: Context, { id, tier, createdAt }: Organizatio
     services: await ctx.db.service.count({ where: { organizationId: id } }),
     subscribers: await ctx.db.subscriber.count({ where: { organizationId: id, ...active } }),
     minIntervalSeconds: monitors._min.intervalSeconds,
-    historyDays: Math.max(0, Math.min(age, tierLimits[tier].historyDays)),
+    historyDays: Math.max(0, Math.min(age, historyDaysOf(tier))),
     checksPerDay: await organizationChecks(ctx, id),
   }
 }

@@ -89,11 +89,11 @@ export function createChecker(parts: {
       recentReports.set(target.address, report)
       return report
     }
-    return checkAddress(target, withDeadline(options))
+    return checkAddress(target, withCheckDeadline(options))
   }
 
   async function checkDomain(target: DomainTarget, given: CheckOptions = {}): Promise<DomainReport> {
-    const options = withDeadline(given)
+    const options = withCheckDeadline(given)
     const question = { target, signal: options.signal }
     const [results, resolved] = await Promise.all([
       queryLists(lookup, domainLists, target.name, question, options),
@@ -157,7 +157,7 @@ async function resolveAddresses(
 type BoundedCheckOptions = CheckOptions & { readonly signal: Signal }
 
 /** Adds the deadline of a check to the caller's signal. */
-function withDeadline({ signal, onProgress }: CheckOptions): BoundedCheckOptions {
+function withCheckDeadline({ signal, onProgress }: CheckOptions): BoundedCheckOptions {
   const deadline = performance.now() + CHECK_TIMEOUT_MS
   const ending = {
     get aborted() {

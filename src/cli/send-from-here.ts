@@ -1,4 +1,4 @@
-import type { Send } from '../network/send.ts'
+import type { Send } from '../network/outbound/send.ts'
 
 /** Sends a request from this machine, without restrictions on private networks. Does not follow redirects. */
 export const sendFromHere: Send = async ({ url, ...request }, { timeoutMs, maxBytes }) => {

@@ -10,3 +10,6 @@ export const hostName = z
     /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/,
     'must be a host name without a port, such as status.example.com',
   )
+
+/** A host name under which a page can be served. Only `pageHostOf` makes one. */
+export type PageHost = string & { readonly __pageHost: true }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { IncidentImpact, IncomingMode } from '../generated/prisma/enums.ts'
-import type { AlertMember, Severity } from './incoming.ts'
+import type { AlertMember, Severity } from './kind/incoming.ts'
 
 const MAX_RULES = 20
 

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { SECOND } from '../core/time.ts'
 import { parseUrl } from '../core/url.ts'
 import type { Answer, Failure, Outbound } from '../network/outbound/outbound.ts'
-import type { Fields } from './incoming.ts'
-import { fieldsOf } from './incoming.ts'
+import type { Fields } from './kind/incoming.ts'
+import { fieldsOf } from './kind/incoming.ts'
 import { parsed } from './kinds.ts'
 
 /** The content of an Amazon SNS body. */

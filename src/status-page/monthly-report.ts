@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { tierLimits } from '../account/limits.ts'
 import type { Page } from '../account/page/page.ts'
 import { createLimiter } from '../core/concurrency/limiter.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
@@ -15,6 +14,7 @@ import { readCorrections } from '../monitoring/objective/standing.ts'
 import { monthAt, monthOf } from '../monitoring/objective/window.ts'
 import { readServiceStretches } from '../monitoring/uptime/service-uptime.ts'
 import type { Span } from '../monitoring/uptime/uptime.ts'
+import { historyStart } from '../monitoring/uptime/uptime-days.ts'
 import { upTo } from '../monitoring/uptime/uptime-history.ts'
 import { incidentsOnPage, onPage } from '../status/page-scope.ts'
 
@@ -200,7 +200,7 @@ export function reportMonths(
   now: Date,
 ): string[] {
   const months: string[] = []
-  const since = new Date(now.getTime() - tierLimits[tier].historyDays * DAY)
+  const since = historyStart({ timeZone, tier }, now)
   for (let { from } = monthAt(timeZone, now); months.length < 2 || from >= since; ) {
     months.push(nameOfMonth(from))
     if (from <= createdAt) return months

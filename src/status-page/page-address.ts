@@ -1,4 +1,6 @@
 import { pageOfHost } from '../account/custom-domain/custom-domain.ts'
+import { pageHostOf } from '../account/custom-domain/domain-name.ts'
+import type { PageHost } from '../core/host-name.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Language } from '../language/catalogue.ts'
 import { segmentOf } from '../language/choice.ts'
@@ -8,6 +10,8 @@ import type { PageCache } from './page-cache.ts'
 export interface PageAddress {
   /** The slug or the id of the page. */
   readonly owner: string
+  /** The custom domain; null: the page is under its slug. */
+  readonly host: PageHost | null
   /** The public address of the host, without a slash at its end. */
   readonly origin: string
   /** The prefix of the owner's paths without a language: `/status/{slug}`, or empty. */
@@ -28,7 +32,7 @@ export interface PageFinder {
 /** Returns the address of an owner's page on this service. */
 export function pageAddressOf(slug: string, { site }: Pick<PageFinder, 'site'>): PageAddress {
   const root = `/status/${slug}`
-  return { owner: slug, origin: site.baseUrl, root, base: root, language: null }
+  return { owner: slug, host: null, origin: site.baseUrl, root, base: root, language: null }
 }
 
 /** Returns the address of the same page in a language; null: without one. */
@@ -43,9 +47,9 @@ export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'lan
 }
 
 /** Returns the page address for the name of a host; null: it is not a verified custom domain. */
-export async function pageAddressOfHost(host: string, { site, db, cache }: PageFinder): Promise<PageAddress | null> {
-  const home = new URL(site.baseUrl)
-  if (host === home.hostname || !/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host)) return null
+export async function pageAddressOfHost(name: string, { site, db, cache }: PageFinder): Promise<PageAddress | null> {
+  const host = pageHostOf(site.baseUrl, name)
+  if (host === null) return null
   const { value } = await cache.hosts.getOrStale(host, async () => {
     const page = await pageOfHost({ db, site }, host)
     return { organizationId: page?.organizationId ?? null, pageId: page?.id ?? null }
@@ -53,5 +57,5 @@ export async function pageAddressOfHost(host: string, { site, db, cache }: PageF
   const { pageId } = value
   return pageId === null
     ? null
-    : { owner: pageId, origin: `${home.protocol}//${host}`, root: '', base: '', language: null }
+    : { owner: pageId, host, origin: `${new URL(site.baseUrl).protocol}//${host}`, root: '', base: '', language: null }
 }

@@ -2,11 +2,13 @@
  * A process that sends due alerts until it is killed or none is left. Arguments: the database's directory or URL, and how far its
  * clock is ahead, in milliseconds.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'
 import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
 import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
+import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { outbound, seal, site } from '../notification/setup.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
@@ -18,7 +20,15 @@ const now = () => new Date(Date.now() + Number(ahead))
 const ctx = testContext(database.prisma, { now })
 const tools = { outbound, mailer: null, now }
 const usage = createQuota(database.pool)
-const worker = createAlertWorker({ ctx, seal, usage, tools, site, metrics: createMetrics() })
+const worker = createAlertWorker({
+  ctx,
+  seal,
+  usage,
+  tools,
+  rate: createThirdPartyRate(),
+  site,
+  metrics: createMetrics(),
+})
 worker.start()
 while ((await database.prisma.alertDelivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
 await worker.close()

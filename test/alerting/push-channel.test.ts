@@ -7,6 +7,7 @@ import { testAlertChannel } from '../../src/alerting/test-channel.ts'
 import { transaction } from '../../src/core/context.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import { hashSecret } from '../../src/core/hash-secret.ts'
+import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { addBrowser } from '../../src/notification/push/browser.ts'
 import { createPushWorker } from '../../src/notification/push/push-worker.ts'
 import { readAttempts } from '../../src/notification/queue/attempt.ts'
@@ -26,7 +27,7 @@ const alerted = alertedIn(database, { outbound, mailer: null })
 const { system, now } = alerted
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
-const browsers = createPushWorker({ ctx: system, pool, tools, random: () => 0.5 })
+const browsers = createPushWorker({ ctx: system, pool, tools, rate: createThirdPartyRate(), random: () => 0.5 })
 afterAll(() => service.close())
 beforeEach(() => {
   service.received.length = 0

@@ -12,6 +12,7 @@ import type { AlertChannel, Monitor, MonitorState } from '../../src/generated/pr
 import { createMonitor } from '../../src/monitoring/monitor/monitor.ts'
 import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
 import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
+import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
 import type { EventReader } from '../../src/notification/delivery/dispatch.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
@@ -58,7 +59,17 @@ export function alertedIn(
   const metrics = createMetrics()
   const push = createMemberPush({ db: prisma, seal, now, config: system.config, site })
   const sending = { ...tools, now, push }
-  const worker = () => createAlertWorker({ ctx: system, seal, usage, tools: sending, site, metrics, random: () => 0.5 })
+  const worker = () =>
+    createAlertWorker({
+      ctx: system,
+      seal,
+      usage,
+      tools: sending,
+      rate: createThirdPartyRate(),
+      site,
+      metrics,
+      random: () => 0.5,
+    })
   const standing = worker()
   const own = (tenant: Tenant): AlertingContext => ({
     ...notified.owner(tenant),

@@ -4,7 +4,7 @@ import { fetchSource } from '../../src/import/fetch.ts'
 import type { Source } from '../../src/import/source-names.ts'
 import { translate } from '../../src/import/sources.ts'
 import type { Outbound, OutboundRequest } from '../../src/network/outbound/outbound.ts'
-import { createSend } from '../../src/network/send.ts'
+import { createSend } from '../../src/network/outbound/send.ts'
 import { noon } from '../support/context.ts'
 import { plainOf } from './setup.ts'
 

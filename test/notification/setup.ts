@@ -9,6 +9,7 @@ import type { LeasedWorker } from '../../src/database/lease/leased-worker.ts'
 import type { PrismaClient, Subscriber } from '../../src/generated/prisma/client.ts'
 import type { DnsClient } from '../../src/network/dns/client.ts'
 import { createOutbound } from '../../src/network/outbound/outbound.ts'
+import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
 import { sealAddress } from '../../src/notification/channel/sealed-address.ts'
 import { webhook } from '../../src/notification/channel/standard-webhook.ts'
@@ -142,6 +143,7 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
         seal,
         usage,
         tools: { outbound, mailer: null, now, ...tools },
+        rate: createThirdPartyRate(),
         site,
         metrics,
         random: () => 0.5,

@@ -2,10 +2,12 @@
  * A process that sends due deliveries until it is killed or none is left. Arguments: the database's directory or URL,
  * how far its clock is ahead, in milliseconds, and the URL of an SMTP server.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'
 import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
+import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
 import { createDeliveryWorker } from '../../src/notification/delivery/delivery-worker.ts'
 import { testContext } from '../support/context.ts'
@@ -20,7 +22,16 @@ const ctx = testContext(database.prisma, { now })
 const mailer = createMailer({ SMTP_URL: smtp, MAIL_FROM: 'status@allclear.example' }, site)
 const tools = { outbound, mailer, now }
 const usage = createQuota(database.pool)
-const worker = createDeliveryWorker({ ctx, pool: database.pool, seal, usage, tools, site, metrics: createMetrics() })
+const worker = createDeliveryWorker({
+  ctx,
+  pool: database.pool,
+  seal,
+  usage,
+  tools,
+  rate: createThirdPartyRate(),
+  site,
+  metrics: createMetrics(),
+})
 worker.start()
 while ((await database.prisma.delivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
 await worker.close()

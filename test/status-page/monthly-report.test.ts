@@ -150,6 +150,15 @@ describe('the report of a month', () => {
       ...['2026-05', '2026-04', '2026-03', '2026-02', '2026-01'],
     ])
     expect(reportMonths({ ...(await organization()), tier: 'FREE' }, noon)).toEqual(['2026-11', '2026-10'])
+    // PRO shows 365 days, today included: the first of them is 1 November 2025 in its zone, at any time of 31 October.
+    for (const [time, has] of [
+      ['2026-10-31T00:00:00Z', true],
+      ['2026-10-31T23:59:00Z', true],
+      ['2026-11-01T00:00:00Z', false],
+    ] as const) {
+      const months = reportMonths({ timeZone: 'UTC', tier: 'PRO', createdAt: new Date(0) }, new Date(time))
+      expect([time, months.includes('2025-11')]).toEqual([time, has])
+    }
   })
 })
 

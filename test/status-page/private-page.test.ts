@@ -9,6 +9,7 @@ import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { filledOrganization, mutate, uploadFile } from '../support/filled-organization.ts'
+import { freePort } from '../support/free-port.ts'
 import { openEventStream, post, websocketClient } from '../support/graphql-client.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { serveUnder } from '../support/own-domain.ts'
@@ -24,8 +25,14 @@ const settings = {
   SMTP_URL: mail.url,
   MAIL_FROM: 'status@allclear.example',
 }
-const { baseUrl: url } = await testApp({ database, dns, settings })
-const { baseUrl: otherUrl } = await testApp({ database, dns, settings })
+/** Starts an instance. Custom domains are served only by one whose own name is known. */
+async function start(): Promise<string> {
+  const port = String(await freePort())
+  const own = { ...settings, PORT: port, BASE_URL: `http://127.0.0.1:${port}` }
+  return (await testApp({ database, dns, settings: own })).baseUrl
+}
+const url = await start()
+const otherUrl = await start()
 const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000)
 const mine = await filledOrganization(url, { startsAt: soon(1), endsAt: soon(2) })
 const { slug, key, ids } = mine

@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
-import { claimDue } from '../../database/lease/lease.ts'
+import { runDue } from '../../database/lease/due-work.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
@@ -29,23 +29,18 @@ const MAX_BYTES = 1024
 /**
  * Checks due domains, and starts or stops serving them. Returns when the next check is due; null: none.
  */
-export async function checkDueDomains(ctx: Context, tools: VerificationTools): Promise<Date | null> {
-  const { taken, until } = await claimDue(ctx, {
+export function checkDueDomains(ctx: Context, tools: VerificationTools): Promise<Date | null> {
+  return runDue(ctx, {
     table: 'CustomDomain',
     dueColumn: 'dueAt',
     where: notDeleted,
     limit: BATCH,
     leaseMs: LEASE,
+    each: ({ id, until }) => checkDomain(ctx, tools, id, until),
+    isParallel: true,
+    subject: 'domain',
+    failureMessage: 'account: could not check a domain; trying again',
   })
-  const failed = (id: string) => (error: unknown) =>
-    ctx.log.error({ err: error, domain: id }, 'account: could not check a domain; trying again')
-  await Promise.all(taken.map(({ id }) => checkDomain(ctx, tools, id, until).catch(failed(id))))
-  const next = await ctx.db.customDomain.findFirst({
-    where: { dueAt: { not: null }, page: { organization: { deletedAt: null } } },
-    orderBy: { dueAt: 'asc' },
-    select: { dueAt: true },
-  })
-  return next?.dueAt ?? null
 }
 
 async function checkDomain(ctx: Context, tools: VerificationTools, id: string, lease: Date): Promise<void> {

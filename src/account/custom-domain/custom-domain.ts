@@ -9,7 +9,7 @@ import { change } from '../../event-log/change.ts'
 import type { CustomDomain, Page as PageRow } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../page/page.ts'
-import { domainProblem } from './domain-name.ts'
+import { domainProblem, pageHostOf } from './domain-name.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
@@ -147,9 +147,10 @@ export async function pageOfHost(
   { db, site }: { readonly db: Database; readonly site: { readonly baseUrl: string } },
   host: string,
 ): Promise<Pick<PageRow, 'id' | 'organizationId'> | null> {
-  if (!hostName.safeParse(host).success || domainProblem(site.baseUrl, host) !== null) return null
+  const customDomain = pageHostOf(site.baseUrl, host)
+  if (customDomain === null) return null
   return db.page.findUnique({
-    where: { customDomain: host, organization: { deletedAt: null } },
+    where: { customDomain, organization: { deletedAt: null } },
     select: { id: true, organizationId: true },
   })
 }

@@ -1,4 +1,6 @@
 import { parse } from 'tldts'
+import type { PageHost } from '../../core/host-name.ts'
+import { hostName } from '../../core/host-name.ts'
 
 const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const
 
@@ -16,6 +18,15 @@ export function domainProblem(baseUrl: string, name: string): string | null {
   const registrable = parse(name, options).domain
   if (registrable === null) return 'must be a name below a public suffix, such as status.example.com'
   return isRelated(own, name, registrable) ? 'must not belong to the domain of this service itself' : null
+}
+
+/**
+ * Returns the host name under which a request may reach a page, from `hostNameOf` its Host header; null: no page can be there. Who
+ * guards pages and who shows them both ask this function, so that they agree about every host.
+ */
+export function pageHostOf(baseUrl: string, host: string): PageHost | null {
+  const isName = hostName.safeParse(host).data === host
+  return isName && domainProblem(baseUrl, host) === null ? (host as PageHost) : null
 }
 
 /** Returns whether a name equals, contains or is below a host name, or shares its registrable domain. */

@@ -3,12 +3,14 @@ import { canReadOrganization } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { Unauthenticated } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
+import type { PageHost } from '../../core/host-name.ts'
 import { typeOfId } from '../../core/id.ts'
 import { isInRanges } from '../../core/network-range.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
 import type { LogCache } from '../../event-log/log-cache.ts'
 import { createLogCache } from '../../event-log/log-cache.ts'
+import { changesPages } from '../../event-log/page-effect.ts'
 import type { Follower } from '../../event-log/tail.ts'
 import type { PageAccess } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -38,7 +40,7 @@ export interface GuardedPage
 /** Identifies a page, or all pages of an organization. */
 export type PageName =
   | { readonly slug: string }
-  | { readonly host: string }
+  | { readonly host: PageHost }
   | { readonly pageId: string }
   | { readonly organizationId: string }
 
@@ -142,13 +144,11 @@ export function createPageGuard(
         )
     },
     invalidate(organizationId, events = []) {
-      if (events.length === 0 || events.some(({ kind }) => !changesNoPage.test(kind))) names.invalidate(organizationId)
+      if (events.length === 0 || events.some(({ kind }) => changesPages('access', kind)))
+        names.invalidate(organizationId)
     },
   }
 }
-
-/** The kinds of frequent events that change neither a page nor the access to it. */
-const changesNoPage = /^(INCIDENT|MAINTENANCE|MONITOR)_|^SERVICE_(STATUS_CHANGED|UNKNOWN|KNOWN)$/
 
 /** Reads the pages with a name, and their access settings. A page without a row in `PageAccess` is public. */
 async function readPages(db: Database, name: PageName): Promise<readonly GuardedPage[]> {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { truncate } from '../../core/truncate.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { post } from '../../notification/channel/post.ts'
-import { isOver } from '../item.ts'
+import { isOver } from './item.ts'
 import type { AlertMessage } from './sender.ts'
 import { defineSender, secretText } from './sender.ts'
 

@@ -3,7 +3,7 @@ import { parseUrl } from '../../core/url.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
 import type { Tone } from '../../notification/content/content.ts'
 import type { MemberPush } from '../../notification/push/member-push.ts'
-import type { AlertItem } from '../item.ts'
+import type { AlertItem } from './item.ts'
 
 /** A message to an alert channel. All texts are plain. */
 export interface AlertMessage {

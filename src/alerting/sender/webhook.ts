@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { issueMessage } from '../../core/issue-message.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { webhook as channel, postSigned } from '../../notification/channel/standard-webhook.ts'
-import type { AlertItem } from '../item.ts'
+import type { AlertItem } from './item.ts'
 import { defineSender } from './sender.ts'
 
 /** Webhooks as defined by Standard Webhooks 1.0 (https://www.standardwebhooks.com), one message per alert. */

@@ -6,13 +6,13 @@ import { transaction } from '../../core/context.ts'
 import { Invalid, Unavailable } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../core/time.ts'
-import { claimDue } from '../../database/lease/lease.ts'
+import { runDue } from '../../database/lease/due-work.ts'
 import { change } from '../../event-log/change.ts'
 import type { CheckPlanInvoice, Organization } from '../../generated/prisma/client.ts'
+import type { Btcpay, ProviderInvoice } from '../btcpay.ts'
+import { LATE_PAYMENT_WINDOW_MS } from '../btcpay.ts'
 import type { BillingContext } from '../context.ts'
-import type { Money } from '../subscription/price.ts'
-import type { Btcpay, ProviderInvoice } from './btcpay.ts'
-import { LATE_PAYMENT_WINDOW_MS } from './btcpay.ts'
+import type { Money } from '../price.ts'
 import { nextReminder } from './reminder.ts'
 
 /** The price and duration of the PRO check plan (specification §1). */
@@ -77,17 +77,17 @@ const BATCH_SIZE = 10
  */
 export async function reconcileDueInvoices(ctx: BillingContext): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
-  const { taken } = await claimDue(ctx, {
+  return runDue(ctx, {
     table: 'CheckPlanInvoice',
     dueColumn: 'dueAt',
     limit: BATCH_SIZE,
     leaseMs: LEASE_MS,
+    each: ({ id }) => reconcileInvoice(ctx, id),
+    isParallel: true,
+    subject: 'invoice',
+    failureMessage: 'billing: could not read an invoice; will retry',
+    level: 'warn',
   })
-  const failed = (id: string) => (error: unknown) =>
-    ctx.log.warn({ err: error, invoice: id }, 'billing: could not read an invoice; will retry')
-  await Promise.all(taken.map(({ id }) => reconcileInvoice(ctx, id).catch(failed(id))))
-  const next = await ctx.db.checkPlanInvoice.findFirst({ where: { dueAt: { not: null } }, orderBy: { dueAt: 'asc' } })
-  return next?.dueAt ?? null
 }
 
 const btcpayEventSchema = z.looseObject({

@@ -1,5 +1,6 @@
 import { HOUR, MINUTE } from '../../core/time.ts'
-import { claimDue } from '../../database/lease/lease.ts'
+import { earliestOf } from '../../database/lease/agenda.ts'
+import { runDue } from '../../database/lease/due-work.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Mailer } from '../../notification/channel/mailer.ts'
@@ -17,9 +18,14 @@ const BATCH_SIZE = 10
 /** Delay before a temporarily refused email is sent again. A reminder may be days late. */
 const RETRY_DELAY_MS = 1 * HOUR
 
+const reminders = {
+  table: 'Organization',
+  dueColumn: 'checkPlanReminderAt',
+  where: Prisma.sql`"deletedAt" IS NULL`,
+} as const
+
 /** Selects when the next reminder is due. */
-export const EARLIEST_REMINDER = Prisma.sql`
-  SELECT min("checkPlanReminderAt") FROM "Organization" WHERE "checkPlanReminderAt" IS NOT NULL AND "deletedAt" IS NULL`
+export const EARLIEST_REMINDER = earliestOf(reminders.table, reminders.where, reminders.dueColumn)
 
 /**
  * Sends the due reminders about check plans that were paid for and are about to end. Sends none without a payment
@@ -29,22 +35,15 @@ export const EARLIEST_REMINDER = Prisma.sql`
  */
 export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
-  const { taken, until: lease } = await claimDue(ctx, {
-    table: 'Organization',
-    dueColumn: 'checkPlanReminderAt',
-    where: Prisma.sql`"deletedAt" IS NULL`,
+  return runDue(ctx, {
+    ...reminders,
     limit: BATCH_SIZE,
     leaseMs: LEASE_MS,
+    each: ({ id, until }) => processReminder(ctx, mailer, id, until),
+    isParallel: true,
+    subject: 'organization',
+    failureMessage: 'billing: could not send or record a reminder; will retry',
   })
-  const failed = (id: string) => (error: unknown) =>
-    ctx.log.error({ err: error, organization: id }, 'billing: could not send or record a reminder; will retry')
-  await Promise.all(taken.map(({ id }) => processReminder(ctx, mailer, id, lease).catch(failed(id))))
-  const next = await ctx.db.organization.findFirst({
-    where: { checkPlanReminderAt: { not: null }, deletedAt: null },
-    orderBy: { checkPlanReminderAt: 'asc' },
-    select: { checkPlanReminderAt: true },
-  })
-  return next?.checkPlanReminderAt ?? null
 }
 
 /**

@@ -2,7 +2,7 @@ import { checksPerDay, tierLimits } from '../../account/limits.ts'
 import type { Config } from '../../core/config.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import { checkPlanDays, checkPlanPrice } from '../check-plan/check-plan-invoice.ts'
-import { moneyText, priceOf } from '../subscription/price.ts'
+import { moneyText, offeredTiers, priceOf } from '../price.ts'
 import { CoinButtons } from './coins.tsx'
 import { tierTitle } from './tier-title.ts'
 
@@ -92,8 +92,7 @@ function TierCard({ tier, config }: { readonly tier: Tier; readonly config: Conf
 }
 
 function UpgradeForm({ config, problem }: { readonly config: Config; readonly problem: FormError | null }) {
-  const links = { pro: config.STRIPE_PAYMENT_LINK_PRO, team: config.STRIPE_PAYMENT_LINK_TEAM }
-  const offered = (['pro', 'team'] as const).filter((tier) => links[tier] !== undefined)
+  const offered = offeredTiers(config, 'FREE')
   if (offered.length === 0) return <p>Payments aren’t set up here. Ask the operator for a higher tier.</p>
   return (
     <form class="buy" action="/pricing/upgrade" method="post">
@@ -102,8 +101,8 @@ function UpgradeForm({ config, problem }: { readonly config: Config; readonly pr
       <KeyField id="tier-key" required problem={problem} />
       <div class="actions">
         {offered.map((tier) => (
-          <button type="submit" name="tier" value={tier}>
-            Upgrade to {tier === 'pro' ? 'Pro' : 'Team'}
+          <button type="submit" name="tier" value={tier.toLowerCase()}>
+            Upgrade to {tierTitle(tier)}
           </button>
         ))}
       </div>

@@ -4,7 +4,7 @@ import { UtcTime } from '../../http/page/utc-time.tsx'
 import { RENEWAL_PATH } from '../check-plan/check-plan.ts'
 import { checkPlanDays, checkPlanPrice, isPermanent } from '../check-plan/check-plan-invoice.ts'
 import type { Renewal } from '../check-plan/renewal.ts'
-import { moneyText } from '../subscription/price.ts'
+import { moneyText } from '../price.ts'
 import { CoinButtons } from './coins.tsx'
 
 export interface RenewProps {

@@ -8,8 +8,8 @@ import { DAY, HOUR } from '../../core/time.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { BillingContext } from '../context.ts'
-import type { PaidTier } from './price.ts'
-import { isHigher } from './price.ts'
+import type { PaidTier } from '../price.ts'
+import { isHigher, offeredTiers, paymentLinkOf } from '../price.ts'
 import { tierFromOwnSubscriptions } from './tier.ts'
 
 /** Path prefix of the billing REST API (specification §4.2). */
@@ -63,10 +63,9 @@ interface CheckoutOptions {
   readonly own?: boolean
 }
 
-/** Returns the upgrade URLs of the tiers above the organization's tier. */
+/** Returns the upgrade URLs of the tiers that are offered to an organization. */
 export function upgradeUrls(ctx: BillingContext, { id, tier }: Organization): Partial<Record<TierName, string>> {
-  const higher = (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier))
-  return Object.fromEntries(higher.map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
+  return Object.fromEntries(offeredTiers(ctx.config, tier).map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
 }
 
 /**
@@ -174,11 +173,8 @@ function tierLabel(tier: Tier): string {
   return ({ FREE: 'free', PRO: 'pro', TEAM: 'team' } as const)[tier]
 }
 
-function requirePaymentLink(
-  tier: PaidTier,
-  { STRIPE_PAYMENT_LINK_PRO: pro, STRIPE_PAYMENT_LINK_TEAM: team }: Config,
-): string {
-  const link = tier === 'PRO' ? pro : team
+function requirePaymentLink(tier: PaidTier, config: Config): string {
+  const link = paymentLinkOf(tier, config)
   if (link !== undefined) return link
   const message = 'No payment link is set up for this tier.'
   throw new Unavailable(message, 'PAYMENT_LINK_NOT_CONFIGURED')

@@ -3,8 +3,8 @@ import type { Config } from '../../core/config.ts'
 import { Invalid } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { SubscriptionStatus } from '../../generated/prisma/enums.ts'
-import type { Interval, Money, Price } from './price.ts'
-import { tierOfPrices, totalOf } from './price.ts'
+import type { Interval, Money, Price } from '../price.ts'
+import { tierOfPrices, totalOf } from '../price.ts'
 import type { SubscriptionFact } from './subscription.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { SubscriptionStatus, Tier } from '../../generated/prisma/enums.ts'
-import type { PaidTier } from './price.ts'
-import { isHigher } from './price.ts'
+import type { PaidTier } from '../price.ts'
+import { isHigher } from '../price.ts'
 
 /**
  * The position of a fact in the order of all facts about a subscription: by Stripe's time in whole seconds, then by

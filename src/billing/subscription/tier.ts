@@ -10,7 +10,7 @@ import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { applyTier } from '../../monitoring/monitor/tier-change.ts'
-import type { PaidTier } from './price.ts'
+import type { PaidTier } from '../price.ts'
 import { highestTier } from './subscription.ts'
 
 const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nullish(), version: versionInput })

@@ -86,8 +86,9 @@ export function createAgenda(parts: {
 }
 
 /** Selects the earliest due time of a table's rows. @param where a condition on its rows; absent: all. */
-export function earliestOf(table: string, where: Prisma.Sql = Prisma.sql`TRUE`): Prisma.Sql {
-  return Prisma.sql`SELECT min("dueAt") FROM ${Prisma.raw(`"${table}"`)} WHERE "dueAt" IS NOT NULL AND ${where}`
+export function earliestOf(table: string, where: Prisma.Sql = Prisma.sql`TRUE`, dueColumn = 'dueAt'): Prisma.Sql {
+  const due = Prisma.raw(`"${dueColumn}"`)
+  return Prisma.sql`SELECT min(${due}) FROM ${Prisma.raw(`"${table}"`)} WHERE ${due} IS NOT NULL AND ${where}`
 }
 
 /** Selects a past due time if the rows exist, so that work is due now; null otherwise. */

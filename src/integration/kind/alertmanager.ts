@@ -1,5 +1,5 @@
-import type { Fields, Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, itemsOf, labelsOf, MAX_MEMBERS, merged, unreadable } from '../incoming.ts'
+import type { Fields, Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, itemsOf, labelsOf, MAX_MEMBERS, merged, unreadable } from './incoming.ts'
 
 /**
  * Reads a webhook of Prometheus Alertmanager, version 4 (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config),

@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from './incoming.ts'
 
 /** Reads the message of an SNS notification as a CloudWatch alarm. */
 export function readCloudWatch(message: unknown): Reading {

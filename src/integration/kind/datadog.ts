@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, line, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, line, nothing, unreadable } from './incoming.ts'
 
 /** The payload to paste into a Datadog webhook, because Datadog has no fixed format. */
 export const DATADOG_TEMPLATE = `{

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, line, nothing } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, line, nothing } from './incoming.ts'
 
 /** A path to a value of a body: names and indexes, such as `alert.tags[0].name`. */
 const path = z

@@ -1,6 +1,6 @@
-import type { Reading } from '../incoming.ts'
-import { fieldsOf, unreadable } from '../incoming.ts'
 import { readGroup } from './alertmanager.ts'
+import type { Reading } from './incoming.ts'
+import { fieldsOf, unreadable } from './incoming.ts'
 
 /** Reads a message of Grafana's webhook contact point: Alertmanager’s group, with Grafana's members. */
 export function readGrafana(body: unknown): Reading {

@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, itemsOf, nothing, unreadable } from './incoming.ts'
 
 /** Reads an event of PagerDuty’s Events API, version 2. */
 export function readPagerDutyEvent(body: unknown): Reading {

@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, line, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, line, nothing, unreadable } from './incoming.ts'
 
 const firing = new Set(['incident.triggered', 'incident.reopened', 'incident.unacknowledged'])
 

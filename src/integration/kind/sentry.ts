@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, nothing, unreadable } from './incoming.ts'
 
 /** Reads a webhook of Sentry: issue alerts, metric alerts, and resolved issues. The id of an issue identifies it. */
 export function readSentry(body: unknown): Reading {

@@ -1,5 +1,5 @@
-import type { Reading } from '../incoming.ts'
-import { alertsOf, fieldsOf, nothing, unreadable } from '../incoming.ts'
+import type { Reading } from './incoming.ts'
+import { alertsOf, fieldsOf, nothing, unreadable } from './incoming.ts'
 
 /** Reads the webhook of Uptime Kuma (JSON). Its states: 0 down, 1 up, 2 pending, 3 maintenance. */
 export function readUptimeKuma(body: unknown): Reading {

@@ -3,6 +3,8 @@ import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { AttemptWindow } from '../../core/concurrency/attempt-window.ts'
 import { createAttemptWindow } from '../../core/concurrency/attempt-window.ts'
+import type { KeyLimiter } from '../../core/concurrency/key-limiter.ts'
+import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import { transaction } from '../../core/context.ts'
 import { Unavailable } from '../../core/errors.ts'
 import { MINUTE } from '../../core/time.ts'
@@ -29,8 +31,8 @@ const MAX_PER_MINUTE = 30
 
 /** The test runs of a process. */
 interface TestRuns {
-  /** The number of running test runs by organization. */
-  readonly running: Map<string, number>
+  /** Limits the running test runs by organization. */
+  readonly running: KeyLimiter
   readonly started: AttemptWindow
 }
 
@@ -103,24 +105,19 @@ async function run(
 /** Counts a test run. Returns a function to call when it ends. @throws Unavailable when there are too many. */
 function admit(tools: ProbeTools, organizationId: string, now: Date): () => void {
   const { running, started } = testRunsByTools.get(tools) ?? begin(tools)
-  const own = running.get(organizationId) ?? 0
-  if (own >= MAX_RUNNING || started.left(organizationId, now) === 0) {
+  const end = started.left(organizationId, now) === 0 ? null : running.tryAcquire(organizationId)
+  if (end === null) {
     throw new Unavailable(
       `An organization can test ${MAX_RUNNING} monitors at once and ${MAX_PER_MINUTE} per minute. Try again later.`,
     )
   }
   started.count(organizationId, now)
-  running.set(organizationId, own + 1)
-  return () => {
-    const left = (running.get(organizationId) ?? 1) - 1
-    if (left === 0) running.delete(organizationId)
-    else running.set(organizationId, left)
-  }
+  return end
 }
 
 function begin(tools: ProbeTools): TestRuns {
   const started = createAttemptWindow({ max: MAX_PER_MINUTE, windowMs: 1 * MINUTE })
-  const runs = { running: new Map(), started }
+  const runs = { running: createKeyLimiter({ atOnce: MAX_RUNNING }), started }
   testRunsByTools.set(tools, runs)
   return runs
 }

@@ -1,7 +1,7 @@
 import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
-import { claimDue } from '../../database/lease/lease.ts'
+import { runDueTogether } from '../../database/lease/due-work.ts'
 import { change } from '../../event-log/change.ts'
 import type { Objective, Service } from '../../generated/prisma/client.ts'
 import type { BurnRate } from './burn-rate.ts'
@@ -18,29 +18,29 @@ const BATCH_SIZE = 100
  * before, or recovers. Logs a failure and retries it after the interval. Returns when the next objective is due; null:
  * none.
  */
-export async function runDueObjectives(ctx: Context): Promise<Date | null> {
-  const { taken } = await claimDue(ctx, {
+export function runDueObjectives(ctx: Context): Promise<Date | null> {
+  return runDueTogether(ctx, {
     table: 'Objective',
     dueColumn: 'dueAt',
     where: notDeleted,
     limit: BATCH_SIZE,
     leaseMs: INTERVAL_MS,
+    read: (ids) => readByOrganization(ctx, ids),
+    each: ({ organization, objectives }) => judgeAll(ctx, organization, objectives),
+    subject: 'organization',
+    failureMessage: 'monitoring: could not evaluate objectives',
   })
-  const objectives = await ctx.db.objective.findMany({
-    where: { id: { in: taken.map(({ id }) => id) } },
-    include: { service: true, organization: true },
-  })
-  for (const organization of new Map(objectives.map((each) => [each.organizationId, each.organization])).values()) {
-    const own = objectives.filter(({ organizationId }) => organizationId === organization.id)
-    await judgeAll(ctx, organization, own).catch((error: unknown) =>
-      ctx.log.error({ err: error, organization: organization.id }, 'monitoring: could not evaluate objectives'),
-    )
-  }
-  const next = await ctx.db.objective.findFirst({
-    where: { dueAt: { not: null }, organization: { deletedAt: null } },
-    orderBy: { dueAt: 'asc' },
-  })
-  return next?.dueAt ?? null
+}
+
+async function readByOrganization({ db }: Context, ids: readonly string[]) {
+  const include = { service: true, organization: true } as const
+  const found = await db.objective.findMany({ where: { id: { in: [...ids] } }, include })
+  const organizations = new Map(found.map(({ organization }) => [organization.id, organization]))
+  return [...organizations].map(([id, organization]) => ({
+    id,
+    organization,
+    objectives: found.filter(({ organizationId }) => organizationId === id),
+  }))
 }
 
 type Due = Objective & { readonly service: Service }

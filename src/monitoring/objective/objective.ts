@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tierLimits } from '../../account/limits.ts'
+import { historyDaysOf } from '../../account/limits.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { tierOf } from '../../account/tier.ts'
@@ -144,7 +144,7 @@ export const objectiveEvent = (
 
 /** @throws Invalid if the window exceeds the history of the tier. */
 function requireHistory(tier: Tier, windowDays: number | null): void {
-  const { historyDays } = tierLimits[tier]
+  const historyDays = historyDaysOf(tier)
   if (windowDays !== null && windowDays > historyDays)
     throw invalid([
       { path: ['windowDays'], message: `must be at most ${historyDays}, the history of the ${tier} tier` },

@@ -8,7 +8,7 @@ import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
-import type { RdapClient } from '../../network/rdap.ts'
+import type { RdapClient } from '../../network/outbound/rdap.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 
 /** The dependencies of probes. */

@@ -1,4 +1,4 @@
-import { tierLimits } from '../../account/limits.ts'
+import { LONGEST_HISTORY_DAYS, tierLimits } from '../../account/limits.ts'
 import type { Context } from '../../core/context.ts'
 import type { CountDeleted } from '../../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
@@ -7,9 +7,6 @@ import { Prisma } from '../../generated/prisma/client.ts'
 
 /** The number of days for which a region without workers is kept. */
 const REGION_DAYS = 7
-
-/** The longest history of all tiers. Organizations that move to a lower tier keep their history, which is small. */
-const MAX_HISTORY_DAYS = Math.max(...Object.values(tierLimits).map(({ historyDays }) => historyDays))
 
 type Parts = Pick<Context, 'db' | 'now'>
 
@@ -65,7 +62,7 @@ function deleteBefore(
 
 /** Deletes intervals, gaps and days that no tier shows. Keeps open intervals, which have no end. */
 async function deleteOldHistory({ db, now }: Parts, count: CountDeleted): Promise<number> {
-  const since = daysBefore(now(), MAX_HISTORY_DAYS)
+  const since = daysBefore(now(), LONGEST_HISTORY_DAYS)
   const ended = (table: Prisma.Sql) => db.$executeRaw`
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE "endedAt" < ${since} LIMIT ${DELETE_BATCH}))`

@@ -1,4 +1,4 @@
-import { tierLimits } from '../../account/limits.ts'
+import { historyDaysOf, LONGEST_HISTORY_DAYS } from '../../account/limits.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
@@ -21,7 +21,7 @@ export interface DayUptime extends Span {
 
 /** Returns the start of the history that an organization's tier shows: the start of a day. Today counts as a day. */
 export function historyStart({ timeZone, tier }: Pick<Organization, 'timeZone' | 'tier'>, now: Date): Date {
-  return startOfDay(timeZone, new Date(dayIn(timeZone, now).getTime() - (tierLimits[tier].historyDays - 1) * DAY))
+  return startOfDay(timeZone, new Date(dayIn(timeZone, now).getTime() - (historyDaysOf(tier) - 1) * DAY))
 }
 
 /** The span that a caller requests. */
@@ -105,7 +105,7 @@ export function daySpans(
   count: number,
   now: Date,
 ): Omit<DayUptime, 'tally'>[] {
-  return spansOf(timeZone, daysUpTo(dayIn(timeZone, now), Math.min(count, tierLimits[tier].historyDays)), now)
+  return spansOf(timeZone, daysUpTo(dayIn(timeZone, now), Math.min(count, historyDaysOf(tier))), now)
 }
 
 /** Returns the spans of calendar days. The last span ends now. */
@@ -207,7 +207,7 @@ async function closeSome({ db, now }: Context, organizationId: string): Promise<
   const subjects = await readUnclosed(db, yesterday, PER_TRANSACTION, organizationId)
   const daysOf = ({ begun, closedUpTo }: Unclosed) => {
     const first = closedUpTo === null ? dayIn(timeZone, begun).getTime() : closedUpTo.getTime() + DAY
-    return daysUpTo(yesterday.day, Math.min((yesterday.day.getTime() - first) / DAY + 1, MAX_HISTORY_DAYS))
+    return daysUpTo(yesterday.day, Math.min((yesterday.day.getTime() - first) / DAY + 1, LONGEST_HISTORY_DAYS))
   }
   const open = subjects.map((subject) => ({ ...subject, spans: spansOf(timeZone, daysOf(subject), yesterday.end) }))
   const wanted = open.map(({ id, spans }) => ({ id, since: spans[0]?.from ?? yesterday.end }))
@@ -237,9 +237,6 @@ async function insertDays(
       AS closed (id, day, up, degraded, down, unknown, maintenance)
     ON CONFLICT DO NOTHING`
 }
-
-/** The longest history of any tier, in days. */
-const MAX_HISTORY_DAYS = Math.max(...Object.values(tierLimits).map(({ historyDays }) => historyDays))
 
 interface Unclosed {
   readonly id: string

@@ -1,4 +1,4 @@
-import { tierLimits } from '../../account/limits.ts'
+import { historyDaysOf } from '../../account/limits.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import { DAY, HOUR } from '../../core/time.ts'
@@ -47,7 +47,7 @@ export function daysWithin(range: RangeName): number | null {
 
 /** Returns the ranges that a tier shows: the shortest range that covers its whole history, and all shorter ones. */
 export function rangesOf(tier: Organization['tier']): readonly RangeName[] {
-  const { historyDays } = tierLimits[tier]
+  const historyDays = historyDaysOf(tier)
   const longest = rangeNames.findIndex((name) => ranges[name].days >= historyDays)
   return longest === -1 ? rangeNames : rangeNames.slice(0, longest + 1)
 }

@@ -1,6 +1,6 @@
+import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import { SECOND } from '../../core/time.ts'
-import { thirdParty } from '../../network/destination.ts'
-import { createDestinationLimiter } from '../../network/destination-limiter.ts'
+import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import { MAIL } from '../channel/email.ts'
 import { MAX_CONCURRENT_MAILS } from '../channel/mailer.ts'
 import type { DueDelivery } from './delivery.ts'
@@ -9,8 +9,6 @@ import type { DueDelivery } from './delivery.ts'
 export const CONCURRENCY = 64
 /** Concurrent sends to one host, which can serve many subscribers. A subscriber gets one message at a time. */
 const PER_HOST = 4
-/** Messages per minute to one webhook host from all organizations; more wait. */
-const MAX_WEBHOOKS_PER_MINUTE = 600
 /** The shortest wait for a slot of a webhook's host, in milliseconds. */
 const MIN_SLOT_WAIT = 0.02 * SECOND
 
@@ -36,48 +34,43 @@ export interface Slots {
 }
 
 /** Creates the limits. @param onFree called when a third party's host has a free slot again. */
-export function createSlots(onFree: () => void): Slots {
-  /** Running deliveries by destination and by subscriber. */
-  const busy = new Map<string, number>()
-  const webhooks = createDestinationLimiter({ atOnce: CONCURRENCY, perMinute: MAX_WEBHOOKS_PER_MINUTE })
+export function createSlots(rate: ThirdPartyRate, onFree: () => void): Slots {
+  const destinations = createKeyLimiter({ atOnce: concurrencyLimit })
+  const subscribers = createKeyLimiter({ atOnce: 1 })
   let pause: NodeJS.Timeout | undefined
-
-  const count = (key: string, by: number) => {
-    const left = (busy.get(key) ?? 0) + by
-    if (left > 0) busy.set(key, left)
-    else busy.delete(key)
-  }
 
   /** Acquires a slot of a third party's host, or returns null. */
   function acquireHost({ subscriber, destination }: Pick<DueDelivery, 'destination' | 'subscriber'>) {
-    const party = subscriber.channel === 'WEBHOOK' ? thirdParty(destination.replace(/:\d+$/, '')) : null
-    if (party === null) return () => {}
-    const end = webhooks.tryAcquire(party)
+    if (subscriber.channel !== 'WEBHOOK') return () => {}
+    const end = rate.tryAcquire(destination)
     if (end === null) {
       clearTimeout(pause)
-      pause = setTimeout(onFree, Math.max(webhooks.msUntilFree(party), MIN_SLOT_WAIT)).unref()
+      pause = setTimeout(onFree, Math.max(rate.msUntilFree(destination), MIN_SLOT_WAIT)).unref()
     }
     return end
   }
 
   return {
-    acquire(delivery) {
-      const { destination, subscriber } = delivery
-      if ((busy.get(destination) ?? 0) >= concurrencyLimit(destination) || busy.has(subscriber.id)) return null
-      const leaveHost = acquireHost(delivery)
-      if (leaveHost === null) return null
-      count(destination, 1)
-      count(subscriber.id, 1)
+    acquire({ destination, subscriber }) {
+      const leaveSubscriber = subscribers.tryAcquire(subscriber.id)
+      if (leaveSubscriber === null) return null
+      const leave = destinations.tryAcquire(destination)
+      const leaveHost = leave && acquireHost({ subscriber, destination })
+      if (leave === null || leaveHost === null) {
+        leave?.()
+        leaveSubscriber()
+        return null
+      }
       return {
         leaveDestination() {
-          count(destination, -1)
+          leave()
           leaveHost()
         },
-        leaveSubscriber: () => count(subscriber.id, -1),
+        leaveSubscriber,
       }
     },
     saturated(queued) {
-      const taken = new Map(busy)
+      const taken = new Map(destinations.running)
       for (const destination of queued) taken.set(destination, (taken.get(destination) ?? 0) + 1)
       return [...taken]
         .filter(([destination, held]) => held >= 2 * concurrencyLimit(destination))

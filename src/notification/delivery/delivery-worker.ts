@@ -5,6 +5,7 @@ import { earliestOf } from '../../database/lease/agenda.ts'
 import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import { LEASE, pauses } from '../queue/lease.ts'
 import type { ClaimedDelivery, DeliveryTools } from './deliver.ts'
 import { createDelivering } from './deliver.ts'
@@ -37,15 +38,16 @@ const deliveries = { table: 'Delivery', dueColumn: 'dueAt' } as const
 /** What a worker needs. */
 interface Parts extends DeliveryTools {
   readonly pool: Pick<pg.Pool, 'query'>
+  readonly rate: ThirdPartyRate
   /** Wakes the worker when a delivery is due; without it, the worker polls every second. */
   readonly agenda?: Agenda
 }
 
 /** Creates a worker that sends deliveries as the system. */
 export function createDeliveryWorker(parts: Parts): LeasedWorker {
-  const { ctx, pool, agenda } = parts
+  const { ctx, pool, rate, agenda } = parts
   const queue: ClaimedDelivery[] = []
-  const slots = createSlots(startQueued)
+  const slots = createSlots(rate, startQueued)
   const deliver = createDelivering(parts)
   const saturated = () => slots.saturated(queue.map(({ delivery }) => delivery.destination))
   const worker = createLeasedWorker<DueDelivery>({

@@ -8,6 +8,7 @@ import type { DatabaseHandle } from '../../database/client.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import { listenToLogs } from '../../event-log/event.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import type { SendTools } from '../channel/channel.ts'
 import { createPushWorker } from '../push/push-worker.ts'
 import { PUSH_CHANNEL } from '../push/queue.ts'
@@ -38,6 +39,7 @@ export async function startNotifier(parts: {
   readonly seal: SecretBox
   readonly usage: Quota
   readonly tools: SendTools
+  readonly rate: ThirdPartyRate
   /** The public URL of this service, without a trailing slash; set before the first message is sent. */
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
@@ -45,11 +47,11 @@ export async function startNotifier(parts: {
   /** A further reader of the dispatched events. */
   readonly read?: EventReader
 }): Promise<Notifier> {
-  const { ctx, database, seal, usage, tools, site, metrics, agenda, read } = parts
+  const { ctx, database, seal, usage, tools, rate, site, metrics, agenda, read } = parts
   const { pool } = database
-  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, site, metrics, agenda })
+  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, rate, site, metrics, agenda })
   const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
-  const pushes = createPushWorker({ ctx, pool, tools: pushTools, agenda })
+  const pushes = createPushWorker({ ctx, pool, rate, tools: pushTools, agenda })
   const dispatcher = createDispatcher(ctx, pool, read)
   const unlistenLog = await listenToLogs(database, dispatcher.wake)
   const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)

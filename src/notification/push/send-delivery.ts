@@ -1,7 +1,8 @@
+import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import type { Context } from '../../core/context.ts'
 import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
-import { createDestinationLimiter } from '../../network/destination-limiter.ts'
+import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import type { Outcome, SendResult } from '../channel/channel.ts'
 import { progressAfter } from '../queue/attempt.ts'
 import { postponedUntil } from '../queue/backoff.ts'
@@ -13,8 +14,8 @@ import { sendPush } from './send.ts'
 import type { VapidKeys } from './vapid.ts'
 import { vapidKeys } from './vapid.ts'
 
-/** The limits per push service. The largest ones serve most browsers. */
-const PER_HOST = { atOnce: 16, perMinute: 3000 } as const
+/** The maximum number of concurrent sends to a push service. */
+const PER_HOST = 16
 
 /** A claimed notification. */
 export interface DuePush
@@ -30,6 +31,7 @@ export interface DuePush
 export interface PushParts {
   readonly ctx: Context & { readonly db: PrismaClient }
   readonly tools: PushTools
+  readonly rate: ThirdPartyRate
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
 }
@@ -39,21 +41,23 @@ export interface PushParts {
  * it, makes it due again, or removes its browser.
  */
 export function createPushSender(parts: PushParts): (row: DuePush) => Promise<void> {
-  const { ctx, tools, random = Math.random } = parts
+  const { ctx, tools, rate, random = Math.random } = parts
   const { db, now } = ctx
-  const hosts = createDestinationLimiter(PER_HOST)
+  const hosts = createKeyLimiter({ atOnce: PER_HOST })
   let keys: VapidKeys | undefined
 
   async function deliver(row: DuePush): Promise<void> {
     if (!row.isWanted) return end(row)
-    const release = hosts.tryAcquire(row.host)
-    if (release === null) return postpone(row)
+    const leave = hosts.tryAcquire(row.host)
+    const release = leave && rate.tryAcquire(row.host)
     try {
+      if (release === null) return await postpone(row)
       keys ??= await vapidKeys({ db, seal: tools.seal })
       const browser = { id: row.browserId, subscription: row.subscription }
       return await store(row, await sendPush(tools, keys, browser, contentOf(tools, row)))
     } finally {
-      release()
+      release?.()
+      leave?.()
     }
   }
 

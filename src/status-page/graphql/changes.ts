@@ -110,9 +110,9 @@ async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId 
  * @throws Unauthenticated when the page there is private to the caller.
  */
 async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
-  await requirePage(ctx, host === null ? { slug } : { host: hostNameOf(host) })
   const { pages } = ctx
   const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(hostNameOf(host), pages)
+  if (address !== null) await requirePage(ctx, address.host === null ? { slug } : { pageId: address.owner })
   return address && inLanguage(address, language)
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { PageGuard } from '../../account/page/page-guard.ts'
-import { hostNameOf } from '../../http/request/host-header.ts'
 import { writeAnswer } from '../../http/response/send-answer.ts'
 import { preferredLanguage } from '../../language/choice.ts'
 import type { PageAddress } from '../page-address.ts'
@@ -16,17 +15,14 @@ const MAX_ADDRESS_LENGTH = 500
 export function rememberAddress(
   c: Context,
   { addresses }: Pick<PageCache, 'addresses'>,
-  { owner, root }: Pick<PageAddress, 'owner' | 'root'>,
+  { owner, host }: Pick<PageAddress, 'owner' | 'host'>,
   key: string,
 ): void {
   const request = (c.env as Partial<HttpBindings> | undefined)?.incoming
   if (request === undefined || request.method !== 'GET') return
   const at = addressOf(request)
   if (at.length > MAX_ADDRESS_LENGTH || addresses.peek(at)?.key === key) return
-  const known =
-    root === ''
-      ? { key, name: { host: hostNameOf(request.headers.host) }, pageId: owner }
-      : { key, name: { slug: owner }, pageId: null }
+  const known = host === null ? { key, name: { slug: owner }, pageId: null } : { key, name: { host }, pageId: owner }
   addresses.set(at, known)
 }
 

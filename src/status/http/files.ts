@@ -2,6 +2,7 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { requireScope } from '../../core/access.ts'
+import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound, Unavailable } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
@@ -34,23 +35,17 @@ export interface FileRouteOptions {
 /** Creates the routes for uploading and reading the files of incidents, with a key of the organization. */
 export function fileRoutes({ site, contextOf, visitorOf }: FileRouteOptions): Hono {
   const app = new Hono()
-  const uploads = new Map<string, number>()
+  const uploads = createKeyLimiter({ atOnce: MAX_UPLOADS_OF_ONE, inTotal: MAX_UPLOADS })
 
   app.all(`${INCIDENTS_PATH}/:id/files`, (c) =>
     answer(c, ['POST'], async () => {
       const ctx = await contextOf(c)
-      const owner = requireScope(ctx, 'WRITE')
-      const own = uploads.get(owner) ?? 0
-      const all = [...uploads.values()].reduce((sum, count) => sum + count, 0)
-      if (own >= MAX_UPLOADS_OF_ONE || all >= MAX_UPLOADS)
-        throw new Unavailable('Too many files are being uploaded. Try again soon.')
-      uploads.set(owner, own + 1)
+      const end = uploads.tryAcquire(requireScope(ctx, 'WRITE'))
+      if (end === null) throw new Unavailable('Too many files are being uploaded. Try again soon.')
       try {
         return c.json({ file: toJson(await upload(c, ctx), site.baseUrl) }, 201)
       } finally {
-        const left = (uploads.get(owner) ?? 1) - 1
-        if (left === 0) uploads.delete(owner)
-        else uploads.set(owner, left)
+        end()
       }
     }),
   )

@@ -1,5 +1,6 @@
 import type { Context } from '../../core/context.ts'
 import { Conflict } from '../../core/errors.ts'
+import type { KindFor } from '../../event-log/audience.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
@@ -11,24 +12,33 @@ export function requireOwnTimeline({ visibility }: Pick<Incident, 'visibility'>)
     throw new Conflict('This incident was merged. Change the incident that it was merged into.')
 }
 
-/** The kinds of events about incidents that are not public. Only the organization gets them. */
-const hiddenKinds: Partial<Record<EventKind, EventKind>> = {
+/** The kinds of events that pages show of incidents. */
+type PublicKind = Extract<KindFor<'page'>, `INCIDENT_${string}`>
+
+/** The kinds in their place for incidents that are not public. Only the organization gets them. */
+const hiddenKinds = {
   INCIDENT_CREATED: 'INCIDENT_DRAFTED',
   INCIDENT_BACKFILLED: 'INCIDENT_DRAFTED',
   INCIDENT_DELETED: 'INCIDENT_DISMISSED',
-}
+  INCIDENT_UPDATED: 'INCIDENT_DRAFT_UPDATED',
+  INCIDENT_UPDATE_POSTED: 'INCIDENT_DRAFT_UPDATED',
+  INCIDENT_UPDATE_EDITED: 'INCIDENT_DRAFT_UPDATED',
+  INCIDENT_UPDATE_BACKFILLED: 'INCIDENT_DRAFT_UPDATED',
+  INCIDENT_UPDATE_DELETED: 'INCIDENT_DRAFT_UPDATED',
+  INCIDENT_MERGED: 'INCIDENT_DRAFT_UPDATED',
+} as const satisfies Readonly<Record<PublicKind, EventKind>>
 
 /**
  * Creates an event about an incident. If the incident is not public, the event reaches neither pages nor subscribers.
  */
 export function incidentEvent(
-  kind: EventKind,
+  kind: PublicKind,
   { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
   more: Pick<NewEvent, 'updateId' | 'tellSubscribers' | 'serviceIds'> = {},
 ): NewEvent {
   const event = { kind, subjectId: id, subjectName: title, ...more }
   if (visibility === 'PUBLIC') return event
-  return { ...event, kind: hiddenKinds[kind] ?? 'INCIDENT_DRAFT_UPDATED', tellSubscribers: false }
+  return { ...event, kind: hiddenKinds[kind], tellSubscribers: false }
 }
 
 type PrivateKind =

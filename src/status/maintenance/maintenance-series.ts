@@ -9,7 +9,7 @@ import { newId } from '../../core/id.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
-import { claimDue } from '../../database/lease/lease.ts'
+import { runDue } from '../../database/lease/due-work.ts'
 import type { ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -232,24 +232,17 @@ const BATCH_SIZE = 20
  * Schedules the dates of due series. A failure is logged and retried after the lease. Returns when the next series is
  * due, or null.
  */
-export async function runDueSeries(ctx: Context): Promise<Date | null> {
-  const { taken } = await claimDue(ctx, {
+export function runDueSeries(ctx: Context): Promise<Date | null> {
+  return runDue(ctx, {
     table: 'MaintenanceSeries',
     dueColumn: 'dueAt',
     where: notDeleted,
     limit: BATCH_SIZE,
     leaseMs: LEASE_MS,
+    each: ({ id }) => advanceSeries(ctx, id),
+    subject: 'series',
+    failureMessage: 'status: could not schedule the dates of a maintenance series',
   })
-  for (const { id } of taken) {
-    await advanceSeries(ctx, id).catch((error: unknown) =>
-      ctx.log.error({ err: error, series: id }, 'status: could not schedule the dates of a maintenance series'),
-    )
-  }
-  const next = await ctx.db.maintenanceSeries.findFirst({
-    where: { dueAt: { not: null }, organization: { deletedAt: null } },
-    orderBy: { dueAt: 'asc' },
-  })
-  return next?.dueAt ?? null
 }
 
 /**

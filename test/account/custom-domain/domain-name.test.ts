@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { domainProblem } from '../../../src/account/custom-domain/domain-name.ts'
+import { domainProblem, pageHostOf } from '../../../src/account/custom-domain/domain-name.ts'
 
 const own = 'must not belong to the domain of this service itself'
 const unset = 'cannot be used: the operator has not set BASE_URL, the address of this service itself'
@@ -30,5 +30,32 @@ describe('a custom domain', () => {
     ['http://app.localhost', 'status.acme.com', unset],
   ])('%s: %s? %s', (base, name, problem) => {
     expect(domainProblem(base, name)).toBe(problem)
+  })
+})
+
+describe('the host of a request', () => {
+  test.each<[host: string, isOfPage: boolean]>([
+    ['status.acme.com', true],
+    ['xn--stats-gra.acme.com', true],
+    ['status.acme.com.', false],
+    ['status.acme.com:443', false],
+    ['Status.acme.com', false],
+    [' status.acme.com', false],
+    ['status_page.acme.com', false],
+    ['-status.acme.com', false],
+    ['status..acme.com', false],
+    ['status.acme.com/', false],
+    ['status%2eacme.com', false],
+    ['stätus.acme.com', false],
+    ['status。acme。com', false],
+    ['203.0.113.7', false],
+    ['[2001:db8::1]', false],
+    ['allclear.example.com', false],
+    ['other.example.com', false],
+    ['co.uk', false],
+    [`${'a'.repeat(64)}.acme.com`, false],
+    ['', false],
+  ])('%j may be that of a page: %j', (host, isOfPage) => {
+    expect(pageHostOf('https://allclear.example.com', host)).toBe(isOfPage ? host : null)
   })
 })

@@ -3,7 +3,7 @@ import { authenticate } from '../../../src/account/api-key/authenticate.ts'
 import { planAt } from '../../../src/account/limits.ts'
 import { createOrganization, setCheckPlan } from '../../../src/account/organization/organization.ts'
 import { createQuota } from '../../../src/account/quota.ts'
-import { createBtcpay } from '../../../src/billing/check-plan/btcpay.ts'
+import { createBtcpay } from '../../../src/billing/btcpay.ts'
 import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../../../src/billing/check-plan/check-plan.ts'
 import {
   nextPollAt,

@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOrganization, setCheckPlan } from '../../../src/account/organization/organization.ts'
-import { createBtcpay } from '../../../src/billing/check-plan/btcpay.ts'
+import { createBtcpay } from '../../../src/billing/btcpay.ts'
 import { extendCheckPlan } from '../../../src/billing/check-plan/check-plan.ts'
 import { reconcileInvoice } from '../../../src/billing/check-plan/check-plan-invoice.ts'
 import { sendDueReminders } from '../../../src/billing/check-plan/reminder-job.ts'

@@ -1,8 +1,8 @@
 // @slow
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PaidTier } from '../../../src/billing/subscription/price.ts'
-import { isHigher } from '../../../src/billing/subscription/price.ts'
+import type { PaidTier } from '../../../src/billing/price.ts'
+import { isHigher } from '../../../src/billing/price.ts'
 import type { SubscriptionFact, SubscriptionState } from '../../../src/billing/subscription/subscription.ts'
 import {
   applyFact,

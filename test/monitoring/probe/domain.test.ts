@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { domain, judgeRegistration } from '../../../src/monitoring/probe/domain.ts'
-import type { Registration } from '../../../src/network/rdap.ts'
+import type { Registration } from '../../../src/network/outbound/rdap.ts'
 import { runWith, startTools } from './run.ts'
 
 const now = new Date('2026-11-23T12:00:00Z')

@@ -8,6 +8,7 @@ import { change } from '../../../src/event-log/change.ts'
 import { enterState } from '../../../src/monitoring/uptime/state-intervals.ts'
 import type { DnsClient } from '../../../src/network/dns/client.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
+import { createThirdPartyRate } from '../../../src/network/third-party-rate.ts'
 import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
 import type { PushContext } from '../../../src/notification/push/browser.ts'
 import { addBrowser, browsersOf, removeBrowser, testBrowser } from '../../../src/notification/push/browser.ts'
@@ -39,7 +40,7 @@ afterEach(() => prisma.pushBrowser.deleteMany())
 const noDns = {} as DnsClient
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
-const newWorker = () => createPushWorker({ ctx: system, pool, tools, random: () => 0.5 })
+const newWorker = () => createPushWorker({ ctx: system, pool, tools, rate: createThirdPartyRate(), random: () => 0.5 })
 
 let people = 0
 

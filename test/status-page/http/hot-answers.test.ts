@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import { pageHostOf } from '../../../src/account/custom-domain/domain-name.ts'
 import { createPageGuard } from '../../../src/account/page/page-guard.ts'
 import { listenToLogs } from '../../../src/event-log/event.ts'
 import { loadAssets } from '../../../src/http/assets/assets.ts'
@@ -43,7 +44,9 @@ const routes = new Hono()
 // The guard does this before all routes, so that the page is known.
 routes.use('*', async (c, next) => {
   const [, , slug] = c.req.path.split('/')
-  await guard.pages(slug ? { slug } : { host: c.req.header('host') ?? '' })
+  const host = pageHostOf(site.baseUrl, c.req.header('host') ?? '')
+  if (slug) await guard.pages({ slug })
+  else if (host) await guard.pages({ host })
   await next()
 })
 routes.route('/', documentRoutes({ site, db, cache, pngRenderer, now }))

@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { createLimiter } from '../../../core/concurrency/limiter.ts'
 import { yieldAfterTimeSlice } from '../../../core/concurrency/time-slice.ts'
 import { DomainError, Forbidden, NotFound, Unavailable } from '../../../core/errors.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
@@ -98,7 +99,8 @@ export function createScreenRoutes<S extends AnyScreen>(
   },
 ): Hono {
   const app = new Hono()
-  let largeForms = 0
+  const refusal = () => new Unavailable('Too many files are being uploaded. Try again soon.')
+  const largeForms = createLimiter({ atOnce: MAX_LARGE_FORMS, maxWaiting: 0, refusal })
   const pages = new Set<string>()
 
   const action = (path: string, submit: Submit<S>, show: Show<S>, limits?: FormLimits<S>) =>
@@ -132,13 +134,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
     const { maxBytes, admit } = limits
     admit(await open(c, ctx, false))
-    if (largeForms >= MAX_LARGE_FORMS) throw new Unavailable('Too many files are being uploaded. Try again soon.')
-    largeForms += 1
-    try {
-      return await readForm(c, maxBytes)
-    } finally {
-      largeForms -= 1
-    }
+    return largeForms(() => readForm(c, maxBytes))
   }
 
   /** Answers a refused form: asks for confirmation, or shows it again. */

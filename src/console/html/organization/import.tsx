@@ -8,7 +8,7 @@ import type { Import, Variable } from '../../../import/run-import.ts'
 import { applyImport, planImport } from '../../../import/run-import.ts'
 import type { Source } from '../../../import/source-names.ts'
 import { isSource, sourceNames, sources } from '../../../import/source-names.ts'
-import { createSend } from '../../../network/send.ts'
+import { createSend } from '../../../network/outbound/send.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 

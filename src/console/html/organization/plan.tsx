@@ -2,8 +2,8 @@ import { planAt } from '../../../account/limits.ts'
 import { buyCheckPlan, listInvoices } from '../../../billing/check-plan/check-plan.ts'
 import type { Limits, LimitUsage } from '../../../billing/overview.ts'
 import { limitsOf, usageOf } from '../../../billing/overview.ts'
+import { offeredTiers } from '../../../billing/price.ts'
 import { startUpgrade } from '../../../billing/subscription/checkout.ts'
-import { isHigher } from '../../../billing/subscription/price.ts'
 import type { CheckPlanInvoice } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { FormProblem } from '../../../http/page/form.tsx'
@@ -102,17 +102,11 @@ function Limited({ limits, usage }: { readonly limits: Limits; readonly usage: L
 
 function Upgrades({ screen }: { readonly screen: Screen }) {
   const { ctx, organization } = screen
-  const { STRIPE_PAYMENT_LINK_PRO: pro, STRIPE_PAYMENT_LINK_TEAM: team } = ctx.config
-  const offered = [
-    ['PRO', pro],
-    ['TEAM', team],
-  ] as const
-  const tiers = offered.filter(([tier, link]) => link !== undefined && isHigher(tier, organization.tier))
   const plan = planAt(organization, ctx.now())
   return (
     <section>
       <h2>Tier: {tierTexts[organization.tier]}</h2>
-      {tiers.map(([tier]) => (
+      {offeredTiers(ctx.config, organization.tier).map((tier) => (
         <form method="post" action={screen.path('plan/upgrade')}>
           <input type="hidden" name="tier" value={tier.toLowerCase()} />
           <button type="submit">Upgrade to {tierTexts[tier]}</button>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createBtcpay } from '../../../src/billing/check-plan/btcpay.ts'
-import { Unavailable } from '../../../src/core/errors.ts'
-import { freePort } from '../../support/free-port.ts'
-import { send } from '../send.ts'
-import { startBtcpay } from '../setup.ts'
+import { createBtcpay } from '../../src/billing/btcpay.ts'
+import { Unavailable } from '../../src/core/errors.ts'
+import { freePort } from '../support/free-port.ts'
+import { send } from './send.ts'
+import { startBtcpay } from './setup.ts'
 
 const fake = await startBtcpay()
 const settings = { url: fake.url, apiKey: 'key-of-the-tests', storeId: 'store-1', send }

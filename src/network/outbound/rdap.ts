@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { HOUR, MINUTE } from '../core/time.ts'
-import { parseUrl } from '../core/url.ts'
-import { createDestinationLimiter } from './destination-limiter.ts'
-import type { Answer, Limits, Outbound } from './outbound/outbound.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { HOUR, MINUTE } from '../../core/time.ts'
+import { parseUrl } from '../../core/url.ts'
+import { createDestinationLimiter } from '../destination-limiter.ts'
+import { readRetryAfter } from '../retry-after.ts'
+import type { Answer, Limits, Outbound } from './outbound.ts'
 
 /** A registry's answer about a domain. */
 export type Registration =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isHigher, moneyText, priceOf, tierOfPrice } from '../../../src/billing/subscription/price.ts'
-import { readConfig } from '../../../src/core/config.ts'
+import { isHigher, moneyText, offeredTiers, priceOf, tierOfPrice } from '../../src/billing/price.ts'
+import { readConfig } from '../../src/core/config.ts'
 
 const config = readConfig({})
 
@@ -37,4 +37,15 @@ describe('moneyText', () => {
   ])('%i %s is %s', (amount, currency, text) => {
     expect(moneyText({ amount, currency })).toBe(text)
   })
+})
+
+test('higher tiers with a payment link are offered', () => {
+  const pro = { STRIPE_PAYMENT_LINK_PRO: 'https://buy.example/pro', STRIPE_PAYMENT_LINK_TEAM: undefined }
+  const both = { ...pro, STRIPE_PAYMENT_LINK_TEAM: 'https://buy.example/team' }
+  const none = { STRIPE_PAYMENT_LINK_PRO: undefined, STRIPE_PAYMENT_LINK_TEAM: undefined }
+  const offered = (config: typeof none | typeof pro | typeof both) =>
+    (['FREE', 'PRO', 'TEAM'] as const).map((tier) => offeredTiers(config, tier))
+  expect(offered(none)).toEqual([[], [], []])
+  expect(offered(pro)).toEqual([['PRO'], [], []])
+  expect(offered(both)).toEqual([['PRO', 'TEAM'], ['TEAM'], []])
 })

@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.ts'
-import type { Tier } from '../../generated/prisma/enums.ts'
+import type { Config } from '../core/config.ts'
+import type { Tier } from '../generated/prisma/enums.ts'
 
 /** A paid tier. */
 export type PaidTier = Exclude<Tier, 'FREE'>
@@ -10,6 +10,19 @@ export const tierOrder = ['FREE', 'PRO', 'TEAM'] as const satisfies readonly Tie
 /** Returns whether a tier is higher than another. */
 export function isHigher(tier: Tier, than: Tier): boolean {
   return tierOrder.indexOf(tier) > tierOrder.indexOf(than)
+}
+
+/** The settings with the payment links. */
+type PaymentLinks = Pick<Config, 'STRIPE_PAYMENT_LINK_PRO' | 'STRIPE_PAYMENT_LINK_TEAM'>
+
+/** Returns the payment link of a tier; absent: none is set up. */
+export function paymentLinkOf(tier: PaidTier, config: PaymentLinks): string | undefined {
+  return tier === 'PRO' ? config.STRIPE_PAYMENT_LINK_PRO : config.STRIPE_PAYMENT_LINK_TEAM
+}
+
+/** Returns the tiers to which an organization on a tier can upgrade, in ascending order: higher ones with a payment link. */
+export function offeredTiers(config: PaymentLinks, tier: Tier): PaidTier[] {
+  return (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier) && paymentLinkOf(paid, config) !== undefined)
 }
 
 /** An amount of money, in minor units of a currency with a lower-case three-letter code. */

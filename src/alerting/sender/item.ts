@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Prisma } from '../generated/prisma/client.ts'
-import { AlertChange, MonitorState } from '../generated/prisma/enums.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import { AlertChange, MonitorState } from '../../generated/prisma/enums.ts'
 
 /**
  * Why a message mentions an alert. CHANGE: its monitor changed; FLAPPING: it changes too often to report each change; REMINDER: it

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Unavailable } from '../../core/errors.ts'
-import { MINUTE, SECOND } from '../../core/time.ts'
-import type { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
-import type { Send } from '../../network/send.ts'
+import { Unavailable } from '../core/errors.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import type { CheckPlanCurrency, InvoiceStatus } from '../generated/prisma/enums.ts'
+import type { Send } from '../network/outbound/send.ts'
 
 /** An invoice on the payment server. */
 export interface ProviderInvoice {

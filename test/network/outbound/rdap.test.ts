@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createRdapClient } from '../../src/network/rdap.ts'
-import { startOutbound, zone } from './outbound/setup.ts'
+import { createRdapClient } from '../../../src/network/outbound/rdap.ts'
+import { startOutbound, zone } from './setup.ts'
 
 const HOUR = 3_600_000
 const limits = { timeoutMs: 5000, signal: new AbortController().signal }

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../core/json-object.ts'
-import { ownValue } from '../core/own-value.ts'
-import { parseUrl } from '../core/url.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import { ownValue } from '../../core/own-value.ts'
+import { parseUrl } from '../../core/url.ts'
 
 /** The severity of an alert, as its sender gives it. */
 export type Severity = 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO'

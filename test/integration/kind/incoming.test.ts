@@ -1,28 +1,28 @@
 // @slow
 import { createSign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { NotFound } from '../../src/core/errors.ts'
-import { DAY, MINUTE } from '../../src/core/time.ts'
-import type { IntegrationContext } from '../../src/integration/integration.ts'
+import { NotFound } from '../../../src/core/errors.ts'
+import { DAY, MINUTE } from '../../../src/core/time.ts'
+import type { IntegrationContext } from '../../../src/integration/integration.ts'
 import {
   createIntegration,
   deleteIntegration,
   rotateIntegration,
   updateIntegration,
-} from '../../src/integration/integration.ts'
-import { receive, receiveEvent } from '../../src/integration/receive.ts'
-import { readBody } from '../../src/integration/received.ts'
-import { deleteOldBodies } from '../../src/integration/retention.ts'
-import { readSns } from '../../src/integration/sns.ts'
-import { createIncomingWorker } from '../../src/integration/worker.ts'
-import type { Answer, Outbound } from '../../src/network/outbound/outbound.ts'
-import { dismissIncident, publishIncident } from '../../src/status/incident/incident-publication.ts'
-import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
-import { seal, site } from '../notification/setup.ts'
-import { tenantsOf } from '../status/setup.ts'
-import { createAuthority } from '../support/certificate.ts'
-import { noon, testContext } from '../support/context.ts'
-import { testDatabase } from '../support/database.ts'
+} from '../../../src/integration/integration.ts'
+import { receive, receiveEvent } from '../../../src/integration/receive.ts'
+import { readBody } from '../../../src/integration/received.ts'
+import { deleteOldBodies } from '../../../src/integration/retention.ts'
+import { readSns } from '../../../src/integration/sns.ts'
+import { createIncomingWorker } from '../../../src/integration/worker.ts'
+import type { Answer, Outbound } from '../../../src/network/outbound/outbound.ts'
+import { dismissIncident, publishIncident } from '../../../src/status/incident/incident-publication.ts'
+import { postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
+import { seal, site } from '../../notification/setup.ts'
+import { tenantsOf } from '../../status/setup.ts'
+import { createAuthority } from '../../support/certificate.ts'
+import { noon, testContext } from '../../support/context.ts'
+import { testDatabase } from '../../support/database.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)

@@ -1,4 +1,4 @@
-import type { Outbound } from './outbound/outbound.ts'
+import type { Outbound } from './outbound.ts'
 
 /**
  * Sends a request and returns the whole response.

@@ -1,0 +1,130 @@
+import type { EventKind } from '../generated/prisma/enums.ts'
+
+/**
+ * What an event can change about the pages of its organization:
+ * - `content`: any part of a page
+ * - `days`: the uptime of its services by day, which incidents do not change
+ * - `access`: who can read which page, under which name
+ */
+export type PagePart = 'content' | 'days' | 'access'
+
+const nothing = [] as const
+const everything = ['content', 'days', 'access'] as const
+
+/**
+ * The parts that each kind of event can change; caches of the others stay valid. A new kind does not compile without a
+ * decision. A part too many costs a query; one too few leaves a page stale, or open to those who lost access.
+ */
+const effects = {
+  PAGE_UPDATED: everything,
+  PAGE_CREATED: everything,
+  PAGE_DELETED: everything,
+  PAGE_ACCESS_CHANGED: ['access'],
+  PAGE_TOKEN_CREATED: ['access'],
+  PAGE_TOKEN_REVOKED: ['access'],
+  SERVICE_GROUP_CREATED: everything,
+  SERVICE_GROUP_UPDATED: everything,
+  SERVICE_GROUP_DELETED: everything,
+  SERVICE_GROUPS_REORDERED: everything,
+  SERVICE_CREATED: everything,
+  SERVICE_UPDATED: everything,
+  SERVICE_DELETED: everything,
+  SERVICES_REORDERED: everything,
+  SERVICE_STATUS_CHANGED: ['content', 'days'],
+  SERVICE_UNKNOWN: ['content', 'days'],
+  SERVICE_KNOWN: ['content', 'days'],
+  INCIDENT_CREATED: ['content'],
+  INCIDENT_UPDATED: ['content'],
+  INCIDENT_UPDATE_POSTED: ['content'],
+  INCIDENT_UPDATE_EDITED: ['content'],
+  INCIDENT_DELETED: ['content'],
+  INCIDENT_BACKFILLED: ['content'],
+  INCIDENT_UPDATE_BACKFILLED: ['content'],
+  INCIDENT_UPDATE_DELETED: ['content'],
+  INCIDENT_DRAFTED: ['content'],
+  INCIDENT_DRAFT_UPDATED: ['content'],
+  INCIDENT_DISMISSED: ['content'],
+  INCIDENT_MERGED: ['content'],
+  INCIDENT_NOTE_ADDED: nothing,
+  INCIDENT_NOTE_EDITED: nothing,
+  INCIDENT_NOTE_DELETED: nothing,
+  INCIDENT_FILE_ADDED: nothing,
+  INCIDENT_FILE_DELETED: nothing,
+  INCIDENT_LEAD_CHANGED: nothing,
+  POSTMORTEM_DRAFTED: nothing,
+  POSTMORTEM_PUBLISHED: ['content'],
+  POSTMORTEM_UPDATED: ['content'],
+  POSTMORTEM_WITHDRAWN: ['content'],
+  POSTMORTEM_REVIEW_REQUESTED: nothing,
+  POSTMORTEM_REVIEWED: nothing,
+  POSTMORTEM_REVIEW_CANCELLED: nothing,
+  MAINTENANCE_SCHEDULED: ['content', 'days'],
+  MAINTENANCE_UPDATED: ['content', 'days'],
+  MAINTENANCE_UPDATE_POSTED: ['content', 'days'],
+  MAINTENANCE_RESCHEDULED: ['content', 'days'],
+  MAINTENANCE_STARTED: ['content', 'days'],
+  MAINTENANCE_COMPLETED: ['content', 'days'],
+  MAINTENANCE_CANCELLED: ['content', 'days'],
+  MAINTENANCE_UPDATE_EDITED: ['content', 'days'],
+  MAINTENANCE_UPDATE_DELETED: ['content', 'days'],
+  MAINTENANCE_DELETED: ['content', 'days'],
+  MAINTENANCE_SERIES_CREATED: ['content', 'days'],
+  MAINTENANCE_SERIES_UPDATED: ['content', 'days'],
+  MAINTENANCE_SERIES_ENDED: ['content', 'days'],
+  MAINTENANCE_SERIES_DELETED: ['content', 'days'],
+  MONITOR_CREATED: ['content', 'days'],
+  MONITOR_UPDATED: ['content', 'days'],
+  MONITOR_PAUSED: ['content', 'days'],
+  MONITOR_RESUMED: ['content', 'days'],
+  MONITOR_DELETED: ['content', 'days'],
+  MONITOR_STATE_CHANGED: ['content', 'days'],
+  MONITOR_UNKNOWN: ['content', 'days'],
+  MONITOR_KNOWN: ['content', 'days'],
+  ORGANIZATION_CREATED: everything,
+  ORGANIZATION_DELETED: everything,
+  ORGANIZATION_RESTORED: everything,
+  MEMBER_INVITED: nothing,
+  MEMBER_JOINED: nothing,
+  MEMBER_ROLE_CHANGED: nothing,
+  MEMBER_REMOVED: nothing,
+  INVITATION_REVOKED: nothing,
+  API_KEY_CREATED: nothing,
+  API_KEY_REVOKED: nothing,
+  TIER_CHANGED: everything,
+  CHECK_PLAN_CHANGED: nothing,
+  SUBSCRIBERS_IMPORTED: nothing,
+  HISTORY_IMPORTED: everything,
+  SUBSCRIBER_DELETED: nothing,
+  ALERT_CHANNEL_CREATED: nothing,
+  ALERT_CHANNEL_UPDATED: nothing,
+  ALERT_CHANNEL_DELETED: nothing,
+  ALERT_CHANNEL_TESTED: nothing,
+  ALERT_OPENED: nothing,
+  ALERT_REMINDED: nothing,
+  ALERT_ESCALATED: nothing,
+  ALERT_ACKNOWLEDGED: nothing,
+  ALERT_ENDED: nothing,
+  INTEGRATION_CREATED: nothing,
+  INTEGRATION_UPDATED: nothing,
+  INTEGRATION_DELETED: nothing,
+  INCOMING_ALERT_REFUSED: nothing,
+  TEMPLATE_CREATED: nothing,
+  TEMPLATE_UPDATED: nothing,
+  TEMPLATE_DELETED: nothing,
+  OBJECTIVE_CREATED: nothing,
+  OBJECTIVE_UPDATED: nothing,
+  OBJECTIVE_DELETED: nothing,
+  OBJECTIVE_BURNING: nothing,
+  OBJECTIVE_RECOVERED: nothing,
+  MANAGED_OBJECT_LOCKED: nothing,
+  MANAGED_OBJECT_UNLOCKED: nothing,
+  UPTIME_CORRECTED: nothing,
+  UPTIME_CORRECTION_DELETED: nothing,
+  REPORT_CREATED: nothing,
+} as const satisfies Readonly<Record<EventKind, readonly PagePart[]>>
+
+/** Returns whether events of a kind can change a part of their organization’s pages. */
+export function changesPages(part: PagePart, kind: EventKind): boolean {
+  const parts: readonly PagePart[] = effects[kind]
+  return parts.includes(part)
+}
