@@ -38,7 +38,7 @@ type Find = (db: Database, id: string) => Promise<{ readonly organizationId: str
 
 const select = { organizationId: true } as const
 
-const find: Partial<Record<IdType, Find>> = {
+const find: Readonly<Record<Exclude<IdType, 'Organization'>, Find>> = {
   StatusPage: (db, id) => db.page.findUnique({ where: { id }, select }),
   ApiKey: (db, id) => db.apiKey.findUnique({ where: { id }, select }),
   ServiceGroup: (db, id) => db.serviceGroup.findUnique({ where: { id }, select }),
@@ -53,12 +53,14 @@ const find: Partial<Record<IdType, Find>> = {
   Delivery: (db, id) => db.delivery.findUnique({ where: { id }, select }),
   AlertChannel: (db, id) => db.alertChannel.findUnique({ where: { id }, select }),
   Alert: (db, id) => db.alert.findUnique({ where: { id }, select }),
+  Objective: (db, id) => db.objective.findUnique({ where: { id }, select }),
+  UptimeCorrection: (db, id) => db.uptimeCorrection.findUnique({ where: { id }, select }),
 }
 
 async function organizationOf(db: Database, id: string): Promise<string | null> {
   const type = typeOfId(id)
-  const found = type === null ? null : await find[type]?.(db, id)
-  return found?.organizationId ?? null
+  if (type === null || type === 'Organization') return null
+  return (await find[type](db, id))?.organizationId ?? null
 }
 
 function* stringsIn(value: unknown): Generator<string> {

@@ -17,7 +17,7 @@ import { change } from '../event-log/change.ts'
 import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
 import { PageAccessKind } from '../generated/prisma/enums.ts'
 import { afterAnswer, requireMail } from './mail.ts'
-import { limitLinks, limitPageAttempts, limitRequests } from './sign-in/attempt-limit.ts'
+import { limitLinks, limitPageAttempts } from './sign-in/attempt-limit.ts'
 import { createToken, newSecret, readToken, takeToken } from './sign-in/one-time-token.ts'
 import { hashPassword, verifyPassword } from './sign-in/password.ts'
 import { emailInput } from './user.ts'
@@ -227,7 +227,6 @@ export async function opensPage(ctx: Context, page: GuardedPage, password: strin
 export async function requestPageLink(ctx: Context, page: GuardedPage, input: unknown, url: string): Promise<void> {
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
-  await limitRequests(ctx)
   await limitLinks(ctx, email)
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   if (page.kind !== 'MAIL_DOMAIN' || !page.mailDomains.includes(domain)) return

@@ -52,6 +52,21 @@ describe('the operator', () => {
     expect(mixed.data?.['updateService']).toMatchObject({ code: 'NOT_FOUND' })
   })
 
+  test('acts for the organization of an objective', async () => {
+    const { data } = await asOperator(makeService, theirs.id)
+    const made = await asOperator(
+      `mutation ($id: ID!) { createObjective(input: { serviceId: $id, target: 99.9, windowDays: 30 }) { ... on Objective { id } ${error} } }`,
+      undefined,
+      { id: data?.['createService']?.['id'] },
+    )
+    const deleted = await asOperator(
+      `mutation ($id: ID!) { deleteObjective(id: $id) { ... on DeleteObjectivePayload { id } ${error} } }`,
+      undefined,
+      { id: made.data?.['createObjective']?.['id'] },
+    )
+    expect(deleted.data?.['deleteObjective']).toEqual(made.data?.['createObjective'])
+  })
+
   test('acts for the organization of an alert channel', async () => {
     const made = await asOperator(
       `mutation { createAlertChannel(input: { name: "Ops", ntfy: { topic: "ops" } }) { ... on AlertChannel { id } ${error} } }`,
