@@ -112,6 +112,6 @@ test('a browser that refuses gets instructions', async () => {
   })
   await openAccount(page)
   await page.getByRole('button', { name: 'Send notifications to this browser' }).click()
-  await page.getByText('does not allow notifications').waitFor()
+  await page.getByText('blocks notifications from this site').waitFor()
   expect(await axeViolations(page)).toEqual([])
 })

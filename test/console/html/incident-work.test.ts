@@ -146,9 +146,7 @@ test('a service moves from a draft to any open incident, and from a public one t
   const open = await report('Said', {})
   expect((await editor.get(`incidents/${draft.id}`)).html).toContain(`incidents/${draft.id}/move`)
   const { html } = await editor.get(`incidents/${draft.id}/move`)
-  expect(html).toMatch(
-    /does not mention the service any more[\s\S]*Also unsaid, draft[\s\S]*newest update of the other/,
-  )
+  expect(html).toMatch(/the service is removed from it[\s\S]*Also unsaid, draft[\s\S]*newest update of the other/)
   expect(html).toContain(open.id)
   const moved = await editor.post(`incidents/${draft.id}/move`, { serviceId: service.id, intoId: open.id })
   expect(moved.location).toBe(`/console/acme/incidents/${open.id}`)

@@ -55,7 +55,7 @@ test('a post-mortem is drafted from the timeline, previewed, saved, published, w
   expect((await editor.post(path, { message: 'Outdated.', version: '1' })).status).toBe(422)
   await editor.post(`${path}/unpublish`, {})
   expect(await publicTexts(id)).not.toContain('was full')
-  expect((await editor.get(`${path}/delete`)).html).toContain('Its post-mortem goes')
+  expect((await editor.get(`${path}/delete`)).html).toContain('Its post-mortem is deleted in all languages')
   expect((await editor.post(`${path}/delete`, {})).location).toBe(`/console/acme/incidents/${id}`)
   expect((await editor.get(`incidents/${id}`)).html).toContain('Write a post-mortem')
 })

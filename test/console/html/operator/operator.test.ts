@@ -164,7 +164,7 @@ describe('the operator', () => {
 
   test('sees effective settings, without secrets', async () => {
     const { html } = await operator.get('/console/operator/settings')
-    expect(html).toContain('Set BACKUP_DIR to make them.')
+    expect(html).toContain('Set BACKUP_DIR for regular backups.')
     expect(html).toMatch(/PostgreSQL [\d.]+, \d+ MB/)
     expect(html).toContain('<code>SMTP_URL</code></th><td>Set (hidden)</td>')
     expect(html).toMatch(/<code>DNS_SERVERS<\/code><\/th><td>127\.0\.0\.1 port \d+<\/td>/)
