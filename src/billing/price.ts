@@ -20,9 +20,14 @@ export function paymentLinkOf(tier: PaidTier, config: PaymentLinks): string | un
   return tier === 'PRO' ? config.STRIPE_PAYMENT_LINK_PRO : config.STRIPE_PAYMENT_LINK_TEAM
 }
 
+/** Returns the tiers that are higher than another, in ascending order. */
+export function higherTiers(tier: Tier): PaidTier[] {
+  return (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier))
+}
+
 /** Returns the tiers to which an organization on a tier can upgrade, in ascending order: higher ones with a payment link. */
 export function offeredTiers(config: PaymentLinks, tier: Tier): PaidTier[] {
-  return (['PRO', 'TEAM'] as const).filter((paid) => isHigher(paid, tier) && paymentLinkOf(paid, config) !== undefined)
+  return higherTiers(tier).filter((paid) => paymentLinkOf(paid, config) !== undefined)
 }
 
 /** An amount of money, in minor units of a currency with a lower-case three-letter code. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isHigher, moneyText, offeredTiers, priceOf, tierOfPrice } from '../../src/billing/price.ts'
+import { higherTiers, isHigher, moneyText, offeredTiers, priceOf, tierOfPrice } from '../../src/billing/price.ts'
 import { readConfig } from '../../src/core/config.ts'
 
 const config = readConfig({})
@@ -45,6 +45,7 @@ test('higher tiers with a payment link are offered', () => {
   const none = { STRIPE_PAYMENT_LINK_PRO: undefined, STRIPE_PAYMENT_LINK_TEAM: undefined }
   const offered = (config: typeof none | typeof pro | typeof both) =>
     (['FREE', 'PRO', 'TEAM'] as const).map((tier) => offeredTiers(config, tier))
+  expect((['FREE', 'PRO', 'TEAM'] as const).map(higherTiers)).toEqual([['PRO', 'TEAM'], ['TEAM'], []])
   expect(offered(none)).toEqual([[], [], []])
   expect(offered(pro)).toEqual([['PRO'], [], []])
   expect(offered(both)).toEqual([['PRO', 'TEAM'], ['TEAM'], []])

@@ -9,7 +9,7 @@ import type { Organization } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { BillingContext } from '../context.ts'
 import type { PaidTier } from '../price.ts'
-import { isHigher, offeredTiers, paymentLinkOf } from '../price.ts'
+import { higherTiers, isHigher, paymentLinkOf } from '../price.ts'
 import { tierFromOwnSubscriptions } from './tier.ts'
 
 /** Path prefix of the billing REST API (specification §4.2). */
@@ -63,9 +63,9 @@ interface CheckoutOptions {
   readonly own?: boolean
 }
 
-/** Returns the upgrade URLs of the tiers that are offered to an organization. */
+/** Returns the upgrade URLs of all higher tiers. Without a payment link, an upgrade URL answers that none is set up. */
 export function upgradeUrls(ctx: BillingContext, { id, tier }: Organization): Partial<Record<TierName, string>> {
-  return Object.fromEntries(offeredTiers(ctx.config, tier).map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
+  return Object.fromEntries(higherTiers(tier).map((paid) => [tierNames[paid], upgradeUrl(ctx, id, paid)]))
 }
 
 /**

@@ -56,6 +56,8 @@ describe('checkout', () => {
   test('returns typed errors', async () => {
     const { id, key } = await newOrganization(url)
     const { key: other } = await newOrganization(bare)
+    const status = await (await get('/status', bearer(other), bare)).json()
+    expect(status).toMatchObject({ upgrade_urls: { pro: expect.any(String), team: expect.any(String) } })
     expect(await errorOf(await get('/checkout/free', bearer(key)))).toEqual([404, 'UNKNOWN_TIER'])
     expect(await errorOf(await get('/checkout/PRO', bearer(key)))).toEqual([404, 'UNKNOWN_TIER'])
     expect(await errorOf(await get('/checkout/constructor', bearer(key)))).toEqual([404, 'UNKNOWN_TIER'])
