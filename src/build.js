@@ -62,8 +62,8 @@ if (!(await isUpToDate())) await bundle()
 
 async function isUpToDate() {
   try {
-    const { sources, packages, outputs } = JSON.parse(await readFile(record, 'utf8'))
-    return (await areSame(sources, hashOf)) && (await areSame({ ...packages, ...outputs }, stampOf))
+    const { hashes, stamps } = JSON.parse(await readFile(record, 'utf8'))
+    return (await areSame(hashes, hashOf)) && (await areSame(stamps, stampOf))
   } catch {
     // There is no bundle yet, or one of its files is gone.
     return false
@@ -131,10 +131,11 @@ async function bundle() {
   const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
-  const sources = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
-  const packages = await valuesOf(inputs.filter(isPackage), stampOf)
-  const outputs = await valuesOf([...outputFiles.map(({ path }) => relative('', path)), queryCompiler], stampOf)
-  await write(record, JSON.stringify({ sources, packages, outputs }))
+  const outputs = [...outputFiles.map(({ path }) => relative('', path)), queryCompiler]
+  // Every build writes the assets again, so their time says nothing.
+  const hashes = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
+  const stamps = await valuesOf([...inputs.filter(isPackage), ...outputs], stampOf)
+  await write(record, JSON.stringify({ hashes, stamps }))
 }
 
 async function valuesOf(paths, read) {
