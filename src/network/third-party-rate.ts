@@ -1,9 +1,9 @@
 import { thirdParty } from './destination.ts'
 import { createDestinationLimiter } from './destination-limiter.ts'
 
-/** Limits the messages that third parties get from us, at addresses that people name. */
+/** Limits the messages that the service sends to third parties, whose addresses users enter. */
 export interface ThirdPartyRate {
-  /** Admits a message to a host now. Returns a function to call when it is sent; null: its third party has enough. */
+  /** Admits a message to a host now. Returns a function to call when it is sent; null: a limit is reached. */
   tryAcquire(host: string): (() => void) | null
   /** Returns the milliseconds until the limit per minute of a host may admit a message again. */
   msUntilFree(host: string): number
@@ -11,14 +11,14 @@ export interface ThirdPartyRate {
 
 /** The limits of one third party, for all organizations and kinds of messages together. */
 const PER_PARTY = { atOnce: 64, perMinute: 600 } as const
-/** The same for the services through which browsers get notifications: a few serve all browsers. */
+/** The limits of one push service. They are higher because each serves all users of a browser. */
 const PER_PUSH_SERVICE = { atOnce: 64, perMinute: 3000 } as const
 
 /** The push services of Chrome, Firefox, Safari and Edge. */
 const pushService =
   /^(?:fcm\.googleapis\.com|updates\.push\.services\.mozilla\.com|web\.push\.apple\.com|[a-z0-9-]+\.notify\.windows\.com)$/
 
-/** Creates the limits of this process: everything that sends messages shares them. Private networks have no limit. */
+/** Creates the limits that all senders of this process share. Hosts in private networks have no limit. */
 export function createThirdPartyRate(): ThirdPartyRate {
   const parties = createDestinationLimiter(PER_PARTY)
   const services = createDestinationLimiter(PER_PUSH_SERVICE)

@@ -3,8 +3,8 @@ import { type AssetBundle, bundleAssets as bundleAnew } from '../../src/http/ass
 const bundled = new Map<string, Promise<AssetBundle>>()
 
 /**
- * Replaces the function of `src/http/assets/asset-bundle.ts` for `loadAssets`: the same sources are bundled once in a worker, not
- * for each service that starts in it.
+ * Replaces the function of `src/http/assets/asset-bundle.ts` in `loadAssets`. Bundles the same sources once per worker, not for
+ * each service that starts in it.
  */
 export function bundleAssets(pageSources: readonly URL[]): Promise<AssetBundle> {
   const key = pageSources.join('\n')

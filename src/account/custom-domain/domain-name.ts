@@ -21,8 +21,8 @@ export function domainProblem(baseUrl: string, name: string): string | null {
 }
 
 /**
- * Returns the host name under which a request may reach a page, from `hostNameOf` its Host header; null: no page can be there. Who
- * guards pages and who shows them both ask this function, so that they agree about every host.
+ * Returns a request's host name, as `hostNameOf` reads it, if a custom domain can have that name; null: it cannot. Guarding and
+ * rendering pages both use this function, so that they agree about every host.
  */
 export function pageHostOf(baseUrl: string, host: string): PageHost | null {
   const isName = hostName.safeParse(host).data === host

@@ -6,18 +6,18 @@ import { claimDue } from './lease.ts'
 
 type DueContext = Pick<Context, 'db' | 'now' | 'log'>
 
-/** A claimed row, or several that are worked on together. */
+/** One unit of work: a claimed row, or several. */
 interface Work {
-  /** Names it in the log. */
+  /** Its id in the log. */
   readonly id: string
 }
 
 interface Options<W extends Work> extends LeaseOptions {
-  /** Works on a piece and sets when it is due again. A piece that fails is due again when its lease ends. */
+  /** Does a unit of work and sets its next due time. A unit that fails is due again when its lease ends. */
   readonly each: (work: W) => Promise<unknown>
-  /** Whether all pieces run at once; absent: one after another. */
+  /** Whether all units run at once; absent: one after another. */
   readonly isParallel?: boolean
-  /** What the ids of pieces name, such as `invoice`, and what the log says of one that failed. */
+  /** The log field of a unit's id, such as `invoice`, and the message that is logged when a unit fails. */
   readonly subject: string
   readonly failureMessage: string
   /** The level of the failure; absent: error. */
@@ -34,7 +34,7 @@ export function runDue(ctx: DueContext, options: Options<ClaimedRow>): Promise<D
   return runDueTogether(ctx, { ...options, read: async (ids, until) => ids.map((id) => ({ id, until })) })
 }
 
-/** Does the same with rows that are worked on together. @param options.read reads claimed rows by their ids. */
+/** Like `runDue`, for units that consist of several rows. @param options.read reads the units of claimed rows. */
 export async function runDueTogether<W extends Work>(
   ctx: DueContext,
   options: Options<W> & { readonly read: (ids: readonly string[], until: Date) => Promise<readonly W[]> },
