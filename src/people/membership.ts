@@ -70,7 +70,7 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const user = await userByEmail(ctx, validate(emailInput, { email }).email)
   if (user === null) throw new Conflict('There is no account with this email address.')
-  return change<Member>(ctx, organizationId, async (tx) => {
+  const added = change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
     if (member?.role === 'OWNER') return [await findMember(tx, organizationId, user.id)]
@@ -85,6 +85,7 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
     const owner = await findMember(tx, organizationId, user.id)
     return [owner, { kind, subjectId: user.id, subjectName: user.name }]
   })
+  return added.finally(() => ctx.knownSessions?.forget(user.id))
 }
 
 /**
