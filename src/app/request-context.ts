@@ -7,7 +7,7 @@ import type { Actor } from '../core/context.ts'
 import type { GraphContext } from '../graphql/schema/builder.ts'
 import type { Caller } from '../http/request/caller.ts'
 import { routeOf } from '../http/request/caller.ts'
-import { userOfSession } from '../people/sign-in/session.ts'
+import { userOfSession } from '../people/session.ts'
 
 /** The dependencies of a request context, and those of authentication. */
 export interface Dependencies extends Omit<GraphContext, 'actor' | 'clientAddress' | 'cancellation' | 'route'> {

@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
 import { newId, randomText } from '../core/id.ts'
-import { hashPassword } from '../people/sign-in/password.ts'
+import { hashPassword } from '../people/password.ts'
 
 /** The person as whom the demo's visitor signs in to the console. */
 export interface DemoPerson {

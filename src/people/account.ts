@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { requireConfirmation } from '../core/access.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
-import { limitAttempts } from './sign-in/attempt-limit.ts'
-import { ownSession } from './sign-in/known-device.ts'
-import { hashPassword, newPassword, verifyPassword } from './sign-in/password.ts'
-import { confirmSession, requireUser, revokeOtherSessions } from './sign-in/session.ts'
+import { ownSession } from './known-device.ts'
+import { hashPassword, newPassword, verifyPassword } from './password.ts'
+import { confirmSession, requireUser, revokeOtherSessions } from './session.ts'
 
 const renaming = z.object({ name: nameText })
 

@@ -2,7 +2,7 @@ import type { CredentialCache } from '../account/api-key/credential-cache.ts'
 import type { Context } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { SendAccountMail } from './mail.ts'
-import type { KnownSession } from './sign-in/session.ts'
+import type { KnownSession } from './session.ts'
 
 /** The context of functions that act on people’s accounts. */
 export interface PeopleContext extends Context {

@@ -10,9 +10,9 @@ import { nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { Invitation, Organization } from '../generated/prisma/client.ts'
 import { insertMembership, MAX_PEOPLE, roleInput } from './membership.ts'
-import { newSecret } from './sign-in/one-time-token.ts'
-import { hashPassword, newPassword } from './sign-in/password.ts'
-import { requireUser, startSession } from './sign-in/session.ts'
+import { newSecret } from './one-time-token.ts'
+import { hashPassword, newPassword } from './password.ts'
+import { requireUser, startSession } from './session.ts'
 import { insertUser, personEmail } from './user.ts'
 
 /** How long the link of an invitation works. */

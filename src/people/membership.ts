@@ -9,7 +9,7 @@ import { appendEvents } from '../event-log/event.ts'
 import type { Membership, Organization, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
 import { roleNames } from './role.ts'
-import { announceUser, requireUser } from './sign-in/session.ts'
+import { announceUser, requireUser } from './session.ts'
 import { emailInput, userByEmail } from './user.ts'
 
 /** A member of an organization. */

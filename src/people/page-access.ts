@@ -16,10 +16,10 @@ import { invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
 import { PageAccessKind } from '../generated/prisma/enums.ts'
+import { limitLinks, limitPageAttempts } from './attempt-limit.ts'
 import { afterAnswer, requireMail } from './mail.ts'
-import { limitLinks, limitPageAttempts } from './sign-in/attempt-limit.ts'
-import { createToken, newSecret, readToken, takeToken } from './sign-in/one-time-token.ts'
-import { hashPassword, verifyPassword } from './sign-in/password.ts'
+import { createToken, newSecret, readToken, takeToken } from './one-time-token.ts'
+import { hashPassword, verifyPassword } from './password.ts'
 import { emailInput } from './user.ts'
 
 /** The maximum number of email domains, and of networks, with access to a page. */

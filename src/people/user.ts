@@ -6,7 +6,7 @@ import { newId } from '../core/id.ts'
 import { nameText } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { newPassword } from './sign-in/password.ts'
+import { newPassword } from './password.ts'
 
 /** An email address that identifies a person: without surrounding spaces, in lower case. */
 export const personEmail = z.string().trim().toLowerCase().pipe(emailText)

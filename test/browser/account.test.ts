@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { hashPassword } from '../../src/people/sign-in/password.ts'
+import { hashPassword } from '../../src/people/password.ts'
 import { createResetLink } from '../../src/people/sign-in/password-reset.ts'
 import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { announceUser } from '../../src/people/sign-in/session.ts'
+import { announceUser } from '../../src/people/session.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testConsole } from '../support/console.ts'
 

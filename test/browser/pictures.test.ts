@@ -4,7 +4,7 @@ import { createOrganization } from '../../src/account/organization/organization.
 import { transaction } from '../../src/core/context.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { insertMembership } from '../../src/people/membership.ts'
-import { startSession } from '../../src/people/sign-in/session.ts'
+import { startSession } from '../../src/people/session.ts'
 import { insertUser } from '../../src/people/user.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'

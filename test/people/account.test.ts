@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/core/time.ts'
 import { changePassword, renameUser } from '../../src/people/account.ts'
-import { sessionsOf } from '../../src/people/sign-in/session.ts'
+import { sessionsOf } from '../../src/people/session.ts'
 import { signInByPassword } from '../../src/people/sign-in/sign-in.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'

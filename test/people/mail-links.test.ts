@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../src/core/time.ts'
 import { confirmAuthenticator, startAuthenticator } from '../../src/people/credential/second-factor.ts'
 import { totpCode } from '../../src/people/credential/totp.ts'
+import { userOfSession } from '../../src/people/session.ts'
 import {
   createResetLink,
   requestPasswordReset,
   resetPassword,
   userOfReset,
 } from '../../src/people/sign-in/password-reset.ts'
-import { userOfSession } from '../../src/people/sign-in/session.ts'
 import { signInByPassword } from '../../src/people/sign-in/sign-in.ts'
 import { isSignInLink, requestSignInLink, signInByLink } from '../../src/people/sign-in/sign-in-link.ts'
 import { emailOfSignUp, requestSignUp, signUp } from '../../src/people/sign-in/sign-up.ts'

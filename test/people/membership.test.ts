@@ -3,7 +3,7 @@ import { createOrganization } from '../../src/account/organization/organization.
 import type { Context } from '../../src/core/context.ts'
 import { acceptInvitation, invite } from '../../src/people/invitation.ts'
 import { addOwner, removeMember, setRole } from '../../src/people/membership.ts'
-import { createKnownSessions, startSession, userOfSession } from '../../src/people/sign-in/session.ts'
+import { createKnownSessions, startSession, userOfSession } from '../../src/people/session.ts'
 import { testDatabase } from '../support/database.ts'
 import { newUser, peopleContext } from './setup.ts'
 

@@ -11,8 +11,8 @@ import { invitationsOf, invite, revokeInvitation } from '../invitation.ts'
 import type { Member as MemberRow } from '../membership.ts'
 import { addOwner, MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
 import { roleDescriptions } from '../role.ts'
+import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../session.ts'
 import { createResetLink } from '../sign-in/password-reset.ts'
-import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../sign-in/session.ts'
 import { findPerson } from '../user.ts'
 
 builder.enumType(Role, {

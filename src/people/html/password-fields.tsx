@@ -1,6 +1,6 @@
 import type { FormState } from '../../http/page/form.tsx'
 import { InputField } from '../../http/page/form.tsx'
-import { MIN_PASSWORD_LENGTH } from '../sign-in/password.ts'
+import { MIN_PASSWORD_LENGTH } from '../password.ts'
 
 interface Props {
   readonly state: FormState

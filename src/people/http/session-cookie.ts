@@ -4,7 +4,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { parse } from 'hono/utils/cookie'
 import { SECOND } from '../../core/time.ts'
 import { isOwnOrigin } from '../../http/request/own-origin.ts'
-import { SESSION_LIFETIME } from '../sign-in/session.ts'
+import { SESSION_LIFETIME } from '../session.ts'
 
 interface Site {
   readonly baseUrl: string

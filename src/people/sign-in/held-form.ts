@@ -1,8 +1,8 @@
 import { RateLimited } from '../../core/errors.ts'
 import { MINUTE } from '../../core/time.ts'
+import { limitRequests } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
-import { limitRequests } from './attempt-limit.ts'
-import { createToken, takeToken } from './one-time-token.ts'
+import { createToken, takeToken } from '../one-time-token.ts'
 
 /** How long a form is stored: as long as a mailed link works. */
 export const HELD_FORM_LIFETIME = 15 * MINUTE

@@ -1,11 +1,11 @@
 import { Unauthenticated } from '../../core/errors.ts'
 import { MINUTE } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
+import { limitLinks } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
 import { afterAnswer, requireMail } from '../mail.ts'
+import { createToken, readToken, takeToken } from '../one-time-token.ts'
 import { emailInput, userByEmail } from '../user.ts'
-import { limitLinks } from './attempt-limit.ts'
-import { createToken, readToken, takeToken } from './one-time-token.ts'
 import type { SignIn } from './sign-in.ts'
 import { completeSignIn } from './sign-in.ts'
 

@@ -1,12 +1,12 @@
 import { MINUTE } from '../../core/time.ts'
 import type { User } from '../../generated/prisma/client.ts'
+import { limitAttempts } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
+import { knownDevice, ownSession } from '../known-device.ts'
+import { createToken } from '../one-time-token.ts'
+import { verifyPassword } from '../password.ts'
+import { confirmSession, requireUser, startSession } from '../session.ts'
 import { personEmail, userByEmail } from '../user.ts'
-import { limitAttempts } from './attempt-limit.ts'
-import { knownDevice, ownSession } from './known-device.ts'
-import { createToken } from './one-time-token.ts'
-import { verifyPassword } from './password.ts'
-import { confirmSession, requireUser, startSession } from './session.ts'
 
 /** The progress of a sign-in. */
 export type SignIn =

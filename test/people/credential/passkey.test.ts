@@ -11,7 +11,7 @@ import {
   signInOptions,
 } from '../../../src/people/credential/passkey.ts'
 import { closePasskeyThread } from '../../../src/people/credential/passkey-thread.ts'
-import { requireUser, userOfSession } from '../../../src/people/sign-in/session.ts'
+import { requireUser, userOfSession } from '../../../src/people/session.ts'
 import { createAuthenticator } from '../../support/authenticator.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'

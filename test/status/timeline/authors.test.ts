@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { transaction } from '../../../src/core/context.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
-import { startSession } from '../../../src/people/sign-in/session.ts'
+import { startSession } from '../../../src/people/session.ts'
 import { insertUser } from '../../../src/people/user.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'

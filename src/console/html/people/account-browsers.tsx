@@ -10,7 +10,7 @@ import {
   removeBrowser,
   testBrowser,
 } from '../../../notification/push/browser.ts'
-import { requireUser } from '../../../people/sign-in/session.ts'
+import { requireUser } from '../../../people/session.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import { ButtonForm } from '../frame/button-form.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'

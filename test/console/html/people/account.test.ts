@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { totpCode } from '../../../../src/people/credential/totp.ts'
-import { hashPassword } from '../../../../src/people/sign-in/password.ts'
+import { hashPassword } from '../../../../src/people/password.ts'
 import type { Browser } from '../../../support/console.ts'
 import { testConsole } from '../../../support/console.ts'
 import { fewestStatements } from '../../../support/statements.ts'

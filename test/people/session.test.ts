@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createOrganization } from '../../../src/account/organization/organization.ts'
-import type { Context } from '../../../src/core/context.ts'
-import { transaction } from '../../../src/core/context.ts'
-import { Unauthenticated } from '../../../src/core/errors.ts'
-import { insertMembership, setRole } from '../../../src/people/membership.ts'
+import { createOrganization } from '../../src/account/organization/organization.ts'
+import type { Context } from '../../src/core/context.ts'
+import { transaction } from '../../src/core/context.ts'
+import { Unauthenticated } from '../../src/core/errors.ts'
+import { insertMembership, setRole } from '../../src/people/membership.ts'
 import {
   confirmSession,
   createKnownSessions,
@@ -13,11 +13,11 @@ import {
   sessionsOf,
   startSession,
   userOfSession,
-} from '../../../src/people/sign-in/session.ts'
-import { insertUser } from '../../../src/people/user.ts'
-import { createService } from '../../../src/status/service/service.ts'
-import { noon, testContext } from '../../support/context.ts'
-import { testDatabase } from '../../support/database.ts'
+} from '../../src/people/session.ts'
+import { insertUser } from '../../src/people/user.ts'
+import { createService } from '../../src/status/service/service.ts'
+import { noon, testContext } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
 
 const database = await testDatabase()
 const { prisma } = database

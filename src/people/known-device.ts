@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { PeopleContext } from '../context.ts'
+import type { PeopleContext } from './context.ts'
 import { newSecret } from './one-time-token.ts'
 import { requireUser } from './session.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { createLimiter } from '../../core/concurrency/limiter.ts'
-import { Unavailable } from '../../core/errors.ts'
+import { createLimiter } from '../core/concurrency/limiter.ts'
+import { Unavailable } from '../core/errors.ts'
 import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
 
 /** The minimum length of a password, in characters. */

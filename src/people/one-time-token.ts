@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { Context } from '../../core/context.ts'
-import type { CountDeleted } from '../../core/deleted-rows.ts'
-import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
-import { hashSecret } from '../../core/hash-secret.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
-import type { TokenPurpose } from '../../generated/prisma/enums.ts'
+import type { Context } from '../core/context.ts'
+import type { CountDeleted } from '../core/deleted-rows.ts'
+import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
+import { hashSecret } from '../core/hash-secret.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+import type { TokenPurpose } from '../generated/prisma/enums.ts'
 
 /** The content of a one-time token. */
 export interface TokenContent {

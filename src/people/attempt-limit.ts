@@ -1,9 +1,9 @@
-import { consumeMany } from '../../account/quota.ts'
-import type { Context } from '../../core/context.ts'
-import { RateLimited } from '../../core/errors.ts'
-import { clientSubject } from '../../core/ip-address.ts'
-import { MINUTE, utcDay } from '../../core/time.ts'
-import type { PeopleContext } from '../context.ts'
+import { consumeMany } from '../account/quota.ts'
+import type { Context } from '../core/context.ts'
+import { RateLimited } from '../core/errors.ts'
+import { clientSubject } from '../core/ip-address.ts'
+import { MINUTE, utcDay } from '../core/time.ts'
+import type { PeopleContext } from './context.ts'
 
 /** Attempts are counted per quarter of an hour (UTC). */
 const WINDOW = 15 * MINUTE

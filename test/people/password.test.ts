@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Unavailable } from '../../../src/core/errors.ts'
-import { hashPassword, verifyPassword } from '../../../src/people/sign-in/password.ts'
-import { PASSWORD_COST as ownCost } from '../../../src/people/sign-in/password-cost.ts'
+import { Unavailable } from '../../src/core/errors.ts'
+import { hashPassword, verifyPassword } from '../../src/people/password.ts'
+import { PASSWORD_COST as ownCost } from '../../src/people/password-cost.ts'
 
 test.each([
   ['of the service', ownCost, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/],

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { RateLimited } from '../../../src/core/errors.ts'
-import { limitAttempts } from '../../../src/people/sign-in/attempt-limit.ts'
-import { noon } from '../../support/context.ts'
-import { testDatabase } from '../../support/database.ts'
-import { peopleContext } from '../setup.ts'
+import { RateLimited } from '../../src/core/errors.ts'
+import { limitAttempts } from '../../src/people/attempt-limit.ts'
+import { noon } from '../support/context.ts'
+import { testDatabase } from '../support/database.ts'
+import { peopleContext } from './setup.ts'
 
 const { prisma } = await testDatabase()
 let made = 0
