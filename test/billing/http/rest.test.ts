@@ -189,8 +189,6 @@ test('a stopping service ends open streams', async () => {
   const cookie = (await get('/checkout/team', bearer(key), app.baseUrl)).headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const live = bodyReader(await get('/success/live', { cookie }, app.baseUrl))
   await live.until('\n')
-  const start = performance.now()
-  await app.close()
-  expect(performance.now() - start).toBeLessThan(5000)
+  expect(await app.close()).toEqual([])
   expect(await live.until('nothing')).toBe(':\n\n')
 })

