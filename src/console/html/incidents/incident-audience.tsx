@@ -1,4 +1,4 @@
-import type { NotifiedChannel } from '../../../alerting/notified-channels.ts'
+import type { AlertedChannel } from '../../../alerting/alerted-channels.ts'
 import type { UpdateAudience } from '../../../notification/delivery/update-audience.ts'
 import { channelNames } from '../subscribers/subscriber-words.ts'
 
@@ -23,7 +23,7 @@ export function Audience({ channels }: { readonly channels: readonly UpdateAudie
 }
 
 /** Renders which alert channels were notified of the alerts of an incident's monitors. */
-export function Alerted({ channels }: { readonly channels: readonly NotifiedChannel[] }) {
+export function Alerted({ channels }: { readonly channels: readonly AlertedChannel[] }) {
   if (channels.length === 0) return null
   return (
     <p class="row-facts" id="alerted">

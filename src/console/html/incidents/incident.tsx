@@ -1,5 +1,5 @@
-import type { NotifiedChannel } from '../../../alerting/notified-channels.ts'
-import { readNotifiedChannels } from '../../../alerting/notified-channels.ts'
+import type { AlertedChannel } from '../../../alerting/alerted-channels.ts'
+import { readAlertedChannels } from '../../../alerting/alerted-channels.ts'
 import { validIdOrEmpty } from '../../../core/id.ts'
 import type { Incident, Postmortem } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
@@ -132,7 +132,7 @@ async function showIncident(screen: Screen, state: FormState, preview: MessagePr
     readReviewers(ctx.db, postmortem),
     readAuthors(ctx.db, organization.id, [found.id], updateIds),
     readUpdateAudiences(ctx.db, organization.id, [found.id], updateIds),
-    readNotifiedChannels(ctx.db, [found.id]),
+    readAlertedChannels(ctx.db, [found.id]),
     before === null ? null : readUpdateTime(ctx, found.id, before),
   ])
   const of = {
@@ -210,7 +210,7 @@ interface Props {
   readonly files: readonly FileInfo[]
   /** Who was notified of the updates, by their ids. */
   readonly audiences: ReadonlyMap<string, readonly UpdateAudience[]>
-  readonly alerted: readonly NotifiedChannel[]
+  readonly alerted: readonly AlertedChannel[]
   /** The time of the update before which the timeline is shown; null: there is none. */
   readonly until: Date | null
 }

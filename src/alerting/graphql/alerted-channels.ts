@@ -3,8 +3,8 @@ import { costs } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import type { NotifiedChannel as Row } from '../notified-channels.ts'
-import { MAX_NOTIFIED, readNotifiedChannels } from '../notified-channels.ts'
+import type { AlertedChannel as Row } from '../alerted-channels.ts'
+import { MAX_ALERTED, readAlertedChannels } from '../alerted-channels.ts'
 
 const AlertedChannel = builder.objectRef<Row>('AlertedChannel').implement({
   description: 'An alert channel that was notified of an alert of an incident’s monitors.',
@@ -16,8 +16,8 @@ const AlertedChannel = builder.objectRef<Row>('AlertedChannel').implement({
   }),
 })
 
-const notifiedOf = batchPerOperation(async ({ db }, ids: readonly string[]) => {
-  const found = await readNotifiedChannels(db, [...new Set(ids)])
+const alertedOf = batchPerOperation(async ({ db }, ids: readonly string[]) => {
+  const found = await readAlertedChannels(db, [...new Set(ids)])
   return ids.map((id) => found.filter(({ incidentId }) => incidentId === id))
 })
 
@@ -26,10 +26,10 @@ builder.prismaObjectField('Incident', 'alertedChannels', (t) =>
     type: [AlertedChannel],
     nullable: true,
     authScopes: ownerOnly,
-    extensions: costs({ items: MAX_NOTIFIED }),
+    extensions: costs({ items: MAX_ALERTED }),
     description:
       'The alert channels that were notified of the alerts of its monitors, for as long as alerts are kept. Requires a key of the organization.',
     select: { id: true },
-    resolve: ({ id }, _args, ctx) => notifiedOf(ctx, id),
+    resolve: ({ id }, _args, ctx) => alertedOf(ctx, id),
   }),
 )
