@@ -38,6 +38,10 @@ export type LinkedAlert = Alert & {
   readonly hasBegunAgain: boolean
 }
 
+/** Returns whether the link of the message can still acknowledge an alert. */
+export const canAcknowledge = ({ endedAt, acknowledgedAt, hasBegunAgain }: LinkedAlert): boolean =>
+  endedAt === null && acknowledgedAt === null && !hasBegunAgain
+
 /** The alerts behind the link of a message. */
 export interface LinkedAlerts {
   readonly organization: { readonly id: string; readonly name: string; readonly timeZone: string }

@@ -166,3 +166,11 @@ export function reportOutcome(report: Report): Outcome {
   const outcome = outcomeOf(report)
   return outcome === 'clean' && report.targetType === 'domain' && report.resolutionFailed ? 'incomplete' : outcome
 }
+
+/** Returns whether a later check of the target may give the answers that are missing in a report. */
+export function mayAnswerLater(report: Report): boolean {
+  if (report.targetType === 'domain' && report.resolutionFailed) return true
+  const parts: readonly { readonly results: readonly BlacklistResult[] }[] =
+    report.targetType === 'ip' ? [report] : [report, ...report.ipReports]
+  return parts.some(({ results }) => results.some(({ error }) => error !== null && error !== 'unsupported'))
+}

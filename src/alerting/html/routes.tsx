@@ -7,7 +7,7 @@ import { Document, pageHeaders } from '../../http/page/layout.tsx'
 import { wordsOf } from '../../language/catalogue.ts'
 import { timeIn } from '../../notification/content/content.ts'
 import type { LinkedAlert, LinkedAlerts } from '../acknowledge.ts'
-import { acknowledgeByToken, linkedAlerts } from '../acknowledge.ts'
+import { acknowledgeByToken, canAcknowledge, linkedAlerts } from '../acknowledge.ts'
 import type { AlertWorkContext } from '../context.ts'
 import { ACKNOWLEDGE_PATH, changeWords } from '../message.ts'
 
@@ -42,7 +42,7 @@ export function alertPages(options: {
 
 function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
   const { organization, alerts, isUsed } = linked
-  const open = alerts.filter(isOpen)
+  const open = alerts.filter(canAcknowledge)
   const title = headingOf(open, isUsed)
   const time = timeIn(organization.timeZone, wordsOf('EN'))
   const whole = (
@@ -93,10 +93,6 @@ function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
   const headers = { ...pageHeaders, 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
   return c.body(`<!DOCTYPE html>${whole}`, 200, headers)
 }
-
-/** Returns whether the link can still acknowledge an alert. */
-const isOpen = ({ endedAt, acknowledgedAt, hasBegunAgain }: LinkedAlert) =>
-  endedAt === null && acknowledgedAt === null && !hasBegunAgain
 
 function headingOf(open: readonly LinkedAlert[], isUsed: boolean): string {
   if (open.length === 0) return isUsed ? 'Acknowledged' : 'Nothing to acknowledge'

@@ -27,6 +27,11 @@ export function isPermanent({
   return checkPlan === 'PRO' && checkPlanUntil === null
 }
 
+/** Returns whether an organization has no PRO plan, or one that has ended. */
+export function isOver({ checkPlanUntil }: Pick<Organization, 'checkPlanUntil'>, now: Date): boolean {
+  return checkPlanUntil === null || now >= checkPlanUntil
+}
+
 /**
  * Returns the effect of an invoice's status on the plan; null: none, or it is already applied. The operator of the
  * payment server can mark a settled invoice as invalid.

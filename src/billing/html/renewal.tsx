@@ -1,8 +1,7 @@
-import type { Organization } from '../../generated/prisma/client.ts'
 import { ErrorContent } from '../../http/page/error-page.tsx'
 import { UtcTime } from '../../http/page/utc-time.tsx'
 import { RENEWAL_PATH } from '../check-plan/check-plan.ts'
-import { checkPlanDays, checkPlanPrice, isPermanent } from '../check-plan/check-plan-invoice.ts'
+import { checkPlanDays, checkPlanPrice, isOver, isPermanent } from '../check-plan/check-plan-invoice.ts'
 import type { Renewal } from '../check-plan/renewal.ts'
 import { moneyText } from '../price.ts'
 import { CoinButtons } from './coins.tsx'
@@ -78,10 +77,6 @@ function PayForm({ renewal: { organization, payment }, now, hasCoins, token }: R
       </p>
     </form>
   )
-}
-
-function isOver({ checkPlanUntil }: Organization, now: Date): boolean {
-  return checkPlanUntil === null || now >= checkPlanUntil
 }
 
 /** Renders the page for an invalid link, and for a payer who returns without the cookie. */

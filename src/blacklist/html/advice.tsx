@@ -1,5 +1,5 @@
-import type { BlacklistResult, Report } from '../check-report.ts'
-import { reportOutcome } from '../verdict.ts'
+import type { Report } from '../check-report.ts'
+import { mayAnswerLater, reportOutcome } from '../verdict.ts'
 
 /** Renders the advice on a report. */
 export function Advice({ report }: { readonly report: Report }) {
@@ -44,11 +44,3 @@ const nothingKnownAdvice =
 
 const partlyKnownAdvice =
   'No list that answered has a listing, but some lists did not answer, so this is not an all-clear. Check again in a few minutes, or look on the pages of those lists, linked below.'
-
-/** Returns whether a later check may give the missing answers. */
-function mayAnswerLater(report: Report): boolean {
-  if (report.targetType === 'domain' && report.resolutionFailed) return true
-  const parts: readonly { readonly results: readonly BlacklistResult[] }[] =
-    report.targetType === 'ip' ? [report] : [report, ...report.ipReports]
-  return parts.some(({ results }) => results.some(({ error }) => error !== null && error !== 'unsupported'))
-}

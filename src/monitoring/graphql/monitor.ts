@@ -2,6 +2,7 @@ import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { builder } from '../../graphql/schema/builder.ts'
+import { lastProbed } from '../monitor/monitor-queries.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { parentsSelect } from '../state/dependency-store.ts'
 import { stalenessReason } from '../state/staleness-change.ts'
@@ -159,7 +160,7 @@ export const Monitor = builder.prismaNode('Monitor', {
       nullable: true,
       description: 'The newest probe result; null if none exists yet.',
       select: { watches: true },
-      resolve: ({ watches }) => newestOf(watches),
+      resolve: ({ watches }) => lastProbed(watches),
     }),
     lastCheck: t.field({
       type: LastProbeResult,
@@ -167,7 +168,7 @@ export const Monitor = builder.prismaNode('Monitor', {
       deprecationReason: 'Use `lastResult`.',
       description: 'The newest probe result; null if none exists yet.',
       select: { watches: true },
-      resolve: ({ watches }) => newestOf(watches),
+      resolve: ({ watches }) => lastProbed(watches),
     }),
     regions: t.field({
       type: [MonitorRegion],
@@ -206,10 +207,3 @@ builder.prismaObjectFields('Monitor', (t) => ({
     description: 'The number of regions that must find it down. Null: a strict majority of the reporting regions.',
   }),
 }))
-
-function newestOf(watches: readonly Watch[]): Watch | undefined {
-  const probed = watches.filter(({ lastCheckedAt }) => lastCheckedAt !== null)
-  return probed.toSorted((one, other) => probedAt(other) - probedAt(one))[0]
-}
-
-const probedAt = ({ lastCheckedAt }: Watch) => lastCheckedAt?.getTime() ?? 0

@@ -32,6 +32,14 @@ export function pageableMonitors({ db }: Db, organizationId: string, filter: Mon
   }
 }
 
+/** Returns the watch with the newest probe result; undefined: none has a result. */
+export function lastProbed<W extends Pick<Watch, 'lastCheckedAt'>>(watches: readonly W[]): W | undefined {
+  const probedAt = ({ lastCheckedAt }: W) => lastCheckedAt?.getTime() ?? 0
+  return watches
+    .filter(({ lastCheckedAt }) => lastCheckedAt !== null)
+    .toSorted((one, other) => probedAt(other) - probedAt(one))[0]
+}
+
 /** A monitor with its watches. */
 export type WatchedMonitor = Monitor & { readonly watches: readonly Watch[] }
 

@@ -4,7 +4,7 @@ import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/p
 import { wordsOf } from '../../../language/catalogue.ts'
 import type { MonitorFilter } from '../../../monitoring/monitor/monitor-filter.ts'
 import type { ListedMonitor } from '../../../monitoring/monitor/monitor-queries.ts'
-import { pageableMonitors } from '../../../monitoring/monitor/monitor-queries.ts'
+import { lastProbed, pageableMonitors } from '../../../monitoring/monitor/monitor-queries.ts'
 import { pauseMonitor, resumeMonitor } from '../../../monitoring/monitor/pause.ts'
 import type { ImportedDay } from '../../../monitoring/uptime/imported-history.ts'
 import { readImportedDays } from '../../../monitoring/uptime/imported-history.ts'
@@ -227,7 +227,7 @@ function MonitorRow({ screen, monitor, days, imported }: MonitorRowProps) {
 }
 
 function LastAnswer({ screen, monitor }: { readonly screen: Screen; readonly monitor: ListedMonitor }) {
-  const [last] = monitor.watches.toSorted((one, other) => Number(other.lastCheckedAt) - Number(one.lastCheckedAt))
+  const last = lastProbed(monitor.watches)
   if (!last?.lastCheckedAt) return null
   return (
     <>
