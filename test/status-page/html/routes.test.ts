@@ -499,10 +499,17 @@ describe('the history', () => {
   )
 })
 
+/** A tenant of whose changes the service has been notified: notifications arrive in order, and the page shows the last. */
+async function settled() {
+  const acme = await tenant()
+  await createService(acme.ctx, { name: 'Settled' })
+  await expect.poll(() => read(pathOf(acme))).toContain('Settled')
+  return acme
+}
+
 describe('an unchanged page', () => {
   test('costs no query', async () => {
-    const acme = await tenant()
-    await read(pathOf(acme))
+    const acme = await settled()
     const before = queries
     for (let time = 0; time < 20; time++) expect((await get(pathOf(acme))).status).toBe(200)
     expect(queries).toBe(before)
@@ -683,7 +690,7 @@ describe('a change of a page', () => {
   })
 
   test('costs no query', async () => {
-    const acme = await tenant()
+    const acme = await settled()
     const page = await read(pathOf(acme))
     const before = queries
     for (const version of [versionOf(page), 'unknown']) await read(`${pathOf(acme)}?since=${version}`)
