@@ -23,11 +23,8 @@ const alias = [
 /** What the sources are for the runner is kept between runs, by their content and this configuration. */
 const experimental = { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/allclear/modules' }
 
-/**
- * More than there are processors: tests wait for timers, databases and browsers for a third of their time. Not on a server, which
- * takes 100 connections by default, and three workers have been seen to use them up.
- */
-const maxWorkers = Math.ceil(availableParallelism() * (process.env['TEST_DATABASE_URL'] === undefined ? 1.5 : 1))
+/** More than there are processors: tests wait for timers, databases and browsers for a third of their time. */
+const maxWorkers = Math.ceil(availableParallelism() * 1.5)
 
 /**
  * Whether files or kinds of them were asked for. Then there is a project of each kind, so that files that need no database wait for

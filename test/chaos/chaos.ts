@@ -1,5 +1,7 @@
+import { chmod } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { MINUTE, SECOND } from '../../src/core/time.ts'
@@ -8,10 +10,10 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/database-prox
 import { rcodes, startDnsServer } from '../support/dns-server.ts'
 import { mutate } from '../support/filled-organization.ts'
 import { newOrganization, post } from '../support/graphql-client.ts'
+import { type Cluster, startCluster } from '../support/postgres-cluster.ts'
 import { type ServiceProcess, startService } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { silent, temporaryDirectory } from '../support/scratch.ts'
-import { type Cluster, startCluster } from './cluster.ts'
 import { clockSettings, setClock } from './faked-clock.ts'
 
 type Role = 'all' | 'web' | 'worker'
@@ -42,6 +44,7 @@ const MONITORS = 20
  * counts what is lost, duplicated and late, and prints it.
  */
 export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
+  await chmod(tmpdir(), 0o711)
   const cluster = await startCluster()
   const database = await openDatabase({ dataDir: '', databaseUrl: cluster.url, log: silent })
   const proxy = await startDatabaseProxy(cluster.url)

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest'
+import { clusterMissing } from '../support/postgres-cluster.ts'
 import { longCases } from './cases.ts'
 import { runChaos } from './chaos.ts'
-import { clusterMissing } from './cluster.ts'
 
 describe.skipIf(clusterMissing !== null)('chaos, remaining cases', () => {
   test('three instances lose nothing and recover within 30 s', () => runChaos(longCases))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { clusterMissing } from '../support/postgres-cluster.ts'
 import { clockCases, shortCases } from './cases.ts'
 import { runChaos } from './chaos.ts'
-import { clusterMissing } from './cluster.ts'
 import { clockMissing } from './faked-clock.ts'
 import { diskMissing, runFullDisk } from './full-disk.ts'
 

@@ -162,9 +162,8 @@ export function copyDataDir(from: string, to: string): void {
 }
 
 /**
- * Creates a database on the server of `url`: a copy of `template`, named after it, or an empty one. A copy does not wait
- * for the disk: tests end our processes, not the server. `remove` drops it even if clients are connected, any number of
- * times.
+ * Creates a database on the server of `url`: a copy of `template`, named after it, or an empty one. `remove` drops it
+ * even if clients are connected, any number of times.
  */
 export async function serverDatabase(
   url: string,
@@ -172,7 +171,6 @@ export async function serverDatabase(
 ): Promise<{ name: string; url: string; remove(): Promise<void> }> {
   const name = `${template ?? 'allclear_test'}_${randomBytes(6).toString('hex')}`
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template ?? 'template0'}`)
-  if (template !== undefined) await execute(url, `ALTER DATABASE ${name} SET synchronous_commit = off`)
   const own = new URL(url)
   own.pathname = name
   return { name, url: own.href, remove: () => drop(url, name) }
