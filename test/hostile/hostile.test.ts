@@ -16,7 +16,7 @@ import { hostileZones } from './zone.ts'
 const LONGEST_STALL = 500
 const MOST_MEMORY = 300 * 1024 * 1024
 /** The number of waiting cases that are sent at once. */
-const AT_ONCE = 6
+const AT_ONCE = 16
 
 let service: ServiceProcess
 let target: Target & { close(): void }
