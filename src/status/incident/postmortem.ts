@@ -68,7 +68,7 @@ export async function publishPostmortem(ctx: Context, input: unknown): Promise<P
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
     if (before.publishedAt !== null) return [before]
-    if (incident.visibility !== 'PUBLIC' || incident.status !== 'RESOLVED')
+    if (!canPublish(incident))
       throw new Conflict('Only the post-mortem of a public, resolved incident can be published.')
     if (awaitsReview(before))
       throw new Conflict('A review was requested. Get it approved, or cancel the review.', 'REVIEW_REQUIRED')
@@ -105,6 +105,10 @@ export async function deletePostmortem(ctx: Context, incidentId: string): Promis
     ]
   })
 }
+
+/** Returns whether the post-mortem of an incident can be published, once no review is awaited. */
+export const canPublish = ({ visibility, status }: Pick<Incident, 'visibility' | 'status'>): boolean =>
+  visibility === 'PUBLIC' && status === 'RESOLVED'
 
 /** Returns whether a requested review is not approved yet. */
 export const awaitsReview = ({

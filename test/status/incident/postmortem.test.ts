@@ -7,6 +7,7 @@ import { mergeIncidents } from '../../../src/status/incident/incident-merging.ts
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
 import {
+  canPublish,
   deletePostmortem,
   draftFromTimeline,
   publishPostmortem,
@@ -72,6 +73,16 @@ test('a post-mortem is a draft until it is published, in its languages, and can 
     'POSTMORTEM_WITHDRAWN false',
     'POSTMORTEM_DRAFTED false',
   ])
+})
+
+test.each([
+  ['PUBLIC', 'RESOLVED', true],
+  ['PUBLIC', 'MONITORING', false],
+  ['DRAFT', 'RESOLVED', false],
+  ['SUGGESTED', 'RESOLVED', false],
+  ['MERGED', 'RESOLVED', false],
+] as const)('the post-mortem of a %s incident that is %s: can be published %s', (visibility, status, expected) => {
+  expect(canPublish({ visibility, status })).toBe(expected)
 })
 
 test('subscribers are notified of a published post-mortem, unless it was made a draft again', async () => {

@@ -6,6 +6,7 @@ import { emptyForm } from '../../../http/page/form.tsx'
 import { findIncident } from '../../../status/incident/incident.ts'
 import {
   awaitsReview,
+  canPublish,
   deletePostmortem,
   draftFromTimeline,
   publishPostmortem,
@@ -151,12 +152,11 @@ function Standing({ screen, incident, postmortem }: Pick<Props, 'screen' | 'inci
   if (postmortem === null) return <p>Only members see it until you publish it.</p>
   const { publishedAt } = postmortem
   const path = screen.path(`incidents/${incident.id}/postmortem`)
-  const canBePublic = incident.visibility === 'PUBLIC' && incident.status === 'RESOLVED'
   return (
     <>
       <p>
         {publishedAt === null ? (
-          `A draft${canBePublic ? ': only members see it.' : '. It can be published once the incident is public and resolved.'}`
+          `A draft${canPublish(incident) ? ': only members see it.' : '. It can be published once the incident is public and resolved.'}`
         ) : (
           <>
             Published <Time at={publishedAt} zone={screen.zone} />. What you save is shown at once.
@@ -164,7 +164,7 @@ function Standing({ screen, incident, postmortem }: Pick<Props, 'screen' | 'inci
         )}
       </p>
       <div class="actions">
-        {publishedAt !== null || (canBePublic && !awaitsReview(postmortem)) ? (
+        {publishedAt !== null || (canPublish(incident) && !awaitsReview(postmortem)) ? (
           <PublicationForm path={path} isPublished={publishedAt !== null} />
         ) : null}
         <a class="button quiet" href={`${path}/delete`}>
