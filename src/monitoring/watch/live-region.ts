@@ -4,6 +4,10 @@ import { MINUTE } from '../../core/time.ts'
 /** The time after which a region that has not reported counts as having no workers, in milliseconds. */
 const REGION_TIMEOUT_MS = MINUTE
 
+/** Returns whether a region has workers, from the time at which they last reported; null: never. */
+export const isLive = (lastSeenAt: Date | null, now: Date): boolean =>
+  lastSeenAt !== null && now.getTime() - lastSeenAt.getTime() < REGION_TIMEOUT_MS
+
 /** Returns whether any region has workers. */
 export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - REGION_TIMEOUT_MS)

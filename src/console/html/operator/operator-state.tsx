@@ -4,7 +4,7 @@ import type { MountedFileState } from '../../../configuration/mounted-file.ts'
 import type { Config } from '../../../core/config.ts'
 import { settingsInEffect } from '../../../core/config.ts'
 import { packageVersion } from '../../../core/process/package-version.ts'
-import { MINUTE, SECOND } from '../../../core/time.ts'
+import { SECOND } from '../../../core/time.ts'
 import { readServerState } from '../../../database/server-state.ts'
 import { found } from '../../../diagnosis/finding.ts'
 import { examineLists, listStates } from '../../../diagnosis/lists.ts'
@@ -12,6 +12,7 @@ import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
 import { UtcTime } from '../../../http/page/utc-time.tsx'
 import { readRegionWork } from '../../../monitoring/schedule/region-work.ts'
+import { isLive } from '../../../monitoring/watch/live-region.ts'
 import { isMailEnabled } from '../../../notification/context.ts'
 import { countDueDeliveries } from '../../../notification/delivery/delivery-queries.ts'
 import type { MailState } from '../../../notification/mail/mail-state.ts'
@@ -37,9 +38,6 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
     (screen, state) => showSettings(screen, state),
   )
 }
-
-/** A region whose workers have written no heartbeat for this long is silent. They write one every ten seconds. */
-const SILENT_AFTER = MINUTE
 
 async function showWorkers(screen: OperatorScreen): Promise<Response> {
   const { ctx } = screen
@@ -73,7 +71,7 @@ async function showWorkers(screen: OperatorScreen): Promise<Response> {
 
 function LastSeen({ at, now, isAny }: { readonly at: Date | null; readonly now: Date; readonly isAny: boolean }) {
   if (at === null) return isAny ? <>–</> : <span class="problem">None seen</span>
-  if (now.getTime() - at.getTime() < SILENT_AFTER) return <>Running</>
+  if (isLive(at, now)) return <>Running</>
   return (
     <span class="problem">
       Silent since <UtcTime at={at} />
