@@ -1,4 +1,6 @@
 import type { MonitorState } from '../../generated/prisma/enums.ts'
+import type { KnownState } from '../watch/severity.ts'
+import { isKnownState, severityOf } from '../watch/severity.ts'
 import type { GroupOptions } from './group.ts'
 
 /** A member of a group. */
@@ -21,8 +23,6 @@ export interface GroupStanding {
   /** The earliest time at which a new state can start: when the group was created, changed or resumed. */
   readonly earliest: Date
 }
-
-type KnownState = 'UP' | 'DEGRADED' | 'DOWN'
 
 /**
  * The state of a group, derived from its members. UNKNOWN: it depends on a member whose state is unknown. PENDING: it
@@ -64,7 +64,7 @@ export function judgeGroup(all: readonly Member[], rule: Rule, group: GroupStand
     return { kind: 'UNKNOWN', since: within(undecidedSince(members, needed), group.stateSince.getTime()) }
   }
   const begun = decidedSince(members, needed, ({ stateSince }) => stateSince)
-  const isBetter = severity[state] < severityOf(group.state)
+  const isBetter = severityOf(state) < severityOf(group.state)
   const since = within(begun, isBetter ? Math.max(earliest, group.stateSince.getTime()) : earliest)
   const known = decidedSince(members, needed, ({ stateSince, knownSince }) => knownSince ?? stateSince)
   return {
@@ -102,7 +102,7 @@ function countsOf(states: readonly (KnownState | null)[]): Counts {
 
 /** Returns the state of a member; null: it is unknown or pending. */
 function knownStateOf({ state, unknownSince }: Pick<Member, 'state' | 'unknownSince'>): KnownState | null {
-  return state in severity && unknownSince === null ? (state as KnownState) : null
+  return isKnownState(state) && unknownSince === null ? state : null
 }
 
 /** Returns the time from which the current states of the members determine the group's state, in epoch milliseconds. */
@@ -155,6 +155,3 @@ function changesOf(members: readonly Member[]): MemberChange[] {
   })
   return changes.sort((one, other) => one.at - other.at)
 }
-
-const severity: Readonly<Record<KnownState, number>> = { UP: 0, DEGRADED: 1, DOWN: 2 }
-const severityOf = (state: MonitorState) => (severity as Partial<Record<MonitorState, number>>)[state] ?? 0

@@ -1,5 +1,6 @@
 import { MINUTE } from '../../core/time.ts'
 import type { MonitorKind, MonitorState, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import { severityOf } from '../watch/severity.ts'
 
 /** The maximum number of monitors that a monitor may depend on. */
 export const MAX_PARENTS = 10
@@ -55,7 +56,7 @@ export function judgeDependency(
   next: { readonly state: MonitorState; readonly since: Date } | null,
   now: Date,
 ): Dependency {
-  const worse = next !== null && severity[next.state] > severity[monitor.state] ? next : null
+  const worse = next !== null && severityOf(next.state) > severityOf(monitor.state) ? next : null
   const downSince = parents.flatMap((parent) => downSinceOf(parent) ?? [])
   if (downSince.length > 0) return { kind: 'BLOCKED', since: unknownFrom(monitor, [...downSince, worse?.since ?? now]) }
   if (worse === null) return { kind: 'FREE' }
@@ -102,5 +103,3 @@ function mayBeFailing({ kind, state, watches }: Parent, since: Date): boolean {
 
 const isGood = ({ lastKnownAt, lastOutcome }: LastResult) =>
   lastKnownAt !== null && (lastOutcome === 'UP' || lastOutcome === 'DEGRADED')
-
-const severity = { PENDING: 0, PAUSED: 0, UP: 0, DEGRADED: 1, DOWN: 2 } as const satisfies Record<MonitorState, number>

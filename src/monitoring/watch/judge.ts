@@ -1,4 +1,6 @@
 import type { MonitorState, ProbeOutcome } from '../../generated/prisma/enums.ts'
+import type { KnownState } from './severity.ts'
+import { isKnownState, severityOf } from './severity.ts'
 import type { Stability } from './stability.ts'
 import { countResult, stable } from './stability.ts'
 import { regionsNeeded } from './staleness.ts'
@@ -158,16 +160,16 @@ export function judgeMonitor(
   standing: MonitorStanding,
   now: Date,
 ): { readonly state: MonitorState; readonly since: Date } | null {
-  const known = reports.filter(({ state, lastKnownAt }) => state in severity && lastKnownAt !== null)
+  const known = reports.filter(({ state, lastKnownAt }) => isKnownState(state) && lastKnownAt !== null)
   const fresh = known.filter(({ lastKnownAt }) => now.getTime() - Number(lastKnownAt) <= standing.staleAfterMs)
   if (fresh.length < regionsNeeded(standing.agreement)) return null
   const verdictOfFresh = verdictOf(fresh, standing.agreement)
-  const isBetter = severity[verdictOfFresh] < severityOf(standing.state)
+  const isBetter = severityOf(verdictOfFresh) < severityOf(standing.state)
   const counting = isBetter
-    ? known.filter((each) => fresh.includes(each) || severityOf(each.state) > severity[verdictOfFresh])
+    ? known.filter((each) => fresh.includes(each) || severityOf(each.state) > severityOf(verdictOfFresh))
     : fresh
   const verdict = verdictOf(counting, standing.agreement)
-  const state = severity[verdict] > severityOf(standing.state) && isBetter ? standing.state : verdict
+  const state = severityOf(verdict) > severityOf(standing.state) && isBetter ? standing.state : verdict
   if (state === standing.state) return { state, since: standing.stateSince }
 
   const wasWorse = severityOf(standing.state) > severityOf(state)
@@ -180,7 +182,7 @@ export function judgeMonitor(
 }
 
 /** Returns the worst state that enough regions report. There must be at least as many reports as must agree. */
-function verdictOf(reports: readonly RegionReport[], agreement: number | null): keyof typeof severity {
+function verdictOf(reports: readonly RegionReport[], agreement: number | null): KnownState {
   const enough = enoughOf(reports, agreement)
   return (['DOWN', 'DEGRADED'] as const).find((each) => atLeast(reports, each).length >= enough) ?? 'UP'
 }
@@ -191,6 +193,3 @@ const atLeast = (reports: readonly RegionReport[], minimum: MonitorState) =>
   reports.filter(({ state }) => severityOf(state) >= severityOf(minimum))
 const times = (reports: readonly RegionReport[]) =>
   reports.map(({ stateSince }) => stateSince.getTime()).sort((one, other) => one - other)
-
-const severity: Readonly<Record<'UP' | 'DEGRADED' | 'DOWN', number>> = { UP: 0, DEGRADED: 1, DOWN: 2 }
-const severityOf = (state: MonitorState) => (severity as Partial<Record<MonitorState, number>>)[state] ?? 0
