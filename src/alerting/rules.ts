@@ -1,8 +1,9 @@
 import { MINUTE } from '../core/time.ts'
 import type { AlertChange, AlertSilence } from '../generated/prisma/enums.ts'
+import { REOPEN_WITHIN_MS } from '../status/incident/incident.ts'
 
-/** A monitor that fails again within this time reopens its alert (contract §6). */
-export const FLAPPING_MS = 30 * MINUTE
+/** A monitor that fails again within this time is flapping (contract §6): it reopens its alert and its incident. */
+export const FLAPPING_MS = REOPEN_WITHIN_MS
 /** From this count on, an alert is flapping and its changes are no longer sent one by one. */
 const FLAPPING_FROM = 3
 /** How long a flapping monitor must keep its state before that state is sent. */

@@ -6,6 +6,7 @@ import type { Incident, IncomingGroup, Integration } from '../generated/prisma/c
 import type { IncidentVisibility } from '../generated/prisma/enums.ts'
 import { IncomingMode } from '../generated/prisma/enums.ts'
 import { escapeMarkdown } from '../monitoring/state/incident.ts'
+import { REOPEN_WITHIN_MS } from '../status/incident/incident.ts'
 import { openIncident } from '../status/incident/incident-opening.ts'
 import { addUpdate, hasRoomForUpdate } from '../status/incident/incident-updates.ts'
 import { rulesOf } from './integration.ts'
@@ -13,8 +14,6 @@ import type { IncomingAlert } from './kind/incoming.ts'
 import type { Routing } from './rule.ts'
 import { greaterImpact, isWorse, routeMembers } from './rule.ts'
 
-/** An alert that fires again within this time after its resolution reopens its incident (contract §6). */
-const REOPEN_MS = 30 * MINUTE
 /** Alerts of one integration with the same routing that begin within this time share an incident. */
 const SHARE_MS = MINUTE
 
@@ -197,7 +196,7 @@ function startOf({ at }: IncomingAlert, now: Date): Date {
 /** Returns the incident of a recently resolved group, or null if it is not resolved, full, or changed by a person. */
 async function reopenableIncident(tx: Context, group: IncomingGroup | null): Promise<Incident | null> {
   if (group === null || group.incidentId === null || group.resolvedAt === null) return null
-  if (tx.now().getTime() - group.resolvedAt.getTime() >= REOPEN_MS) return null
+  if (tx.now().getTime() - group.resolvedAt.getTime() >= REOPEN_WITHIN_MS) return null
   const incident = await unchangedIncident(tx, group)
   return incident?.status === 'RESOLVED' && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }

@@ -2,19 +2,14 @@ import type { Context } from '../../core/context.ts'
 import { escapeText } from '../../core/markdown/markdown.ts'
 import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { HTML_VERSION } from '../../core/markdown/markdown-rendering.ts'
-import { MINUTE } from '../../core/time.ts'
 import { truncate } from '../../core/truncate.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident, Monitor, Prisma } from '../../generated/prisma/client.ts'
+import { REOPEN_WITHIN_MS } from '../../status/incident/incident.ts'
 import { openIncident } from '../../status/incident/incident-opening.ts'
 import { addUpdate, hasRoomForUpdate } from '../../status/incident/incident-updates.ts'
 import { underMaintenance } from '../../status/service/shown-status.ts'
 import { durationInWords } from '../uptime/duration.ts'
-
-/**
- * A monitor that goes down again within this time after its incident was resolved reopens the incident (contract §6).
- */
-const FLAPPING_MS = 30 * MINUTE
 
 /** The fields of a monitor that incidents use. */
 type Member = Pick<Monitor, 'id' | 'name' | 'organizationId' | 'serviceId'>
@@ -155,7 +150,7 @@ async function flappingIncident(tx: Context, { id }: Member, serviceId: string):
   if (!last) return null
   const { services, ...incident } = last.incident
   const { automatic, resolvedAt } = incident
-  const recently = resolvedAt !== null && tx.now().getTime() - resolvedAt.getTime() < FLAPPING_MS
+  const recently = resolvedAt !== null && tx.now().getTime() - resolvedAt.getTime() < REOPEN_WITHIN_MS
   const isSame = automatic && recently && services.length > 0
   return isSame && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }

@@ -1,10 +1,14 @@
 import type { Context } from '../../core/context.ts'
 import { Conflict } from '../../core/errors.ts'
+import { MINUTE } from '../../core/time.ts'
 import type { KindFor } from '../../event-log/audience.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { findOwned } from '../ownership.ts'
+
+/** A problem that returns within this time after its end reopens its incident (contract §6). */
+export const REOPEN_WITHIN_MS = 30 * MINUTE
 
 /** @throws Conflict if the incident was merged into another one. */
 export function requireOwnTimeline({ visibility }: Pick<Incident, 'visibility'>): void {
