@@ -33,6 +33,16 @@ export function parseAddress(text: string): string | null {
   return mapped ? dottedQuad(`${mapped[1]}`, `${mapped[2]}`) : canonical
 }
 
+/**
+ * Returns the address in an entry of `X-Forwarded-For`, which some proxies write as `[address]`, `[address]:port` or
+ * `ipv4:port`; null: there is none.
+ */
+export function hopAddress(entry: string): string | null {
+  const text = entry.trim()
+  const wrapped = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(text)
+  return parseAddress(wrapped?.[1] ?? wrapped?.[2] ?? text)
+}
+
 /** Returns the family of an address that `parseAddress` returned. */
 export function addressFamily(address: string): 4 | 6 {
   return address.includes(':') ? 6 : 4

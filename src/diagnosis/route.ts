@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net'
-import { addressFamily, addressRange, parseAddress } from '../core/ip-address.ts'
+import { addressFamily, addressRange, hopAddress, parseAddress } from '../core/ip-address.ts'
 import type { RequestRoute } from '../core/request-route.ts'
 import { isInternal, isLocalCaller } from '../core/request-route.ts'
 import { parseUrl } from '../core/url.ts'
@@ -35,20 +35,14 @@ function examineChain(
   { client, peer, trusted }: { readonly client: string; readonly peer: string; readonly trusted: BlockList },
 ): Finding {
   // If there is an address, the request comes from the proxy's own machine.
-  if (client === peer && addressIn(hops.at(-1)) === null) return found('PROXY_ADDRESS_UNKNOWN', { peer })
-  const isOuter = hops.length > 1 && isInner(client) && addressIn(hops[0]) !== client
+  if (client === peer && hopAddress(hops.at(-1) ?? '') === null) return found('PROXY_ADDRESS_UNKNOWN', { peer })
+  const isOuter = hops.length > 1 && isInner(client) && hopAddress(hops[0] ?? '') !== client
   if (isOuter) return found('PROXY_CHAIN_INCOMPLETE', { client, setting: settingWith(trusted, client) })
   return found('PROXY_OK', { client })
 }
 
 /** Returns whether a proxy may have this address: load balancers of some clouds use carrier-grade NAT. */
 const isInner = (address: string) => isInternal(address) || addressRange(address) === 'carrier-grade NAT'
-
-/** Returns the address in an entry of X-Forwarded-For, to which some proxies add a port. Null if there is none. */
-function addressIn(entry = ''): string | null {
-  const wrapped = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry.trim())
-  return parseAddress(wrapped?.[1] ?? wrapped?.[2] ?? entry.trim())
-}
 
 /** Returns the value of TRUST_PROXY with an added address. */
 function settingWith(trusted: BlockList | null, address: string): string {

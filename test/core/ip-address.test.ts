@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   addressFamily,
   addressRange,
+  hopAddress,
   isDocumentation,
   isPublic,
   parseAddress,
@@ -90,6 +91,33 @@ describe('parseAddress', () => {
         expect(parseAddress(`${plain}`)).toBe(plain)
       }),
     )
+  })
+})
+
+describe('hopAddress', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    [' 192.0.2.7\t', '192.0.2.7'],
+    ['192.0.2.7:61234', '192.0.2.7'],
+    ['::ffff:10.0.0.2', '10.0.0.2'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['[2001:DB8::7]:443', '2001:db8::7'],
+  ])('reads %j as %s', (entry, address) => {
+    expect(hopAddress(entry)).toBe(address)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['unknown', 'unknown'],
+    ['an obfuscated name', '_hidden'],
+    ['an odd spelling', '0x7f.1'],
+    ['a zone', 'fe80::1%eth0'],
+    ['an open bracket', '[2001:db8::7'],
+    ['a long port', '192.0.2.7:612345'],
+    ['something enormous', '9.'.repeat(500_000)],
+  ])('finds no address in %s', (_, entry) => {
+    expect(hopAddress(entry)).toBeNull()
   })
 })
 

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import { addressFamily, parseAddress } from '../../core/ip-address.ts'
+import { addressFamily, hopAddress, parseAddress } from '../../core/ip-address.ts'
 
 /** The address of a caller without one: the socket is closed, or a Unix socket. */
 const unknownAddress = '0.0.0.0'
@@ -26,18 +26,12 @@ export function clientAddress(
   let remaining = forwardedFor ?? ''
   for (let hop = 0; hop < MAX_HOPS && remaining !== '' && trusted !== null && isIn(trusted, client); hop++) {
     const comma = remaining.lastIndexOf(',')
-    const address = hopAddress(remaining.slice(comma + 1).trim())
+    const address = hopAddress(remaining.slice(comma + 1))
     if (address === null) break
     client = address
     remaining = remaining.slice(0, Math.max(comma, 0))
   }
   return client
-}
-
-/** Parses one entry, which some proxies write as `[address]`, `[address]:port` or `ipv4:port`. */
-function hopAddress(entry: string): string | null {
-  const wrapped = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry)
-  return parseAddress(wrapped?.[1] ?? wrapped?.[2] ?? entry)
 }
 
 /** Caches of recent lookups: a lookup takes twenty times as long as everything else here. */
