@@ -40,6 +40,17 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
+/**
+ * Escapes a text for use within a Markdown paragraph, and puts it on one line. Escapes only characters that would
+ * format text, create a link or form an entity (CommonMark 0.31, section 2.4), because some programs show the Markdown
+ * source.
+ */
+export function escapeMarkdown(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(marks, '\\$&')
+}
+
+const marks = /[\\`*[\]<@]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/)|(?<=www)\./giu
+
 /** Returns the text of a message's HTML, for search results, link previews and announcements. */
 export function plainText(html: string): string {
   return html

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts'
-import { escapeText } from '../../core/markdown/markdown.ts'
+import { escapeMarkdown, escapeText } from '../../core/markdown/markdown.ts'
 import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { HTML_VERSION } from '../../core/markdown/markdown-rendering.ts'
 import { truncate } from '../../core/truncate.ts'
@@ -199,13 +199,3 @@ function messageOf(parts: readonly (string | Strong)[]): MessageContent {
 }
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ')
-
-/**
- * Escapes text for use within a Markdown paragraph. Escapes only characters that would format text, create a link or
- * form an entity (CommonMark 0.31, section 2.4), because some programs show the Markdown source.
- */
-export function escapeMarkdown(text: string): string {
-  return oneLine(text).replace(marks, '\\$&')
-}
-
-const marks = /[\\`*[\]<@]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/)|(?<=www)\./giu

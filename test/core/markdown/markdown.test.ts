@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { plainLines, plainText, renderMarkdown, textAsHtml } from '../../../src/core/markdown/markdown.ts'
+import {
+  escapeMarkdown,
+  escapeText,
+  plainLines,
+  plainText,
+  renderMarkdown,
+  textAsHtml,
+} from '../../../src/core/markdown/markdown.ts'
 import { nestingFaults } from '../../support/markup.ts'
 
 /** Every tag that rendering can produce. */
@@ -145,4 +152,40 @@ describe('a message', () => {
     const html = '<blockquote><p>a</p>\n<ul><li>b'.repeat(2000)
     expect(plainLines(html).length).toBeLessThan(2 * html.length)
   })
+})
+
+test('escapeMarkdown shows a text literally, even if it contains Markdown', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
+    fc.constantFrom(
+      '1. ',
+      '&amp;',
+      '&#42;',
+      '\\',
+      '~',
+      'a@evil.example',
+      '![',
+      ']: ',
+      '> ',
+      '- ',
+      '|',
+      'ftp://x',
+      '\n',
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = `a${pieces.join('').replace(/[^\P{C}\n]/gu, '')}z`
+      const shown = renderMarkdown(`**Web** is down: ${escapeMarkdown(text)}.`)
+      expect(shown.replace(/\s+/g, ' ')).toBe(
+        `<p><strong>Web</strong> is down: ${escapeText(text).replace(/\s+/g, ' ')}.</p>`,
+      )
+    }),
+    { numRuns: 500 },
+  )
+  expect(escapeMarkdown('two\nlines')).toBe('two lines')
+  expect(escapeMarkdown('HTTP 503 from api.example.com:443, 0.5 s (1 of 3)')).toBe(
+    'HTTP 503 from api.example.com:443, 0.5 s (1 of 3)',
+  )
 })

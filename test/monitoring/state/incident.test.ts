@@ -1,16 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../src/core/context.ts'
-import { escapeText, renderMarkdown } from '../../../src/core/markdown/markdown.ts'
+import { renderMarkdown } from '../../../src/core/markdown/markdown.ts'
 import { HTML_VERSION } from '../../../src/core/markdown/markdown-rendering.ts'
 import { MINUTE } from '../../../src/core/time.ts'
 import { change } from '../../../src/event-log/change.ts'
-import {
-  escapeMarkdown,
-  joinIncident,
-  type LeaveReason,
-  leaveIncident,
-} from '../../../src/monitoring/state/incident.ts'
+import { joinIncident, type LeaveReason, leaveIncident } from '../../../src/monitoring/state/incident.ts'
 import { updateIncident } from '../../../src/status/incident/incident-edits.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
@@ -258,42 +252,6 @@ test.each<[LeaveReason, string]>([
   await fails(0, website)
   await recovers(5, website, why)
   expect((await reported())[0]?.at(-1)).toMatch(new RegExp(`^RESOLVED \\*\\*Website\\*\\* ${words}.*\\.$`))
-})
-
-test('names and causes are shown literally, even if they contain Markdown', () => {
-  const piece = fc.oneof(
-    fc.constantFrom('<b>', '*', '_', 'a_b', '[a](javascript:1)', '`', 'https://evil.example/', 'www.evil.example', '#'),
-    fc.constantFrom(
-      '1. ',
-      '&amp;',
-      '&#42;',
-      '\\',
-      '~',
-      'a@evil.example',
-      '![',
-      ']: ',
-      '> ',
-      '- ',
-      '|',
-      'ftp://x',
-      '\n',
-    ),
-    fc.string({ unit: 'grapheme', maxLength: 4 }),
-  )
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-      const text = `a${pieces.join('').replace(/[^\P{C}\n]/gu, '')}z`
-      const shown = renderMarkdown(`**Web** is down: ${escapeMarkdown(text)}.`)
-      expect(shown.replace(/\s+/g, ' ')).toBe(
-        `<p><strong>Web</strong> is down: ${escapeText(text).replace(/\s+/g, ' ')}.</p>`,
-      )
-    }),
-    { numRuns: 500 },
-  )
-  expect(escapeMarkdown('two\nlines')).toBe('two lines')
-  expect(escapeMarkdown('HTTP 503 from api.example.com:443, 0.5 s (1 of 3)')).toBe(
-    'HTTP 503 from api.example.com:443, 0.5 s (1 of 3)',
-  )
 })
 
 test('the messages of monitors are stored as HTML, too', async () => {
