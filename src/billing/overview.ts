@@ -4,7 +4,7 @@ import { organizationChecks } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { DAY } from '../core/time.ts'
 import type { Organization, PaidSubscription } from '../generated/prisma/client.ts'
-import { active } from '../notification/subscriber/subscriber.ts'
+import { active } from '../notification/subscriber/subscriber-conditions.ts'
 import { tierOrder } from './price.ts'
 
 /** The limits of an organization, which come from its tier and check plan. */

@@ -4,6 +4,7 @@ import { NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { ReportContent } from '../notification/content/payload.ts'
+import { pagesWithReportReaders } from '../notification/subscriber/report-subscription.ts'
 import type { MonthlyReport, ReportedPage } from './monthly-report.ts'
 import { completeMonths, lastCompleteMonth, readReport } from './monthly-report.ts'
 
@@ -17,7 +18,6 @@ interface DuePage {
   /** The last announced month; null: the page is new. */
   readonly reportedMonth: string | null
   readonly last: string
-  readonly isWanted: boolean
 }
 
 /**
@@ -30,19 +30,20 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   const names = zones.map(({ timeZone }) => timeZone)
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
   const due = await ctx.db.$queryRaw<DuePage[]>`
-    SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last, EXISTS (
-      SELECT 1 FROM "Subscriber" AS reader
-      WHERE reader."organizationId" = page."organizationId" AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
-        AND 'REPORTS' = ANY (reader.topics) AND (reader."pageId" = page.id OR page."isFirst" AND reader."pageId" IS NULL)
-    ) AS "isWanted"
+    SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last
     FROM "Page" AS page JOIN "Organization" AS owner ON owner.id = page."organizationId"
     JOIN unnest(${names}::text[], ${months}::text[]) AS zone (name, month) ON zone.name = owner."timeZone"
     WHERE owner."deletedAt" IS NULL AND (page."reportedMonth" IS NULL OR page."reportedMonth" < zone.month)
     ORDER BY page."reportedMonth" NULLS FIRST, page.id LIMIT ${BATCH}`
+  if (due.length === 0) return false
+  const wanted = await pagesWithReportReaders(
+    ctx,
+    due.map(({ id }) => id),
+  )
   let failed = 0
   for (const page of due) {
     try {
-      await offer(ctx, page)
+      await offer(ctx, page, wanted.has(page.id))
     } catch (error) {
       failed += 1
       ctx.log.error({ err: error, page: page.id }, 'status-page: could not create a monthly report')
@@ -51,9 +52,9 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   return due.length === BATCH && failed === 0
 }
 
-async function offer(ctx: Context, due: DuePage): Promise<void> {
+async function offer(ctx: Context, due: DuePage, isWanted: boolean): Promise<void> {
   // Subscribers who come later get the next report.
-  if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
+  if (due.reportedMonth === null || !isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
     readPage(ctx.db, 'id', due.id),
     ctx.db.organization.findUniqueOrThrow({ where: { id: due.organizationId } }),

@@ -7,6 +7,7 @@ import type { NotificationContent } from '../content/content.ts'
 import { notificationContent, subscriptionContent, withheldContent } from '../content/content.ts'
 import { manageUrl, unsubscribeUrl } from '../content/links.ts'
 import { parsePayload } from '../content/payload.ts'
+import { isActive } from '../subscriber/subscriber-conditions.ts'
 import { secretsOf, tokenOf } from '../subscriber/token.ts'
 import type { DueDelivery } from './delivery.ts'
 
@@ -34,17 +35,17 @@ export function buildMessage(delivery: DueDelivery, seal: SecretBox, baseUrl: st
 function contentOf(delivery: DueDelivery, url: string, baseUrl: string, now: Date): NotificationContent | null {
   const { seq, payload, subscriber, createdAt } = delivery
   const { languages, defaultLanguage, ...organization } = delivery.organization
-  const { confirmedAt, stoppedAt, stopReason, confirmableUntil } = subscriber
+  const { stopReason, confirmableUntil } = subscriber
   const offered = offeredLanguages(languages, defaultLanguage)
   const language = languageNamed(subscriber.language, offered)
   const [words, written] = [wordsOf(language), wordsOf(offered.byDefault)]
-  const isActive = confirmedAt !== null && stoppedAt === null
-  if (seq !== null && isActive && delivery.isWithheld)
+  const confirmed = isActive(subscriber)
+  if (seq !== null && confirmed && delivery.isWithheld)
     return withheldContent(createdAt, organization, baseUrl, words, written)
   if (seq !== null)
-    return isActive && payload !== null
+    return confirmed && payload !== null
       ? notificationContent(parsePayload(payload), organization, baseUrl, language, offered.byDefault)
       : null
-  if (stopReason === 'COMPLAINED' || (!isActive && now >= confirmableUntil)) return null
-  return subscriptionContent({ confirmed: isActive, at: createdAt, url }, organization, baseUrl, words, written)
+  if (stopReason === 'COMPLAINED' || (!confirmed && now >= confirmableUntil)) return null
+  return subscriptionContent({ confirmed, at: createdAt, url }, organization, baseUrl, words, written)
 }

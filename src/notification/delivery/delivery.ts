@@ -13,6 +13,7 @@ import type { PageOwner } from '../content/content.ts'
 import { narrowPayload } from '../content/payload.ts'
 import { readAttempts } from '../queue/attempt.ts'
 import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
+import { isActive, pageOfSubscriberSql } from '../subscriber/subscriber-conditions.ts'
 import { WITHHELD } from '../subscriber/withheld.ts'
 
 /** The fields of a subscriber that sending needs. */
@@ -70,11 +71,11 @@ const READ = `
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
     CASE WHEN NOT page."allServices" THEN
       ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds",
-    coalesce(${WITHHELD}, false) AS "isWithheld"
+    coalesce(${WITHHELD.sql}, false) AS "isWithheld"
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
-  JOIN "Page" AS page ON page.id = coalesce(reader."pageId", organization."pageId")
+  JOIN "Page" AS page ON page.id = ${pageOfSubscriberSql.sql}
   LEFT JOIN "PageAccess" AS access ON access."pageId" = page.id
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
@@ -145,7 +146,7 @@ export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
       tx.db.delivery.findUnique({ where: { id: known, organizationId }, include: { subscriber: true } }),
     )
     if (delivery.status === 'PENDING') throw new Conflict('This delivery is still pending.')
-    if (subscriber.stoppedAt || !subscriber.confirmedAt) throw new Conflict('The subscriber is no longer active.')
+    if (!isActive(subscriber)) throw new Conflict('The subscriber is no longer active.')
     const kept = delivery.seq === null ? null : { organizationId_seq: { organizationId, seq: delivery.seq } }
     if (kept && !(await tx.db.notificationPayload.findUnique({ where: kept })))
       throw new Conflict('The content of this delivery has been deleted.')

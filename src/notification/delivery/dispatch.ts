@@ -8,6 +8,7 @@ import type { Notification } from '../content/payload.ts'
 import { buildNotification, serializePayload } from '../content/payload.ts'
 import { dispatchPush } from '../push/queue.ts'
 import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
+import { activeSql, isMemberSql, pageOfSubscriberSql } from '../subscriber/subscriber-conditions.ts'
 
 /** How many events of an organization one transaction turns into deliveries. */
 const BATCH = 100
@@ -58,11 +59,11 @@ async function deliver(
     SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
       ${seq}::int, ${payload.id}, reader.destination, ${now()}, ${now()}
     FROM "Subscriber" AS reader
-    JOIN "Organization" AS owner ON owner.id = reader."organizationId"
-    JOIN "Page" AS page ON page.id = coalesce(reader."pageId", owner."pageId")
+    JOIN "Organization" AS organization ON organization.id = reader."organizationId"
+    JOIN "Page" AS page ON page.id = ${pageOfSubscriberSql}
     WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
         SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
-      ${page} AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
+      ${page} AND reader."organizationId" = ${organizationId} AND ${activeSql}
       AND reader."sinceSeq" < ${seq} AND (
         ${topic}::"Topic" = ANY (reader.topics)
         AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
@@ -86,9 +87,7 @@ async function deliver(
  * the report.
  */
 function readsReport({ pageId, isPublished }: Extract<Notification['payload'], { about: 'REPORT' }>): Prisma.Sql {
-  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR reader.channel = 'EMAIL' AND EXISTS (
-    SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
-    WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))`
+  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR ${isMemberSql})`
 }
 
 /** Returns the organizations with undispatched events. @param named the organizations to check; null for all. */

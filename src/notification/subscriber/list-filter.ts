@@ -2,7 +2,7 @@ import { validIdOrEmpty } from '../../core/id.ts'
 import { containsText, inRange, oneOf, searchText } from '../../core/list-filter.ts'
 import type { Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
-import { active } from './subscriber.ts'
+import { active, ofPage } from './subscriber-conditions.ts'
 
 /** The states of a subscription. */
 export type SubscriberStateName = 'PENDING' | 'ACTIVE' | 'STOPPED'
@@ -37,11 +37,6 @@ const states = {
   ACTIVE: active,
   STOPPED: { stoppedAt: { not: null } },
 } as const satisfies Record<SubscriberStateName, Prisma.SubscriberWhereInput>
-
-/** Returns the condition of subscribers who follow a page. A subscriber without a page follows the first. */
-const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
-  OR: [{ pageId }, { pageId: null, organization: { pageId } }],
-})
 
 /**
  * Returns the condition of subscribers that match a filter.

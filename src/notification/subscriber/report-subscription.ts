@@ -1,11 +1,12 @@
 import { findPage } from '../../account/page/page.ts'
 import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
 import { change } from '../../event-log/change.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { NotificationContext } from '../context.ts'
 import { readAddress } from './address.ts'
 import { hashOnPage, subscribe } from './subscribe.ts'
-import { active } from './subscriber.ts'
+import { active, activeSql, isActive, pageOfSubscriberSql } from './subscriber-conditions.ts'
 
 /** Whether a member gets the reports of a page by email. PENDING: the address is not confirmed yet. */
 export type ReportMail = 'NONE' | 'PENDING' | 'ACTIVE'
@@ -20,7 +21,7 @@ export async function mailReports(ctx: NotificationContext, pageId: string, emai
   const organizationId = requireScope(ctx, 'READ')
   const page = await findPage(ctx.db, organizationId, pageId)
   const known = await subscriberAt(ctx, page, email)
-  if (known?.confirmedAt && known.stoppedAt === null) {
+  if (known && isActive(known)) {
     await change(ctx, organizationId, async ({ db }) => {
       const where = { id: known.id, ...active, NOT: { topics: { has: 'REPORTS' as const } } }
       await db.subscriber.updateMany({ where, data: { topics: { push: 'REPORTS' } } })
@@ -39,8 +40,22 @@ export async function reportMailOf(
 ): Promise<ReportMail> {
   const known = await subscriberAt(ctx, page, email)
   if (!known?.topics.includes('REPORTS')) return 'NONE'
-  if (known.confirmedAt && known.stoppedAt === null) return 'ACTIVE'
+  if (isActive(known)) return 'ACTIVE'
   return known.stopReason === null && ctx.now() < known.confirmableUntil ? 'PENDING' : 'NONE'
+}
+
+/** Returns which of the pages have active subscribers to reports. */
+export async function pagesWithReportReaders(
+  { db }: Pick<Context, 'db'>,
+  pageIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await db.$queryRaw<{ id: string }[]>`
+    SELECT page.id FROM "Page" AS page JOIN "Organization" AS organization ON organization.id = page."organizationId"
+    WHERE page.id = ANY (${[...pageIds]}::text[]) AND EXISTS (
+      SELECT 1 FROM "Subscriber" AS reader
+      WHERE reader."organizationId" = page."organizationId" AND ${activeSql} AND 'REPORTS' = ANY (reader.topics)
+        AND ${pageOfSubscriberSql} = page.id)`
+  return new Set(found.map(({ id }) => id))
 }
 
 function subscriberAt(

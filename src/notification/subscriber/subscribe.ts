@@ -36,6 +36,7 @@ import {
   subscriptionFields,
 } from './preferences.ts'
 import { activate, requireSubscriberCapacity } from './subscriber.ts'
+import { activeSql } from './subscriber-conditions.ts'
 import { newSecret, tokenFields } from './token.ts'
 
 /** How long a subscription can be confirmed after the request. */
@@ -234,20 +235,17 @@ async function upsertSubscriber(
   const secret = channel === 'WEBHOOK' ? newSecret(seal, id) : null
   const until = new Date(now().getTime() + CONFIRMATION_WINDOW)
   const [row] = await db.$queryRaw<UpsertedSubscriber[]>`
-    INSERT INTO "Subscriber" AS known (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
+    INSERT INTO "Subscriber" AS reader (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
       "tokenHash", token, secret, topics, language, "allServices", "createdAt", "confirmableUntil")
     VALUES (${id}, ${organizationId}, ${pageId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
       ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${language}, ${serviceIds.length === 0},
       ${now()}, ${until})
     ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET
-      topics = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
-        THEN known.topics ELSE EXCLUDED.topics END,
-      language = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
-        THEN known.language ELSE EXCLUDED.language END,
-      "allServices" = CASE WHEN known."confirmedAt" IS NOT NULL AND known."stoppedAt" IS NULL
-        THEN known."allServices" ELSE EXCLUDED."allServices" END,
+      topics = CASE WHEN ${activeSql} THEN reader.topics ELSE EXCLUDED.topics END,
+      language = CASE WHEN ${activeSql} THEN reader.language ELSE EXCLUDED.language END,
+      "allServices" = CASE WHEN ${activeSql} THEN reader."allServices" ELSE EXCLUDED."allServices" END,
       "confirmableUntil" = EXCLUDED."confirmableUntil", "vouchedAt" = EXCLUDED."createdAt"
-    RETURNING id, ("confirmedAt" IS NOT NULL AND "stoppedAt" IS NULL) AS "isActive"`
+    RETURNING id, ${activeSql} AS "isActive"`
   if (!row) throw new Error('The subscriber was neither inserted nor found.')
   return row
 }

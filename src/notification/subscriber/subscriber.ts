@@ -14,10 +14,8 @@ import type { NotificationContext } from '../context.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
 import { liftByConfirmation, subscribersAt, suppress, suppressionScope } from '../mail/suppression.ts'
 import { languageField, preferenceFields, readPreferences, requirePreferences, setServices } from './preferences.ts'
+import { active, isActive } from './subscriber-conditions.ts'
 import { isToken, newSecret } from './token.ts'
-
-/** Active subscribers: confirmed and not stopped. */
-export const active = { confirmedAt: { not: null }, stoppedAt: null } satisfies Prisma.SubscriberWhereInput
 
 /** How many bounces in a row stop a subscriber. */
 export const MAX_BOUNCES = 3
@@ -77,7 +75,7 @@ export async function confirmSubscription(ctx: SuppressionContext, token: string
   const { organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
     const subscriber = await subscriberByToken(tx, token)
-    if (subscriber.confirmedAt && !subscriber.stoppedAt) return [subscriber]
+    if (isActive(subscriber)) return [subscriber]
     if (!isConfirmable(subscriber, tx.now()))
       throw new NotFound('This confirmation link has expired. Please subscribe again.')
     const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
