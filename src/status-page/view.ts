@@ -1,6 +1,8 @@
+import { DAY } from '../core/time.ts'
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
+import type { PageState } from '../status/page/page-state.ts'
 import type { Repetition } from '../status/page/page-state-query.ts'
 import type { PageStatus, ShownService, ShownStatus } from '../status/service/shown-status.ts'
 import { summarizeUnknown, worstStatus } from '../status/service/shown-status.ts'
@@ -185,6 +187,33 @@ interface PageFacts {
   readonly services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched'>[]
   /** Open incidents. */
   readonly incidents: readonly unknown[]
+}
+
+/**
+ * Returns the whole days without an incident, at least one, of a page on which all is well: since its last incident was
+ * resolved, or the page was created. Null: something is wrong, the page has no services, or less than a day has passed.
+ */
+export function daysWithoutIncident(
+  { status, services, incidents, withoutIncidentSince }: CalmFacts,
+  now: Date,
+): number | null {
+  if (status.shown !== 'OPERATIONAL' || incidents.length > 0 || services.length === 0) return null
+  const days = Math.floor((now.getTime() - withoutIncidentSince.getTime()) / DAY)
+  return days > 0 ? days : null
+}
+
+/** The facts for the days without an incident. */
+type CalmFacts = Pick<PageState, 'withoutIncidentSince'> & {
+  readonly status: Pick<PageStatus, 'shown'>
+  readonly services: readonly unknown[]
+  /** Open incidents. */
+  readonly incidents: readonly unknown[]
+}
+
+/** Leaves out all but the next date of each repeating maintenance. @param upcoming earliest first. */
+export function nextOfEach<T extends Pick<MaintenanceView, 'id' | 'seriesId'>>(upcoming: readonly T[]): readonly T[] {
+  const first = new Map(upcoming.toReversed().map(({ id, seriesId }) => [seriesId, id]))
+  return upcoming.filter(({ id, seriesId }) => seriesId === null || first.get(seriesId) === id)
 }
 
 /** Groups services in the owner's order: services without a group first; groups without services are left out. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DAY } from '../../src/core/time.ts'
 import { wordsOf } from '../../src/language/catalogue.ts'
 import type { ShownStatus } from '../../src/status/service/shown-status.ts'
 import { pageStatus } from '../../src/status/service/shown-status.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
-import { groupByDay, groupServices, headline } from '../../src/status-page/view.ts'
+import { daysWithoutIncident, groupByDay, groupServices, headline, nextOfEach } from '../../src/status-page/view.ts'
 
 const statuses = [
   'OPERATIONAL',
@@ -141,4 +142,34 @@ test('items are grouped by the day on which they started in the page’s time zo
     ['2026-11-20', 1],
     ['2026-11-19', 1],
   ])
+})
+
+test.each([
+  ['just created', {}, 0, null],
+  ['almost a day', {}, 0.999, null],
+  ['a day', {}, 1, 1],
+  ['whole days only', {}, 12.9, 12],
+  ['an open incident', { incidents: [{}] }, 12, null],
+  ['no services', { services: [] }, 12, null],
+  ['a service in trouble', { status: { shown: 'DEGRADED_PERFORMANCE' } }, 12, null],
+  ['silent monitors', { status: { shown: 'UNKNOWN' } }, 12, null],
+] as const)('days without an incident: %s', (_, facts, days, expected) => {
+  const now = new Date('2026-11-20T12:00:00Z')
+  const withoutIncidentSince = new Date(now.getTime() - days * DAY)
+  const calm = { status: { shown: 'OPERATIONAL' }, services: [{}], incidents: [], withoutIncidentSince } as const
+  expect(daysWithoutIncident({ ...calm, ...facts }, now)).toBe(expected)
+})
+
+test('of each repeating maintenance, only the next date is upcoming', () => {
+  const dates = [
+    ['1', 'weekly'],
+    ['2', null],
+    ['3', 'daily'],
+    ['4', 'weekly'],
+    ['5', null],
+    ['6', 'daily'],
+  ] as const
+  const upcoming = dates.map(([id, seriesId]) => ({ id, seriesId }))
+  expect(nextOfEach(upcoming).map(({ id }) => id)).toEqual(['1', '2', '3', '5'])
+  expect(nextOfEach([])).toEqual([])
 })

@@ -41,6 +41,10 @@ export function planEffectOf(isGranted: boolean, status: CheckPlanInvoice['statu
   return status === 'INVALID' && isGranted ? 'withdraw' : null
 }
 
+/** Returns whether an invoice waits for its payment, or for the confirmation of one. */
+export const isOpen = ({ status }: Pick<CheckPlanInvoice, 'status'>): boolean =>
+  status === 'NEW' || status === 'PROCESSING'
+
 /** How often to poll the payment server for a payable invoice, and for an expired one, which may be paid late. */
 export const POLL_INTERVAL_MS = 1 * MINUTE
 const LATE_POLL_INTERVAL_MS = 10 * MINUTE

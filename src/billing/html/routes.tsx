@@ -15,6 +15,7 @@ import { pageHeaders, respondWithPage } from '../../http/page/layout.tsx'
 import { readBody } from '../../http/request/body.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from '../check-plan/check-plan.ts'
+import { isOpen } from '../check-plan/check-plan-invoice.ts'
 import { findRenewal, renewalToken, renewCheckPlan } from '../check-plan/renewal.ts'
 import type { BillingContext, BuyerContext } from '../context.ts'
 import { startUpgrade } from '../subscription/checkout.ts'
@@ -199,8 +200,7 @@ async function respondWithPurchase(
 ): Promise<Response> {
   try {
     const { invoice, apiKey } = await find(visitorOf(c), c.req.param('id') ?? '', getCookie(c, PURCHASE_COOKIE) ?? '')
-    const isOpen = invoice.status === 'NEW' || invoice.status === 'PROCESSING'
-    if (isOpen) c.header('Refresh', '15')
+    if (isOpen(invoice)) c.header('Refresh', '15')
     const page = unindexedPage('Your purchase')
     return withPrivateHeaders(
       respondWithPage(c, site, page, <PurchaseStatus invoice={invoice} secret={apiKey?.secret ?? null} />),

@@ -7,7 +7,7 @@ import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { PageStatus } from '../../status/service/shown-status.ts'
 import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
-import { groupByDay, groupServices, headline, pageLabel, shortLabel } from '../view.ts'
+import { groupByDay, groupServices, headline, nextOfEach, pageLabel, shortLabel } from '../view.ts'
 import { DayDialog } from './day-dialog.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
@@ -44,8 +44,8 @@ export interface OverviewProps {
   readonly maintenances: readonly MaintenanceView[]
   /** Resolved incidents, newest first. */
   readonly pastIncidents: readonly IncidentView[]
-  /** Whole days since the last incident was resolved, or the page was created. */
-  readonly daysWithoutIncident: number
+  /** As `daysWithoutIncident` returns them. */
+  readonly daysWithoutIncident: number | null
   /** Whether there are more of these than the page shows. */
   readonly hasMorePast: boolean
   /** The age limit of `pastIncidents`, in days. */
@@ -78,12 +78,9 @@ export function Overview(props: OverviewProps) {
         <h1>
           <Sentence text={heading} context={context} />
         </h1>
-        {shown === 'OPERATIONAL' &&
-        openIncidents.length === 0 &&
-        services.length > 0 &&
-        props.daysWithoutIncident > 0 ? (
+        {props.daysWithoutIncident === null ? null : (
           <p class="calm">{words.overview.daysWithoutIncident(props.daysWithoutIncident)}</p>
-        ) : null}
+        )}
         <LiveState words={words} />
       </section>
       {openIncidents.length === 0 ? null : (
@@ -111,12 +108,6 @@ export function Overview(props: OverviewProps) {
       <DayDialog words={words} />
     </PageLayout>
   )
-}
-
-/** Leaves out all but the next date of each repeating maintenance. */
-function nextOfEach(upcoming: readonly MaintenanceView[]): readonly MaintenanceView[] {
-  const first = new Map(upcoming.toReversed().map(({ id, seriesId }) => [seriesId, id]))
-  return upcoming.filter(({ id, seriesId }) => seriesId === null || first.get(seriesId) === id)
 }
 
 function Maintenances(props: {

@@ -1,6 +1,5 @@
 import { shownLogo } from '../../account/page/logo.ts'
 import { NotFound } from '../../core/errors.ts'
-import { DAY } from '../../core/time.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import type { Site } from '../../http/page/layout.tsx'
 import { pageHeaders } from '../../http/page/layout.tsx'
@@ -24,7 +23,7 @@ import { groupBar, joinHistories, readMeasured, serviceHistoryViews } from '../s
 import type { StateSource } from '../shared-state.ts'
 import { reachedBy, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
-import { historyItemView, incidentView, maintenanceView } from '../view.ts'
+import { daysWithoutIncident, historyItemView, incidentView, maintenanceView } from '../view.ts'
 import { History } from './history.tsx'
 import { IncidentPage } from './incident.tsx'
 import { createLivePage } from './live-page.ts'
@@ -258,7 +257,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           openIncidents={state.incidents.map(viewOf)}
           maintenances={state.maintenances.map((maintenance) => maintenanceView(maintenance, names, context.shownIn))}
           pastIncidents={state.recentIncidents.map(viewOf)}
-          daysWithoutIncident={Math.floor((measured.readAt.getTime() - state.withoutIncidentSince.getTime()) / DAY)}
+          daysWithoutIncident={daysWithoutIncident(state, measured.readAt)}
           hasMorePast={state.hasMoreRecent}
           pastDays={RECENT_DAYS}
         />

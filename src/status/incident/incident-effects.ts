@@ -1,4 +1,5 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { ShownStatus } from '../service/shown-status.ts'
 
 /** A status that an incident can give a service that it affects. */
 export type ImpairedStatus = Extract<ServiceStatus, 'DEGRADED_PERFORMANCE' | 'PARTIAL_OUTAGE' | 'MAJOR_OUTAGE'>
@@ -81,8 +82,22 @@ const severity = { DEGRADED_PERFORMANCE: 1, PARTIAL_OUTAGE: 2, MAJOR_OUTAGE: 3 }
   number
 >
 
-function isImpaired(status: ServiceStatus): status is ImpairedStatus {
+function isImpaired(status: ShownStatus): status is ImpairedStatus {
   return status in severity
+}
+
+/** The maximum number of services whose status a new incident proposes. */
+const MAX_PROPOSED = 100
+
+/**
+ * Returns the statuses that a new incident proposes, by service id: those that the page shows for impaired services,
+ * whether monitors, other incidents or the owner caused them.
+ */
+export function proposedStatuses(
+  services: readonly { readonly id: string; readonly shown: ShownStatus }[],
+): ReadonlyMap<string, ImpairedStatus> {
+  const impaired = services.flatMap(({ id, shown }) => (isImpaired(shown) ? [[id, shown] as const] : []))
+  return new Map(impaired.slice(0, MAX_PROPOSED))
 }
 
 /** Returns the worst status of effects within a span, or null. */

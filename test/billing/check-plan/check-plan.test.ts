@@ -6,6 +6,7 @@ import { createQuota } from '../../../src/account/quota.ts'
 import { createBtcpay } from '../../../src/billing/btcpay.ts'
 import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../../../src/billing/check-plan/check-plan.ts'
 import {
+  isOpen,
   nextPollAt,
   planEffectOf,
   receiveBtcpayEvent,
@@ -482,6 +483,16 @@ describe('the effect of an invoice', () => {
     [true, 'INVALID', 'withdraw'],
   ] as const)('granted %s, and then %s: %s', (isGranted, status, effect) => {
     expect(planEffectOf(isGranted, status)).toBe(effect)
+  })
+
+  test.each([
+    ['NEW', true],
+    ['PROCESSING', true],
+    ['SETTLED', false],
+    ['EXPIRED', false],
+    ['INVALID', false],
+  ] as const)('%s is open: %s', (status, expected) => {
+    expect(isOpen({ status })).toBe(expected)
   })
 
   test.each([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../../src/core/time.ts'
 import type { ServiceStatus } from '../../../src/generated/prisma/enums.ts'
 import { ServiceStatus as statuses } from '../../../src/generated/prisma/enums.ts'
-import { effectsOf, worstEffect, worstEffects } from '../../../src/status/incident/incident-effects.ts'
+import { effectsOf, proposedStatuses, worstEffect, worstEffects } from '../../../src/status/incident/incident-effects.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (hours: number) => new Date(noon.getTime() + hours * HOUR)
@@ -349,4 +349,16 @@ describe('the worst effect in a span', () => {
       }),
     )
   })
+})
+
+test('a new incident proposes the statuses of impaired services that the page shows, up to a limit', () => {
+  const shown = [well, slow, 'UNKNOWN', partial, 'UNDER_MAINTENANCE', major] as const
+  const services = shown.map((each, index) => ({ id: `${index}`, shown: each }))
+  expect([...proposedStatuses(services)]).toEqual([
+    ['1', slow],
+    ['3', partial],
+    ['5', major],
+  ])
+  const many = Array.from({ length: 150 }, (_, index) => ({ id: `${index}`, shown: major }))
+  expect([...proposedStatuses(many).keys()]).toEqual(many.slice(0, 100).map(({ id }) => id))
 })

@@ -1,7 +1,7 @@
-import type { ServiceStatus } from '../../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { proposedStatuses } from '../../../status/incident/incident-effects.ts'
 import { createIncident } from '../../../status/incident/incident-opening.ts'
 import type { ServiceState } from '../../../status/page/page-state.ts'
 import type { Template } from '../../../status/template/template.ts'
@@ -101,7 +101,7 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
-      <ServiceStatusFields state={state} services={services} chosen={reportedStatuses(services)} />
+      <ServiceStatusFields state={state} services={services} chosen={proposedStatuses(services)} />
       <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
@@ -114,19 +114,6 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
       </p>
     </form>
   )
-}
-
-/** The maximum number of services with a preselected status. */
-const MAX_PRESELECTED = 100
-
-/** Returns the bad statuses that monitors report, as a preselection. */
-function reportedStatuses(services: readonly ServiceState[]): Map<string, ServiceStatus> {
-  const found = services.flatMap(({ id, shown }) =>
-    shown === 'DEGRADED_PERFORMANCE' || shown === 'PARTIAL_OUTAGE' || shown === 'MAJOR_OUTAGE'
-      ? [[id, shown] as const]
-      : [],
-  )
-  return new Map(found.slice(0, MAX_PRESELECTED))
 }
 
 function PastTimes({ screen, state }: Pick<Props, 'screen' | 'state'>) {
