@@ -49,6 +49,7 @@ import { errorResponse, logUnexpected } from '../http/response/errors.ts'
 import { robotsRoutes } from '../http/robots.ts'
 import { integrationPaths } from '../integration/http/openapi.ts'
 import { integrationRoutes } from '../integration/http/routes.ts'
+import { createReceiveLimits } from '../integration/receive.ts'
 import type { HeartbeatParts } from '../monitoring/heartbeat/heartbeat.ts'
 import { HEARTBEAT_PATH } from '../monitoring/heartbeat/heartbeat.ts'
 import { heartbeatRoutes } from '../monitoring/http/heartbeat.ts'
@@ -188,7 +189,11 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     HEARTBEAT_PATH,
     heartbeatRoutes((c) => ({ ...visitorIn(c), ...heartbeats })),
   )
-  app.route('/', integrationRoutes(visitorIn))
+  const receiveLimits = createReceiveLimits()
+  app.route(
+    '/',
+    integrationRoutes((c) => ({ ...visitorIn(c), receiveLimits })),
+  )
   app.route('/', fileRoutes({ site, ...payers }))
   app.route(
     '/',

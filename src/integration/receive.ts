@@ -1,3 +1,4 @@
+import type { AttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { createAttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { Invalid, NotFound, RateLimited } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
@@ -20,14 +21,30 @@ const PER_MINUTE = 3000
 /** How many bodies of an integration may be pending. */
 const MAX_WAITING = 20_000
 
-const received = createAttemptWindow({ max: PER_MINUTE, windowMs: MINUTE })
-
 /** How many requests with a wrong signature are kept for an integration: per minute and process, and in total. */
 const REFUSED_PER_MINUTE = 20
 const MAX_REFUSED = 100
 /** How many bytes of a body with a wrong signature are kept. */
 const MAX_REFUSED_BYTES = 16 * 1024
-const refusals = createAttemptWindow({ max: REFUSED_PER_MINUTE, windowMs: MINUTE })
+
+/** Counts the bodies of each integration that this process has accepted, and kept as refused, within a minute. */
+interface ReceiveLimits {
+  readonly received: AttemptWindow
+  readonly refusals: AttemptWindow
+}
+
+/** Creates the counters of this process. */
+export function createReceiveLimits(): ReceiveLimits {
+  return {
+    received: createAttemptWindow({ max: PER_MINUTE, windowMs: MINUTE }),
+    refusals: createAttemptWindow({ max: REFUSED_PER_MINUTE, windowMs: MINUTE }),
+  }
+}
+
+/** The context in which bodies are received. */
+export interface ReceiveContext extends IntegrationContext {
+  readonly receiveLimits: ReceiveLimits
+}
 
 /** The note of a body with a wrong signature. */
 const WRONG_SIGNATURE = 'Its signature is missing or invalid.'
@@ -37,7 +54,7 @@ const WRONG_SIGNATURE = 'Its signature is missing or invalid.'
  * so that the organization can see it.
  * @throws NotFound for an unknown secret, Invalid for a wrong signature, and RateLimited.
  */
-export async function receive(ctx: IntegrationContext, secret: string, request: SignedRequest): Promise<void> {
+export async function receive(ctx: ReceiveContext, secret: string, request: SignedRequest): Promise<void> {
   const integration = await integrationWithSecret(ctx, secret)
   if (integration === null) throw new NotFound('No integration has this URL.')
   const signingSecret = signingSecretOf(ctx.seal, integration)
@@ -54,8 +71,9 @@ export async function receive(ctx: IntegrationContext, secret: string, request: 
 }
 
 /** Keeps the newest bodies with a wrong signature, unless too many arrive. */
-async function storeRefused(ctx: IntegrationContext, integration: Integration, body: string): Promise<void> {
+async function storeRefused(ctx: ReceiveContext, integration: Integration, body: string): Promise<void> {
   const { db, seal, now } = ctx
+  const { refusals } = ctx.receiveLimits
   const { id: integrationId, organizationId } = integration
   const left = refusals.left(integrationId, now())
   if (left === 0) return
@@ -81,7 +99,7 @@ async function storeRefused(ctx: IntegrationContext, integration: Integration, b
  * Stores an event of PagerDuty's Events API whose routing key is the secret of an integration.
  * @throws NotFound for an unknown key, Invalid for an event that nests too deeply, and RateLimited.
  */
-export async function receiveEvent(ctx: IntegrationContext, routingKey: string, event: object): Promise<void> {
+export async function receiveEvent(ctx: ReceiveContext, routingKey: string, event: object): Promise<void> {
   const integration = await integrationWithSecret(ctx, routingKey)
   if (integration?.kind !== 'PAGERDUTY_EVENTS') throw new NotFound('No integration has this routing key.')
   await store(ctx, integration, textOf(event).replaceAll(routingKey, '•••'))
@@ -96,8 +114,9 @@ function textOf(event: object): string {
   }
 }
 
-async function store(ctx: IntegrationContext, { id: integrationId }: Integration, body: string): Promise<void> {
+async function store(ctx: ReceiveContext, { id: integrationId }: Integration, body: string): Promise<void> {
   const now = ctx.now()
+  const { received } = ctx.receiveLimits
   if (received.left(integrationId, now) === 0)
     throw new RateLimited(
       'This integration accepts at most 3,000 requests a minute.',

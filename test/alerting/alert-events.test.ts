@@ -5,7 +5,7 @@ import { createAlertLog } from '../../src/alerting/alert-log.ts'
 import { testAlertChannel } from '../../src/alerting/test-channel.ts'
 import { isFor } from '../../src/event-log/audience.ts'
 import { createIntegration } from '../../src/integration/integration.ts'
-import { receive } from '../../src/integration/receive.ts'
+import { createReceiveLimits, receive } from '../../src/integration/receive.ts'
 import { createIncomingWorker } from '../../src/integration/worker.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
 import { seal } from '../notification/setup.ts'
@@ -79,11 +79,12 @@ test('the log records tests of a channel, and refused messages at most once a mi
   await testAlertChannel(own, channel.id)
   const given = { name: 'Sentry', kind: 'SENTRY', signingSecret: 'a secret of Sentry' }
   const { secret } = await createIntegration({ ...own, seal }, given)
+  const incoming = { ...own, seal, receiveLimits: createReceiveLimits() }
   const sent = { body: Buffer.from('{}'), header: () => undefined }
   for (let each = 0; each < 5; each += 1)
-    await expect(receive({ ...own, seal }, secret ?? '', sent)).rejects.toThrow('signature')
+    await expect(receive(incoming, secret ?? '', sent)).rejects.toThrow('signature')
   const { secret: other } = await createIntegration({ ...own, seal }, { name: 'Grafana', kind: 'GRAFANA' })
-  for (let each = 0; each < 3; each += 1) await receive({ ...own, seal }, other ?? '', sent)
+  for (let each = 0; each < 3; each += 1) await receive(incoming, other ?? '', sent)
   const worker = createIncomingWorker({ ctx: alerted.system, seal, outbound: toReceiver(receiver) })
   await worker.poll()
   await worker.idle()

@@ -6,17 +6,17 @@ import { randomText } from '../../core/id.ts'
 import { readBytes } from '../../http/request/body.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
-import type { IntegrationContext } from '../integration.ts'
 import { INTEGRATION_PATH } from '../integration.ts'
 import { fieldsOf } from '../kind/incoming.ts'
 import { parsed } from '../kinds.ts'
+import type { ReceiveContext } from '../receive.ts'
 import { MAX_INCOMING_BYTES, receive, receiveEvent } from '../receive.ts'
 
 /** The path to which PagerDuty's clients send events (Events API v2). */
 export const ENQUEUE_PATH = '/v2/enqueue'
 
 /** Creates the routes that receive alerts. The secret in the URL, or the routing key, authenticates the sender. */
-export function integrationRoutes(contextOf: (c: HttpContext) => IntegrationContext): Hono {
+export function integrationRoutes(contextOf: (c: HttpContext) => ReceiveContext): Hono {
   const app = new Hono()
 
   app.all(`${INTEGRATION_PATH}/:secret`, (c) =>
@@ -42,7 +42,7 @@ export function integrationRoutes(contextOf: (c: HttpContext) => IntegrationCont
     }),
   )
 
-  async function answer(c: HttpContext, work: (ctx: IntegrationContext) => Promise<object>): Promise<Response> {
+  async function answer(c: HttpContext, work: (ctx: ReceiveContext) => Promise<object>): Promise<Response> {
     const ctx = contextOf(c)
     c.header('Cache-Control', 'no-store')
     try {

@@ -3,14 +3,14 @@ import { createSign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { NotFound } from '../../../src/core/errors.ts'
 import { DAY, MINUTE } from '../../../src/core/time.ts'
-import type { IntegrationContext } from '../../../src/integration/integration.ts'
 import {
   createIntegration,
   deleteIntegration,
   rotateIntegration,
   updateIntegration,
 } from '../../../src/integration/integration.ts'
-import { receive, receiveEvent } from '../../../src/integration/receive.ts'
+import type { ReceiveContext } from '../../../src/integration/receive.ts'
+import { createReceiveLimits, receive, receiveEvent } from '../../../src/integration/receive.ts'
 import { readBody } from '../../../src/integration/received.ts'
 import { deleteOldBodies } from '../../../src/integration/retention.ts'
 import { readSns } from '../../../src/integration/sns.ts'
@@ -37,7 +37,7 @@ async function withIntegration(rules: readonly object[] | null = null, kind = 'G
   minutes = 0
   const acme = await tenant('TEAM')
   const [serviceId = ''] = await acme.services('Shop')
-  const ctx: IntegrationContext = { ...acme.ctx, now, seal, site }
+  const ctx: ReceiveContext = { ...acme.ctx, now, seal, site, receiveLimits: createReceiveLimits() }
   const given = rules?.map((rule) => ({ serviceId, ...rule })) ?? null
   const { integration, secret } = await createIntegration(ctx, { name: 'Prom', kind, rules: given })
   if (secret === null) throw new Error('There is no secret.')
@@ -326,6 +326,16 @@ describe('an integration’s URL', () => {
     expect(first).toMatch(/^\{"number":"2 0"/)
     expect(last).toMatch(/^\{"number":"6 19"/)
     expect(last).toHaveLength(16 * 1024)
+  })
+
+  test('counts what each service has received by itself', async () => {
+    const { ctx, id, secret, send } = await withIntegration(null, 'SENTRY')
+    await updateIntegration(ctx, { id, signingSecret: 'a secret of Sentry' })
+    for (let each = 0; each < 22; each += 1) await expect(send({})).rejects.toThrow('signature')
+    const other = { ...ctx, receiveLimits: createReceiveLimits() }
+    const sent = receive(other, secret, { body: Buffer.from('{}'), header: () => undefined })
+    await expect(sent).rejects.toThrow('signature')
+    expect(await prisma.incomingBody.count({ where: { integrationId: id } })).toBe(21)
   })
 
   test('answers before the message is read', async () => {
