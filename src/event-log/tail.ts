@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { startPollLoop } from '../core/concurrency/poll-loop.ts'
 import type { Clock } from '../core/time.ts'
 import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
@@ -99,7 +100,13 @@ export async function openEventLog(parts: {
     if (organizationId === null) tails.readAll()
     else tails.grow(organizationId, announcement)
   })
-  const poll = setInterval(() => void tails.checkForGrowth(onMissed), pollMs).unref()
+  const loop = startPollLoop(
+    async () => {
+      await tails.checkForGrowth(onMissed)
+      return pollMs
+    },
+    { retryMs: pollMs, log, failureMessage: 'event log: could not check for new events; retrying' },
+  )
 
   return {
     async follow(organizationId, after, wanted = () => true) {
@@ -119,8 +126,8 @@ export async function openEventLog(parts: {
       return follower
     },
     async close() {
-      clearInterval(poll)
       for (const follower of [...followers]) await follower.return()
+      await loop.stop()
       await stopListening()
     },
   }
@@ -145,7 +152,6 @@ interface Tails {
 
 function createTails(db: PrismaClient, log: Logger): Tails {
   const tails = new Map<string, Tail>()
-  let isChecking = false
 
   function scheduleRead(tail: Tail): void {
     tail.isDirty = true
@@ -208,19 +214,12 @@ function createTails(db: PrismaClient, log: Logger): Tails {
       for (const tail of tails.values()) scheduleRead(tail)
     },
     async checkForGrowth(onMissed) {
-      if (isChecking || tails.size === 0) return
-      isChecking = true
-      try {
-        for (const { id, lastSeq: end } of await readEnds(db, [...tails.keys()])) {
-          const tail = tails.get(id)
-          if (!tail || end <= tail.position || tail.isReading) continue
-          onMissed(id)
-          scheduleRead(tail)
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'event log: could not check for new events; retrying')
-      } finally {
-        isChecking = false
+      if (tails.size === 0) return
+      for (const { id, lastSeq: end } of await readEnds(db, [...tails.keys()])) {
+        const tail = tails.get(id)
+        if (!tail || end <= tail.position || tail.isReading) continue
+        onMissed(id)
+        scheduleRead(tail)
       }
     },
   }

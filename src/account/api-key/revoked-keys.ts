@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { startPollLoop } from '../../core/concurrency/poll-loop.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import { REVOKED_KEY_CHANNEL } from './api-key.ts'
@@ -27,21 +28,16 @@ export async function watchRevokedKeys(parts: {
   const holders = new Map<string, Set<() => void>>()
 
   const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
-    if (keyId === null) void pollOnce()
+    if (keyId === null) loop.wake()
     else revoked(keyId)
   })
-  let looking = false
-  const poll = setInterval(() => void pollOnce(), pollMs).unref()
-
-  async function pollOnce(): Promise<void> {
-    if (looking || holders.size === 0) return
-    looking = true
-    await findRevoked()
-      .catch((error: unknown) => log.error({ err: error }, 'account: could not check for revoked keys'))
-      .finally(() => {
-        looking = false
-      })
-  }
+  const loop = startPollLoop(
+    async () => {
+      if (holders.size > 0) await findRevoked()
+      return pollMs
+    },
+    { retryMs: pollMs, log, failureMessage: 'account: could not check for revoked keys' },
+  )
 
   function revoked(keyId: string): void {
     const ends = holders.get(keyId)
@@ -74,9 +70,9 @@ export async function watchRevokedKeys(parts: {
         if (ends.size === 0 && holders.get(keyId) === ends) holders.delete(keyId)
       }
     },
-    close() {
-      clearInterval(poll)
-      return stopListening()
+    async close() {
+      await loop.stop()
+      await stopListening()
     },
   }
 }
