@@ -1,5 +1,5 @@
 import type { Context as HttpContext } from 'hono'
-import { pageHostOf } from '../account/custom-domain/domain-name.ts'
+import { originOfHost, pageHostOf } from '../account/custom-domain/domain-name.ts'
 import type { GuardedPage, PageGuard } from '../account/page/page-guard.ts'
 import type { Site } from '../http/page/layout.tsx'
 import { hostNameOf } from '../http/request/host-header.ts'
@@ -26,5 +26,5 @@ export async function findPageLocation(
   const host = pageHostOf(site.baseUrl, hostNameOf(c.req.header('host')))
   if (host === null) return null
   const [page] = await guard.pages({ host })
-  return page ? { page, origin: `${new URL(site.baseUrl).protocol}//${host}`, base: '' } : null
+  return page ? { page, origin: originOfHost(site.baseUrl, host), base: '' } : null
 }

@@ -1,5 +1,5 @@
 import { pageOfHost } from '../account/custom-domain/custom-domain.ts'
-import { pageHostOf } from '../account/custom-domain/domain-name.ts'
+import { originOfHost, pageHostOf } from '../account/custom-domain/domain-name.ts'
 import type { PageHost } from '../core/host-name.ts'
 import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Language } from '../language/catalogue.ts'
@@ -57,5 +57,5 @@ export async function pageAddressOfHost(name: string, { site, db, cache }: PageF
   const { pageId } = value
   return pageId === null
     ? null
-    : { owner: pageId, host, origin: `${new URL(site.baseUrl).protocol}//${host}`, root: '', base: '', language: null }
+    : { owner: pageId, host, origin: originOfHost(site.baseUrl, host), root: '', base: '', language: null }
 }

@@ -29,6 +29,14 @@ export function pageHostOf(baseUrl: string, host: string): PageHost | null {
   return isName && domainProblem(baseUrl, host) === null ? (host as PageHost) : null
 }
 
+/**
+ * Returns the public address of a host that serves a page, without a slash at its end. Its scheme is that of this
+ * service.
+ */
+export function originOfHost(baseUrl: string, host: string): string {
+  return `${new URL(baseUrl).protocol}//${host}`
+}
+
 /** Returns whether a name equals, contains or is below a host name, or shares its registrable domain. */
 function isRelated(own: string, name: string, registrable: string): boolean {
   return (

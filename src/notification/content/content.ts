@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { originOfHost } from '../../account/custom-domain/domain-name.ts'
 import { logoUrlAt, shownLogo } from '../../account/page/logo.ts'
 import type { Page } from '../../account/page/page.ts'
 import { textAsHtml } from '../../core/markdown/markdown.ts'
@@ -80,7 +81,7 @@ function withPlainTexts({ headline, subject, facts, reason, ...content }: Isolat
 
 /** Returns the URL of a page, at its custom domain if it has one. `baseUrl` has no trailing slash. */
 export function pageUrl({ slug, customDomain }: Pick<PageOwner, 'slug' | 'customDomain'>, baseUrl: string): string {
-  return customDomain === null ? `${baseUrl}/status/${slug}` : `${new URL(baseUrl).protocol}//${customDomain}`
+  return customDomain === null ? `${baseUrl}/status/${slug}` : originOfHost(baseUrl, customDomain)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { originOfHost } from '../../account/custom-domain/domain-name.ts'
 import type { Assets } from '../../http/assets/assets.ts'
 import { themeStylesheetPath } from '../../http/assets/theme.ts'
 import { Document, SkipLink } from '../../http/page/layout.tsx'
@@ -226,7 +227,7 @@ function liveWords({ live, day, duration }: Catalogue, zone: Zone): string {
 function canonicalUrl({ owner, origin, root, homeUrl }: PageContext, language: Language | null, path: string): string {
   const segment = language === null ? '' : `/${segmentOf(language)}`
   if (owner.customDomain === null) return origin + (root + segment + path || '/')
-  return `${new URL(homeUrl).protocol}//${owner.customDomain}${segment + path || '/'}`
+  return `${originOfHost(homeUrl, owner.customDomain)}${segment + path || '/'}`
 }
 
 /** Renders the page's addresses in each language, for search engines. */

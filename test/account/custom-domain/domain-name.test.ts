@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { domainProblem, pageHostOf } from '../../../src/account/custom-domain/domain-name.ts'
+import { domainProblem, originOfHost, pageHostOf } from '../../../src/account/custom-domain/domain-name.ts'
 
 const own = 'must not belong to the domain of this service itself'
 const unset = 'cannot be used: the operator has not set BASE_URL, the address of this service itself'
@@ -58,4 +58,9 @@ describe('the host of a request', () => {
   ])('%j may be that of a page: %j', (host, isOfPage) => {
     expect(pageHostOf('https://allclear.example.com', host)).toBe(isOfPage ? host : null)
   })
+})
+
+test('a page’s own host has the scheme of the service, and no port', () => {
+  expect(originOfHost('https://allclear.example.com', 'status.acme.com')).toBe('https://status.acme.com')
+  expect(originOfHost('http://allclear.example.com:4000', 'status.acme.com')).toBe('http://status.acme.com')
 })
