@@ -1,6 +1,6 @@
 import type { Context } from '../core/context.ts'
-import type { SecretBox } from '../core/secret-box.ts'
 import { Unavailable } from '../core/errors.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/lease/agenda.ts'
 import { earliestOf } from '../database/lease/agenda.ts'

@@ -28,7 +28,8 @@ async function failing(topic: string) {
 }
 
 const alertsOf = ({ id: organizationId }: Tenant) => prisma.alert.findMany({ where: { organizationId } })
-const earliest = async () => (await prisma.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST_FOLLOW_UP}) AS at`)[0]?.at
+const earliest = async () =>
+  (await prisma.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST_FOLLOW_UP}) AS at`)[0]?.at
 
 test('an organization whose follow-up fails does not stop the others, and is retried after a minute', async () => {
   const broken = await failing('broken')
