@@ -3,7 +3,7 @@ import { hashSecret } from '../../src/core/hash-secret.ts'
 import { SECOND } from '../../src/core/time.ts'
 import type { IntegrationContext } from '../../src/integration/integration.ts'
 import { createIntegration } from '../../src/integration/integration.ts'
-import { receive } from '../../src/integration/receive.ts'
+import { createReceiveLimits, receive } from '../../src/integration/receive.ts'
 import { createIncomingWorker } from '../../src/integration/worker.ts'
 import { seal, site } from '../notification/setup.ts'
 import { tenantsOf } from '../status/setup.ts'
@@ -30,7 +30,7 @@ test('a body that fails again and again holds up the later ones three times, and
   )
   for (const title of ['First', 'Poison', 'Last']) {
     const body = Buffer.from(JSON.stringify({ title, key: title, state: 'firing' }))
-    await receive(ctx, secret ?? '', { body, header: () => undefined })
+    await receive({ ...ctx, receiveLimits: createReceiveLimits() }, secret ?? '', { body, header: () => undefined })
   }
   const states: string[][] = []
   for (let attempt = 0; attempt < 4; attempt++) {

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../../src/core/time.ts'
 import type { ServiceStatus } from '../../../src/generated/prisma/enums.ts'
 import { ServiceStatus as statuses } from '../../../src/generated/prisma/enums.ts'
-import { effectsOf, proposedStatuses, worstEffect, worstEffects } from '../../../src/status/incident/incident-effects.ts'
+import {
+  effectsOf,
+  proposedStatuses,
+  worstEffect,
+  worstEffects,
+} from '../../../src/status/incident/incident-effects.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (hours: number) => new Date(noon.getTime() + hours * HOUR)
