@@ -41,6 +41,10 @@ const isWhole = Boolean(process.env['CI'] || process.env['ALL_TESTS'])
 const fast = kinds.flatMap((kind) => files[kind].filter((file) => !isSlow(file, kind)))
 const all = kinds.flatMap((kind) => files[kind])
 
+/** In CI, a step of its own runs these with all their cases. */
+const ownStep = ['test/browser/accessibility.test.ts', 'test/browser/console-actions.test.ts']
+const whole = process.env['CI'] ? all.filter((file) => !ownStep.includes(file)) : all
+
 const project = (name: string, include: readonly string[], needsDatabase: boolean) => ({
   resolve: { alias },
   test: {
@@ -69,6 +73,6 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     projects: isPart
       ? kinds.map((kind) => project(kind, files[kind], kind !== 'pure'))
-      : [project('all', isWhole ? all : fast, true)],
+      : [project('all', isWhole ? whole : fast, true)],
   },
 })
