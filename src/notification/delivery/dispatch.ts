@@ -31,8 +31,8 @@ export function dispatch(ctx: Context, organizationId: string, read?: EventReade
     for (const event of events) {
       await dispatchPush(tx, organizationId, event)
       if (!event.tellSubscribers) continue
-      const announcement = await buildNotification(tx.db, event)
-      if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
+      const notification = await buildNotification(tx.db, event)
+      if (notification) made += await deliver(tx, organizationId, event.seq, notification)
     }
     await read?.(tx, organizationId, events)
     const seq = events.at(-1)?.seq
