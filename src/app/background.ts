@@ -159,7 +159,7 @@ async function startDelivering(
     site,
     metrics,
     agenda,
-    read: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
+    handleEvents: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
   })
   closers.push(function notifications() {
     return notifier.close()

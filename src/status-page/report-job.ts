@@ -31,9 +31,9 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
   const due = await ctx.db.$queryRaw<DuePage[]>`
     SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last, EXISTS (
-      SELECT 1 FROM "Subscriber" AS reader
-      WHERE reader."organizationId" = page."organizationId" AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
-        AND 'REPORTS' = ANY (reader.topics) AND (reader."pageId" = page.id OR page."isFirst" AND reader."pageId" IS NULL)
+      SELECT 1 FROM "Subscriber" AS subscriber
+      WHERE subscriber."organizationId" = page."organizationId" AND subscriber."confirmedAt" IS NOT NULL AND subscriber."stoppedAt" IS NULL
+        AND 'REPORTS' = ANY (subscriber.topics) AND (subscriber."pageId" = page.id OR page."isFirst" AND subscriber."pageId" IS NULL)
     ) AS "isWanted"
     FROM "Page" AS page JOIN "Organization" AS owner ON owner.id = page."organizationId"
     JOIN unnest(${names}::text[], ${months}::text[]) AS zone (name, month) ON zone.name = owner."timeZone"

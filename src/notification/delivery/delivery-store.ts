@@ -118,8 +118,8 @@ async function postponeFollowing(pool: Pick<pg.Pool, 'query'>, batch: readonly D
   if (late.length === 0) return
   await pool.query(
     `UPDATE "Delivery" AS later SET "dueAt" = ended.due
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[]) AS ended (reader, subject, seq, due)
-     WHERE later."subscriberId" = ended.reader AND later."subjectId" = ended.subject AND later.seq > ended.seq
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[]) AS ended (subscriber, subject, seq, due)
+     WHERE later."subscriberId" = ended.subscriber AND later."subjectId" = ended.subject AND later.seq > ended.seq
        AND later.status = 'PENDING' AND later."dueAt" < ended.due`,
     [
       late.map(({ delivery }) => delivery.subscriber.id),
