@@ -40,8 +40,8 @@ export function optionKeyOf(kind: MonitorKind): OptionKey {
   return found
 }
 
-/** The input members that have options, for schemas. `readOptions` and `changeOptions` validate them. */
-export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
+/** The input fields that hold options, for schemas. `readOptions` and `changeOptions` validate them. */
+export const optionFields = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
   Record<OptionKey, z.ZodOptional<z.ZodUnknown>>
 >
 

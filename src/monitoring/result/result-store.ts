@@ -104,8 +104,8 @@ const INSERT = `
   SELECT accepted.id, monitor.state,
     monitor.state = 'DOWN' AND accepted.outcome = 'DOWN' AND monitor."serviceId" IS NOT NULL
       AND NOT EXISTS (
-        SELECT 1 FROM "IncidentMonitor" AS member
-        WHERE member."monitorId" = monitor.id AND member."leftAt" IS NULL)
+        SELECT 1 FROM "IncidentMonitor" AS link
+        WHERE link."monitorId" = monitor.id AND link."leftAt" IS NULL)
       AND NOT EXISTS (
         SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')
