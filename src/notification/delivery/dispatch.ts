@@ -32,7 +32,7 @@ export function dispatch(ctx: Context, organizationId: string, handle?: EventHan
       await dispatchPush(tx, organizationId, event)
       if (!event.tellSubscribers) continue
       const notification = await buildNotification(tx.db, event)
-      if (notification) made += await deliver(tx, organizationId, event.seq, notification)
+      if (notification) made += await createDeliveries(tx, organizationId, event.seq, notification)
     }
     await handle?.(tx, organizationId, events)
     const seq = events.at(-1)?.seq
@@ -46,7 +46,7 @@ export function dispatch(ctx: Context, organizationId: string, handle?: EventHan
  * Creates the deliveries of an event with one statement, to subscribers whose page shows it. Delivery ids derive from
  * the subscriber and the event, which prevents duplicates. Returns their number.
  */
-async function deliver(
+async function createDeliveries(
   { db, now }: Context,
   organizationId: string,
   seq: number,

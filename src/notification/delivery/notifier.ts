@@ -11,8 +11,8 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import type { SendTools } from '../channel/channel.ts'
 import { createPushWorker } from '../push/push-worker.ts'
-import { PUSH_CHANNEL } from '../push/queue.ts'
-import { DELIVERY_CHANNEL } from '../queue/wake-up.ts'
+import { PUSH_DELIVERY_NOTIFICATION } from '../push/queue.ts'
+import { DELIVERY_NOTIFICATION } from '../queue/wake-up.ts'
 import { createDeliveryWorker } from './delivery-worker.ts'
 import type { EventHandler } from './dispatch.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -54,8 +54,8 @@ export async function startNotifier(parts: {
   const pushes = createPushWorker({ ctx, pool, rate, tools: pushTools, agenda })
   const dispatcher = createDispatcher(ctx, pool, handleEvents)
   const unlistenLog = await listenToLogs(database, dispatcher.wake)
-  const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
-  const unlistenPushes = await database.listen(PUSH_CHANNEL, pushes.wake)
+  const unlistenDeliveries = await database.listen(DELIVERY_NOTIFICATION, worker.wake)
+  const unlistenPushes = await database.listen(PUSH_DELIVERY_NOTIFICATION, pushes.wake)
   dispatcher.start(agenda)
   worker.start()
   pushes.start()

@@ -22,18 +22,3 @@ export async function isWithheld(db: Database, subscriberId: string): Promise<bo
     WHERE subscriber.id = ${subscriberId} AND ${Prisma.raw(WITHHELD)}`
   return found.length > 0
 }
-
-/** Counts the active subscribers of a page. */
-export function countSubscribers(
-  db: Database,
-  page: { readonly id: string; readonly organizationId: string; readonly isFirst: boolean },
-): Promise<number> {
-  return db.subscriber.count({
-    where: {
-      organizationId: page.organizationId,
-      confirmedAt: { not: null },
-      stoppedAt: null,
-      ...(page.isFirst ? { OR: [{ pageId: null }, { pageId: page.id }] } : { pageId: page.id }),
-    },
-  })
-}

@@ -23,7 +23,7 @@ import { endSessions, userOfSession } from '../session.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
-import { guardOwnPage } from './guard.ts'
+import { guardOwnPage } from './own-site.ts'
 import type { HeldForm } from './held-form.tsx'
 import { forgetKeptForm, heldIn, ownPath, ResendForm, takeKeptForm } from './held-form.tsx'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
-import type { CountedStretch } from '../../../src/monitoring/objective/account.ts'
+import type { CountedStretch } from '../../../src/monitoring/objective/objective-tally.ts'
 import type { BurnQuestion } from '../../../src/monitoring/objective/burn-rate.ts'
 import { burnRates, burnSpeed } from '../../../src/monitoring/objective/burn-rate.ts'
 import { noon } from '../../support/context.ts'
