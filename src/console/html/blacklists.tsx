@@ -1,7 +1,7 @@
 import type { BulkItem } from '../../blacklist/check.ts'
 import { bulkCheck, MAX_TARGETS } from '../../blacklist/check.ts'
 import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
-import { verdictLabels } from '../../blacklist/html/verdict.tsx'
+import { verdictLabels } from '../../blacklist/html/marks.tsx'
 import { reportVerdict } from '../../blacklist/verdict.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/page/form.tsx'
