@@ -52,7 +52,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** A problem in an input. `path` leads to the field, outermost member first. */
+/** A problem in an input. `path` leads to the field, outermost first. */
 export interface Issue {
   readonly path: readonly string[]
   readonly message: string

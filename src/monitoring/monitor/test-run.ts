@@ -80,7 +80,7 @@ const untested = {
   GROUP: 'is a group, which has no probe',
 } as const
 
-/** Runs a test run. @param path the input member that issues name; null: the options of the kind. */
+/** Runs a test run. @param path the input field that issues name; null: the options of the kind. */
 async function run(
   ctx: MonitoringContext,
   organizationId: string,

@@ -68,7 +68,7 @@ export function readTimeline({ db }: Context, incidentId: string): Promise<(Time
 /**
  * Corrects a timeline inside a change, and updates the incident's status, resolution time and service statuses
  * accordingly. Values that the correction does not affect stay, even if they were set manually.
- * @param path the input member to name if the times are invalid.
+ * @param path the input field to name if the times are invalid.
  */
 export async function correctTimeline<T>(
   tx: Context,
