@@ -185,7 +185,16 @@ function channelFields(channel: AlertChannel, seal: SecretBox, digest: Digest): 
   }
 }
 
-function templateFields({ kind, title, message, translations, status, impact, services, ...rest }: Template): ObjectFields {
+function templateFields({
+  kind,
+  title,
+  message,
+  translations,
+  status,
+  impact,
+  services,
+  ...rest
+}: Template): ObjectFields {
   return {
     kind,
     title,

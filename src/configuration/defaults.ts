@@ -3,8 +3,8 @@ import { lazily } from '../core/lazily.ts'
 import { AlertChange, MonitorKind } from '../generated/prisma/enums.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
-import type { ObjectFields } from './format.ts'
 import { withSecrets } from './fields.ts'
+import type { ObjectFields } from './format.ts'
 import type { Section } from './sections.ts'
 
 /** The fields that a new object has by default. Exports leave them out. */

@@ -1,4 +1,4 @@
-import { inputNames, fieldName } from '../account/field-name.ts'
+import { fieldName, inputNames } from '../account/field-name.ts'
 import { addressKeys } from '../alerting/channel-address.ts'
 import { ownValue } from '../core/own-value.ts'
 import type { ObjectFields } from './format.ts'
@@ -49,7 +49,8 @@ function withGroupReferences(group: MonitorGroup, replace: Replace): MonitorGrou
 }
 
 /** Returns the keys of the monitors in a group monitor. Empty for other monitors. */
-export const monitorsOfGroup = ({ group }: ObjectFields): readonly string[] => (isMonitorGroup(group) ? group.monitors : [])
+export const monitorsOfGroup = ({ group }: ObjectFields): readonly string[] =>
+  isMonitorGroup(group) ? group.monitors : []
 
 /** Replaces the references in a list of keys, or of objects with a `service` (in templates). */
 function listed(

@@ -20,10 +20,10 @@ import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../s
 import { deleteTemplate } from '../status/template/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
+import { asInput, fieldPath, lateFields, monitorsOfGroup, withReferences, withSecrets } from './fields.ts'
 import type { Configuration, ObjectFields } from './format.ts'
 import { createFileTemplate, updateFileObjective, updateFileTemplate } from './immutable-fields.ts'
 import type { Keys } from './keys.ts'
-import { asInput, lateFields, fieldPath, monitorsOfGroup, withReferences, withSecrets } from './fields.ts'
 import type { Section } from './sections.ts'
 
 /** The search for problems stops after this many. */
@@ -154,7 +154,12 @@ async function workOf(current: Run, section: Section): Promise<Work[]> {
 }
 
 /** Returns whether an object certainly matches the file, so that it needs no update. */
-function isApplied({ keys, before, managed, digest }: Run, section: Section, key: string, given: ObjectFields): boolean {
+function isApplied(
+  { keys, before, managed, digest }: Run,
+  section: Section,
+  key: string,
+  given: ObjectFields,
+): boolean {
   const id = keys.idOf(section, key)
   const existing = id === undefined ? undefined : before.get(id)
   if (existing === undefined) return false

@@ -126,9 +126,7 @@ async function rowsOf(
       await yieldAfterTimeSlice(organizationId)
       const existing = byId.get(keys.idOf(section, key) ?? '')
       if (existing === undefined) continue
-      const fields = Object.fromEntries(
-        Object.keys(given).map((name) => [name, digest(existing.fields[name] ?? null)]),
-      )
+      const fields = Object.fromEntries(Object.keys(given).map((name) => [name, digest(existing.fields[name] ?? null)]))
       const applied = { objectId: existing.id, given: digest(given), fields, appliedSeq }
       rows.push({ organizationId, section, key, file, ...applied })
     }

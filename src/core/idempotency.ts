@@ -193,9 +193,7 @@ export function outcomesSerializer<T extends { readonly id: string }>({
 }: Pick<Context, 'db'>): AnswerSerializer<Outcome<T>[]> {
   return {
     serialize: (outcomes) => ({
-      items: outcomes.map((each) =>
-        isRefused(each) ? { refused: serializeError(each) } : { id: each.id },
-      ),
+      items: outcomes.map((each) => (isRefused(each) ? { refused: serializeError(each) } : { id: each.id })),
     }),
     async restore(kept) {
       // Written by `serialize`.

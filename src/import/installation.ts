@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { MAX_KEY_LENGTH } from '../configuration/format.ts'
 import { withReferences } from '../configuration/fields.ts'
+import { MAX_KEY_LENGTH } from '../configuration/format.ts'
 import { sections } from '../configuration/sections.ts'
 import { type Source, sourceNames } from './source-names.ts'
 import type { Drafted, DraftRecords, Objects } from './translation.ts'

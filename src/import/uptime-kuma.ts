@@ -1,6 +1,6 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
-import { MAX_GROUPS, MAX_GROUP_MEMBERS } from '../monitoring/group/limits.ts'
+import { MAX_GROUP_MEMBERS, MAX_GROUPS } from '../monitoring/group/limits.ts'
 import {
   Draft,
   type Drafted,

@@ -32,7 +32,8 @@ export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound
 })
 
 /** The function to which the dispatcher passes events. */
-export const handleEvents: EventHandler = (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events)
+export const handleEvents: EventHandler = (tx, organizationId, events) =>
+  dispatchAlerts({ ...tx, seal }, organizationId, events)
 
 /** Alert channels, monitors whose state the test sets, and a worker, with a clock that the test sets. */
 export interface Alerted extends Notified {

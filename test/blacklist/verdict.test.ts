@@ -6,9 +6,9 @@ import {
   countResults,
   domainVerdictText,
   ipVerdictText,
-  verdictOf,
   reportVerdict,
   sumCounts,
+  verdictOf,
 } from '../../src/blacklist/verdict.ts'
 import { answer, answers, domainReport, ipReport, listing, policy } from '../support/reports.ts'
 
@@ -261,7 +261,9 @@ describe('for any results', () => {
   }
 
   test('the verdict on an address is true', () => {
-    fc.assert(fc.property(results, (each) => expectTrue(ipVerdictText('192.0.2.7', each), each, countResults(each), true)))
+    fc.assert(
+      fc.property(results, (each) => expectTrue(ipVerdictText('192.0.2.7', each), each, countResults(each), true)),
+    )
   })
 
   test('the sentences about a domain are true, and agree with its verdict', () => {

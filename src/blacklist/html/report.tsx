@@ -5,11 +5,11 @@ import type { DomainReport, IpReport, Report } from '../check-report.ts'
 import type { Geo } from '../geo/geo.ts'
 import { isCheckable } from '../target.ts'
 import type { Verdict } from '../verdict.ts'
-import { verdictOf, reportVerdict } from '../verdict.ts'
+import { reportVerdict, verdictOf } from '../verdict.ts'
 import { Advice } from './advice.tsx'
 import { AnswerRows } from './answer-rows.tsx'
-import { OperatorHint } from './operator-hint.tsx'
 import { VerdictMark, verdictLabels } from './marks.tsx'
+import { OperatorHint } from './operator-hint.tsx'
 
 /** Returns the path of the page that checks a target. */
 export function checkPath(target: string): string {

@@ -1,6 +1,6 @@
 import type { Span } from '../uptime/uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
-import type { ObjectiveTally, CountedStretch } from './objective-tally.ts'
+import type { CountedStretch, ObjectiveTally } from './objective-tally.ts'
 import { objectiveTally } from './objective-tally.ts'
 
 /** 100 % in the unit of targets, which is a thousandth of a percent: 99900 is 99.9 %. */

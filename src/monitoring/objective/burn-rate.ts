@@ -1,7 +1,7 @@
 import { HOUR, MINUTE } from '../../core/time.ts'
+import { WHOLE } from './budget.ts'
 import type { CountedStretch } from './objective-tally.ts'
 import { objectiveTally } from './objective-tally.ts'
-import { WHOLE } from './budget.ts'
 
 /**
  * The kind of a burn rate. Each is measured in a long window, and in a short one so that it ends soon after a problem.

@@ -160,7 +160,11 @@ async function flappingIncident(tx: Context, { id }: AffectedMonitor, serviceId:
   return isSame && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }
 
-async function addMonitor({ db, now }: Context, { id: incidentId }: Incident, { id: monitorId }: AffectedMonitor): Promise<void> {
+async function addMonitor(
+  { db, now }: Context,
+  { id: incidentId }: Incident,
+  { id: monitorId }: AffectedMonitor,
+): Promise<void> {
   const since: Prisma.IncidentMonitorUncheckedUpdateInput = { joinedAt: now(), leftAt: null }
   await db.incidentMonitor.upsert({
     where: { incidentId_monitorId: { incidentId, monitorId } },

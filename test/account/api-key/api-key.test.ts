@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createApiKey, insertApiKey, REVOKED_KEY_NOTIFICATION, revokeApiKey } from '../../../src/account/api-key/api-key.ts'
+import {
+  createApiKey,
+  insertApiKey,
+  REVOKED_KEY_NOTIFICATION,
+  revokeApiKey,
+} from '../../../src/account/api-key/api-key.ts'
 import { authenticate } from '../../../src/account/api-key/authenticate.ts'
 import { createOrganization } from '../../../src/account/organization/organization.ts'
 import type { Context } from '../../../src/core/context.ts'

@@ -5,7 +5,7 @@ import type { MonitorState } from '../../../src/generated/prisma/enums.ts'
 import { type GroupOptions, group as rules } from '../../../src/monitoring/group/group.ts'
 import { groupCause, unknownGroupReason } from '../../../src/monitoring/group/group-cause.ts'
 import { leavesOf, levelsAbove } from '../../../src/monitoring/group/group-graph.ts'
-import { type GroupVerdict, judgeGroup, type GroupMember } from '../../../src/monitoring/group/judge-group.ts'
+import { type GroupMember, type GroupVerdict, judgeGroup } from '../../../src/monitoring/group/judge-group.ts'
 import { noon } from '../../support/context.ts'
 import { runs } from '../../support/runs.ts'
 

@@ -1,3 +1,4 @@
+import { inputNames } from '../../../account/field-name.ts'
 import {
   isLocked,
   lockManagedObject,
@@ -5,7 +6,6 @@ import {
   readManagedObject,
   unlockManagedObject,
 } from '../../../account/managed-object.ts'
-import { inputNames } from '../../../account/field-name.ts'
 import { ownValue } from '../../../core/own-value.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
