@@ -25,7 +25,7 @@ interface DuePage {
  * figures, in one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing
  * is sent twice. Returns whether there may be more.
  */
-export async function offerReports(ctx: Context): Promise<boolean> {
+export async function createReports(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
   const names = zones.map(({ timeZone }) => timeZone)
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
@@ -43,7 +43,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   let failed = 0
   for (const page of due) {
     try {
-      await offer(ctx, page, wanted.has(page.id))
+      await createReportsOf(ctx, page, wanted.has(page.id))
     } catch (error) {
       failed += 1
       ctx.log.error({ err: error, page: page.id }, 'status-page: could not create a monthly report')
@@ -52,7 +52,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   return due.length === BATCH && failed === 0
 }
 
-async function offer(ctx: Context, due: DuePage, isWanted: boolean): Promise<void> {
+async function createReportsOf(ctx: Context, due: DuePage, isWanted: boolean): Promise<void> {
   // Subscribers who come later get the next report.
   if (due.reportedMonth === null || !isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
@@ -67,11 +67,11 @@ async function offer(ctx: Context, due: DuePage, isWanted: boolean): Promise<voi
   for (const month of months.toReversed()) {
     const report = await readReport(ctx, organization, page, month)
     const path = `/console/${organization.slug}/reports/${page.id}?month=${month}`
-    await announce(ctx, page, report, contentOf(report, path))
+    await storeReport(ctx, page, report, contentOf(report, path))
   }
 }
 
-async function announce(
+async function storeReport(
   ctx: Context,
   page: ReportedPage & { readonly name: string },
   report: MonthlyReport,
@@ -101,12 +101,12 @@ async function skipTo({ db }: Context, { id, reportedMonth, last }: DuePage): Pr
 function contentOf({ services, incidents, recovery }: MonthlyReport, consolePath: string): ReportContent {
   return {
     consolePath,
-    services: services.map(({ id, name, percent, account }) => ({
+    services: services.map(({ id, name, percent, tally }) => ({
       id,
       name,
       percent,
-      downMs: account.bad,
-      maintenanceMs: account.maintenance,
+      downMs: tally.bad,
+      maintenanceMs: tally.maintenance,
     })),
     incidents: incidents.length,
     recoveryMs: recovery.meanMs,

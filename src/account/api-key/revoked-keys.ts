@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { startPollLoop } from '../../core/concurrency/poll-loop.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
-import { REVOKED_KEY_CHANNEL } from './api-key.ts'
+import { REVOKED_KEY_NOTIFICATION } from './api-key.ts'
 
 /**
  * Ends connections, on every instance, when their key or session is revoked, when their organization is deleted, or when their
@@ -27,7 +27,7 @@ export async function watchRevokedKeys(parts: {
   const { database, log, pollMs = POLL_INTERVAL } = parts
   const holders = new Map<string, Set<() => void>>()
 
-  const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
+  const stopListening = await database.listen(REVOKED_KEY_NOTIFICATION, (keyId) => {
     if (keyId === null) loop.wake()
     else revoked(keyId)
   })

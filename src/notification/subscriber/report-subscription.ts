@@ -52,8 +52,8 @@ export async function pagesWithReportReaders(
   const found = await db.$queryRaw<{ id: string }[]>`
     SELECT page.id FROM "Page" AS page JOIN "Organization" AS organization ON organization.id = page."organizationId"
     WHERE page.id = ANY (${[...pageIds]}::text[]) AND EXISTS (
-      SELECT 1 FROM "Subscriber" AS reader
-      WHERE reader."organizationId" = page."organizationId" AND ${activeSql} AND 'REPORTS' = ANY (reader.topics)
+      SELECT 1 FROM "Subscriber" AS subscriber
+      WHERE subscriber."organizationId" = page."organizationId" AND ${activeSql} AND 'REPORTS' = ANY (subscriber.topics)
         AND ${pageOfSubscriberSql} = page.id)`
   return new Set(found.map(({ id }) => id))
 }

@@ -235,15 +235,15 @@ async function upsertSubscriber(
   const secret = channel === 'WEBHOOK' ? newSecret(seal, id) : null
   const until = new Date(now().getTime() + CONFIRMATION_WINDOW)
   const [row] = await db.$queryRaw<UpsertedSubscriber[]>`
-    INSERT INTO "Subscriber" AS reader (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
+    INSERT INTO "Subscriber" AS subscriber (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
       "tokenHash", token, secret, topics, language, "allServices", "createdAt", "confirmableUntil")
     VALUES (${id}, ${organizationId}, ${pageId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
       ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${language}, ${serviceIds.length === 0},
       ${now()}, ${until})
     ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET
-      topics = CASE WHEN ${activeSql} THEN reader.topics ELSE EXCLUDED.topics END,
-      language = CASE WHEN ${activeSql} THEN reader.language ELSE EXCLUDED.language END,
-      "allServices" = CASE WHEN ${activeSql} THEN reader."allServices" ELSE EXCLUDED."allServices" END,
+      topics = CASE WHEN ${activeSql} THEN subscriber.topics ELSE EXCLUDED.topics END,
+      language = CASE WHEN ${activeSql} THEN subscriber.language ELSE EXCLUDED.language END,
+      "allServices" = CASE WHEN ${activeSql} THEN subscriber."allServices" ELSE EXCLUDED."allServices" END,
       "confirmableUntil" = EXCLUDED."confirmableUntil", "vouchedAt" = EXCLUDED."createdAt"
     RETURNING id, ${activeSql} AS "isActive"`
   if (!row) throw new Error('The subscriber was neither inserted nor found.')

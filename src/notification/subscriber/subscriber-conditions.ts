@@ -1,20 +1,20 @@
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
-// In SQL, `reader` is the subscriber and `organization` its organization.
+// In SQL, `subscriber` is the subscriber and `organization` its organization.
 
 /** Active subscribers: confirmed and not stopped. */
 export const active = { confirmedAt: { not: null }, stoppedAt: null } satisfies Prisma.SubscriberWhereInput
 
 /** The condition `active` in SQL. */
-export const activeSql = Prisma.sql`(reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL)`
+export const activeSql = Prisma.sql`(subscriber."confirmedAt" IS NOT NULL AND subscriber."stoppedAt" IS NULL)`
 
 /** Returns whether a subscriber is active. */
 export const isActive = ({ confirmedAt, stoppedAt }: Pick<Subscriber, 'confirmedAt' | 'stoppedAt'>): boolean =>
   confirmedAt !== null && stoppedAt === null
 
 /** The page that a subscriber follows: without one, the organization’s first. */
-export const pageOfSubscriberSql = Prisma.sql`coalesce(reader."pageId", organization."pageId")`
+export const pageOfSubscriberSql = Prisma.sql`coalesce(subscriber."pageId", organization."pageId")`
 
 /** Returns the condition of subscribers who follow a page, as `pageOfSubscriberSql` has it. */
 export const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
@@ -22,6 +22,6 @@ export const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
 })
 
 /** The condition of a subscriber whose email address is that of a member. */
-export const isMemberSql = Prisma.sql`(reader.channel = 'EMAIL' AND EXISTS (
+export const isMemberSql = Prisma.sql`(subscriber.channel = 'EMAIL' AND EXISTS (
   SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
-  WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))`
+  WHERE member."organizationId" = subscriber."organizationId" AND lower(person.email) = lower(subscriber.address)))`

@@ -2,6 +2,7 @@ import type { Context } from '../../core/context.ts'
 import type { Incident, Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import type { SubscriberFilter } from './list-filter.ts'
 import { subscribersMatching } from './list-filter.ts'
+import { active } from './subscriber-conditions.ts'
 
 type Db = Pick<Context, 'db'>
 
@@ -50,6 +51,20 @@ export async function countByPage({ db }: Db, organizationId: string): Promise<R
 /** Counts the subscribers of a page, other than the first, that have not unsubscribed. */
 export function countOfPage({ db }: Db, pageId: string): Promise<number> {
   return db.subscriber.count({ where: { pageId, stoppedAt: null } })
+}
+
+/** Counts the active subscribers of a page. */
+export function countSubscribers(
+  { db }: Db,
+  page: { readonly id: string; readonly organizationId: string; readonly isFirst: boolean },
+): Promise<number> {
+  return db.subscriber.count({
+    where: {
+      organizationId: page.organizationId,
+      ...active,
+      ...(page.isFirst ? { OR: [{ pageId: null }, { pageId: page.id }] } : { pageId: page.id }),
+    },
+  })
 }
 
 /** Returns the ids of the services that a subscriber has chosen. */

@@ -39,7 +39,7 @@ test('a subscriber is active when confirmed and not stopped, in each form of the
   expect(namesOf(await prisma.subscriber.findMany({ where: { ...own, ...active } }))).toEqual(['active'])
   expect(namesOf((await prisma.subscriber.findMany({ where: own })).filter(isActive))).toEqual(['active'])
   const found = await prisma.$queryRaw<{ id: string }[]>`
-    SELECT id FROM "Subscriber" AS reader WHERE reader."organizationId" = ${tenant.id} AND ${activeSql}`
+    SELECT id FROM "Subscriber" AS subscriber WHERE subscriber."organizationId" = ${tenant.id} AND ${activeSql}`
   expect(namesOf(found)).toEqual(['active'])
   expect(await pagesWithReportReaders({ db: prisma }, [pageId])).toEqual(new Set([pageId]))
   await change('active', { topics: ['INCIDENTS'] })
@@ -56,9 +56,9 @@ test('a subscriber without a page follows the first one', async () => {
   const own = { organizationId: tenant.id }
   const followersOf = async (id: string) => {
     const found = await prisma.$queryRaw<{ id: string }[]>`
-      SELECT reader.id FROM "Subscriber" AS reader
-      JOIN "Organization" AS organization ON organization.id = reader."organizationId"
-      WHERE reader."organizationId" = ${tenant.id} AND ${pageOfSubscriberSql} = ${id}`
+      SELECT subscriber.id FROM "Subscriber" AS subscriber
+      JOIN "Organization" AS organization ON organization.id = subscriber."organizationId"
+      WHERE subscriber."organizationId" = ${tenant.id} AND ${pageOfSubscriberSql} = ${id}`
     expect(namesOf(await prisma.subscriber.findMany({ where: { ...own, ...ofPage(id) } }))).toEqual(namesOf(found))
     return namesOf(found)
   }
@@ -77,6 +77,6 @@ test('a member is a subscriber by email with the address of one', async () => {
   }
   await change('hook', { channel: 'WEBHOOK' })
   const found = await prisma.$queryRaw<{ id: string }[]>`
-    SELECT id FROM "Subscriber" AS reader WHERE reader."organizationId" = ${tenant.id} AND ${isMemberSql}`
+    SELECT id FROM "Subscriber" AS subscriber WHERE subscriber."organizationId" = ${tenant.id} AND ${isMemberSql}`
   expect(namesOf(found)).toEqual(['member'])
 })
