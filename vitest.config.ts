@@ -2,11 +2,28 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { isSlow, type Kind, testFiles } from './test/support/projects.ts'
+import { isSlow, type Kind, onDatabaseOfDay, testFiles } from './test/support/projects.ts'
+import { dayNumber } from './test/support/runs.ts'
 import { SlowestFiles } from './test/support/slowest-files.ts'
 
-const files = testFiles()
+const isCi = Boolean(process.env['CI'])
+const isNamed = process.argv.slice(2).some((argument) => argument.includes('test/'))
+const files = isCi && !isNamed ? filesOfDay() : testFiles()
 const kinds = Object.keys(files) as Kind[]
+
+/** What CI runs today, unless files are named. */
+function filesOfDay(): ReturnType<typeof testFiles> {
+  const every = testFiles()
+  const ofDay = (of: readonly string[]) => onDatabaseOfDay(of, Boolean(process.env['TEST_DATABASE_URL']), dayNumber)
+  // A step of its own runs these with all their cases.
+  const ownStep = ['test/browser/accessibility.test.ts', 'test/browser/console-actions.test.ts']
+  return {
+    pure: every.pure,
+    database: ofDay(every.database),
+    service: ofDay(every.service),
+    browser: every.browser.filter((file) => !ownStep.includes(file)),
+  }
+}
 
 const alias = [
   // Our modules and the libraries' must share one copy of graphql, as they do outside the tests.
@@ -36,7 +53,7 @@ const isPart = process.argv
   .some((argument) => argument.startsWith('--project') || /^(?!run$)[^-]/.test(argument))
 
 /** Whether all test files run, as in CI, and not only the fast ones: that takes four times as long. */
-const isWhole = Boolean(process.env['CI'] || process.env['ALL_TESTS'])
+const isWhole = isCi || Boolean(process.env['ALL_TESTS'])
 
 const fast = kinds.flatMap((kind) => files[kind].filter((file) => !isSlow(file, kind)))
 const all = kinds.flatMap((kind) => files[kind])

@@ -28,12 +28,17 @@ export async function dispatchAlerts(
   const relevant = events.filter(({ kind }) => alertSubjectOf(kind) !== null)
   if (relevant.length === 0) return
   const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
-  if (channels.length === 0) return
+  // Without a channel, no alert begins, but the open ones end.
+  if (channels.length === 0 && !(await hasOpenAlert(tx, organizationId))) return
   await change(tx, organizationId, async (locked) => {
     const log = createAlertLog()
     await dispatchTo(channels, { ...locked, seal: tx.seal }, organizationId, relevant, log)
     return [undefined, ...log.events()]
   })
+}
+
+async function hasOpenAlert({ db }: Pick<AlertWorkContext, 'db'>, organizationId: string): Promise<boolean> {
+  return (await db.alert.findFirst({ where: { organizationId, endedAt: null }, select: { id: true } })) !== null
 }
 
 async function dispatchTo(
@@ -57,7 +62,8 @@ async function dispatchTo(
     const subjectChange = await changeAbout(tx, event, monitor)
     const objective = objectives.find(({ id }) => id === event.subjectId) ?? null
     const subject = monitor === null ? objective : monitorSubject(monitor)
-    if (subjectChange) await apply(tx, { event, subject, subjectChange, notifier, log })
+    if (subjectChange === null || (subjectChange.kind === 'FAILING' && channels.length === 0)) continue
+    await apply(tx, { event, subject, subjectChange, notifier, log })
   }
   for (const event of relevant) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, notifier, log)
   await notifier.send()

@@ -1,3 +1,4 @@
+import { notDeleted } from '../account/not-deleted.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
@@ -21,23 +22,49 @@ const BATCH = 200
 
 /** Selects when the next review, reminder or escalation is due. */
 export const EARLIEST_FOLLOW_UP = Prisma.sql`
-  SELECT least((SELECT min("dueAt") FROM "Alert"), (SELECT min("remindAt") FROM "AlertRecipient"),
-    (SELECT min("escalateAt") FROM "AlertRecipient"))`
+  SELECT least(
+    (SELECT "dueAt" FROM "Alert" WHERE "dueAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1),
+    (SELECT recipient."remindAt" FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
+      WHERE recipient."remindAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1),
+    (SELECT recipient."escalateAt" FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
+      WHERE recipient."escalateAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1))`
 
 /**
  * Sends alerts whose silence has ended, and reminders and escalations of unacknowledged alerts. If a worker is killed, its
- * transaction rolls back and the next worker repeats it. Returns when the next follow-up is due, or null if none is planned.
+ * transaction rolls back and the next worker repeats it. An organization that fails is due again in a minute, and does not stop the
+ * others. Returns when the next follow-up is due, or null if none is planned.
  */
 export async function followUpAlerts(ctx: AlertWorkContext): Promise<Date | null> {
   const now = ctx.now()
   const due = await ctx.db.$queryRaw<{ organizationId: string }[]>`
-    SELECT "organizationId" FROM "Alert" WHERE "dueAt" <= ${now}
-    UNION SELECT alert."organizationId" FROM "AlertRecipient" AS reader JOIN "Alert" AS alert ON alert.id = reader."alertId"
-      WHERE reader."remindAt" <= ${now} OR reader."escalateAt" <= ${now}
-    LIMIT ${ORGANIZATIONS}`
-  for (const { organizationId } of due) await followUpOrganization(ctx, organizationId)
+    SELECT "organizationId" FROM (
+      SELECT "organizationId", "dueAt" AS at FROM "Alert" WHERE "dueAt" <= ${now}
+      UNION ALL
+      SELECT alert."organizationId", least(recipient."remindAt", recipient."escalateAt")
+      FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
+      WHERE recipient."remindAt" <= ${now} OR recipient."escalateAt" <= ${now}
+    ) AS due
+    WHERE ${notDeleted} GROUP BY "organizationId" ORDER BY min(at), "organizationId" LIMIT ${ORGANIZATIONS}`
+  for (const { organizationId } of due) {
+    try {
+      await followUpOrganization(ctx, organizationId)
+    } catch (error) {
+      ctx.log.error({ err: error, organization: organizationId }, 'alerting: could not follow up alerts; retrying')
+      await postpone(ctx, organizationId)
+    }
+  }
   const [next] = await ctx.db.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST_FOLLOW_UP}) AS at`
   return next?.at ?? null
+}
+
+/** Makes the due follow-ups of an organization due a minute from now. */
+async function postpone({ db, now }: Pick<Context, 'db' | 'now'>, organizationId: string): Promise<void> {
+  const [at, later] = [now(), new Date(now().getTime() + MINUTE)]
+  await db.alert.updateMany({ where: { organizationId, dueAt: { lte: at } }, data: { dueAt: later } })
+  for (const column of ['remindAt', 'escalateAt'] as const) {
+    const where = { alert: { organizationId }, [column]: { lte: at } }
+    await db.alertRecipient.updateMany({ where, data: { [column]: later } })
+  }
 }
 
 /** Follows up the alerts of one organization. Takes the lock of its dispatcher, which also changes alerts. */
@@ -147,7 +174,7 @@ async function followUpRecipients(tx: AlertWorkContext, followUp: FollowUp): Pro
       await setTimes(tx, recipient, { remindAt: null, escalateAt: null })
       continue
     }
-    // While an alert is silent, its reminder and escalation stay due.
+    // While an alert is silent, its reminder and escalation wait.
     if (needsFollowUp(alert)) await remindOrEscalate(tx, { ...followUp, alert, recipient, channel })
     else await setTimes(tx, recipient, postponed(recipient, now()))
   }

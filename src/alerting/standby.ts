@@ -1,10 +1,8 @@
-import type pg from 'pg'
 import { SECOND } from '../core/time.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
 import { hasLiveRegion } from '../monitoring/watch/live-region.ts'
-import { dispatch, findUndispatched } from '../notification/delivery/dispatch.ts'
+import type { Dispatcher } from '../notification/delivery/dispatcher.ts'
 import type { AlertWorkContext } from './context.ts'
-import { dispatchAlerts } from './dispatch-alerts.ts'
 import { followUpAlerts } from './follow-up.ts'
 
 /** How often an instance without the worker role checks for a running worker, and how often it stands in while there is none. */
@@ -13,7 +11,8 @@ const WORK_INTERVAL = 5 * SECOND
 
 interface StandbyParts {
   readonly ctx: AlertWorkContext
-  readonly pool: Pick<pg.Pool, 'query'>
+  /** A dispatcher that was not started, and whose events become alerts. */
+  readonly dispatcher: Pick<Dispatcher, 'wake' | 'idle'>
   /** Workers that were not started; this function polls them. */
   readonly workers: readonly Pick<LeasedWorker, 'poll' | 'idle'>[]
 }
@@ -25,13 +24,10 @@ interface StandbyParts {
  * worker.
  * @returns the milliseconds until the next run.
  */
-export async function standInForWorkers({ ctx, pool, workers }: StandbyParts): Promise<number> {
+export async function standInForWorkers({ ctx, dispatcher, workers }: StandbyParts): Promise<number> {
   if (await hasLiveRegion(ctx.db, ctx.now())) return CHECK_INTERVAL
-  for (const organizationId of await findUndispatched(pool, null)) {
-    while (
-      await dispatch(ctx, organizationId, (tx, id, events) => dispatchAlerts({ ...tx, seal: ctx.seal }, id, events))
-    ) {}
-  }
+  dispatcher.wake(null)
+  await dispatcher.idle()
   await followUpAlerts(ctx)
   for (const worker of workers) {
     await worker.poll()

@@ -1,5 +1,6 @@
 import type { Quota } from '../account/quota.ts'
 import { createAlertWorker } from '../alerting/delivery-worker.ts'
+import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
 import { standInForWorkers } from '../alerting/standby.ts'
 import { startPollLoop } from '../core/concurrency/poll-loop.ts'
 import type { Context } from '../core/context.ts'
@@ -11,6 +12,7 @@ import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Outbound } from '../network/outbound/outbound.ts'
 import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
+import { createDispatcher } from '../notification/delivery/dispatcher.ts'
 import { createMemberPush } from '../notification/push/member-push.ts'
 import { createPushWorker } from '../notification/push/push-worker.ts'
 
@@ -41,13 +43,15 @@ export function startStandby(parts: {
   const alerts = createAlertWorker({ ctx, seal, usage, tools: { outbound, mailer, now, push }, rate, site, metrics })
   const pushes = createPushWorker({ ctx, pool, rate, tools: { outbound, now, seal, config, site } })
   const workers = [alerts, pushes]
-  const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, pool, workers }), {
+  const dispatcher = createDispatcher(ctx, pool, (tx, id, events) => dispatchAlerts({ ...tx, seal }, id, events))
+  const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, dispatcher, workers }), {
     retryMs: RETRY_INTERVAL,
     log,
     failureMessage: 'alerting: could not stand in for the workers; retrying',
   })
   return async () => {
     await loop.stop()
+    await dispatcher.close()
     await Promise.all(workers.map((worker) => worker.close()))
   }
 }

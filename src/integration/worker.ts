@@ -1,4 +1,5 @@
 import type { Context } from '../core/context.ts'
+import { Unavailable } from '../core/errors.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { SECOND } from '../core/time.ts'
 import type { Agenda } from '../database/lease/agenda.ts'
@@ -22,6 +23,8 @@ const BATCH = 50
 /** The lease is longer than it takes to read and apply a batch. */
 const LEASE_MS = 60 * SECOND
 const CONCURRENCY = 8
+/** How often a body may fail to be applied until it is refused, so that it does not hold up the bodies after it for ever. */
+const MAX_FAILURES = 3
 const pauses = { noRoom: SECOND, full: 10, partial: 0.25 * SECOND, soonest: 0.1 * SECOND, wake: 20 } as const
 
 const table = { table: 'Integration', dueColumn: 'dueAt' } as const
@@ -75,7 +78,7 @@ export function createIncomingWorker(parts: {
       })
       if (bodies.length === 0) break
       const readings = await readBodies({ db, now, seal, outbound, random }, integration, bodies)
-      await applyBatch(ctx, integration, bodies.slice(0, readings.length), readings)
+      await applyBodies(ctx, integration, bodies.slice(0, readings.length), readings)
     }
     // A body that arrived in the meantime has set another due time, which must not be overwritten.
     await db.$executeRaw`
@@ -86,6 +89,50 @@ export function createIncomingWorker(parts: {
   }
 
   return worker
+}
+
+/**
+ * Applies the readings of bodies: together, or one by one if one of them fails. Later bodies wait for a failed one, which may be the
+ * beginning of what they end, until it succeeds or is refused.
+ * @throws the error of a failed body. It is due again when the lease ends.
+ */
+async function applyBodies(
+  ctx: Context,
+  integration: Integration,
+  bodies: readonly IncomingBody[],
+  readings: readonly (Reading | Postponed)[],
+): Promise<void> {
+  try {
+    await applyBatch(ctx, integration, bodies, readings)
+  } catch (error) {
+    if (error instanceof Unavailable) throw error
+    const [first, ...others] = bodies
+    if (first && others.length === 0) return countFailure(ctx, integration, first, error)
+    for (const [index, body] of bodies.entries()) {
+      await applyBodies(ctx, integration, [body], readings.slice(index, index + 1))
+    }
+  }
+}
+
+/** Counts a failure to apply a body. The last one refuses it. @throws the error unless it was the last one. */
+async function countFailure(
+  ctx: Context,
+  integration: Integration,
+  { id, failed: before }: IncomingBody,
+  error: unknown,
+): Promise<void> {
+  const failed = before + 1
+  if (failed < MAX_FAILURES) {
+    await ctx.db.incomingBody.update({ where: { id }, data: { failed } })
+    throw error
+  }
+  ctx.log.error({ err: error, integration: integration.id, body: id }, 'integration: refused a body that fails')
+  await change(ctx, integration.organizationId, async ({ db }) => {
+    const note = 'It could not be processed because of an error of the service.'
+    const where = { id, status: 'PENDING' as const }
+    const { count } = await db.incomingBody.updateMany({ where, data: { failed, status: 'REFUSED', note } })
+    return count === 0 ? [null] : [null, integrationEvent('INCOMING_ALERT_REFUSED', integration)]
+  })
 }
 
 /**

@@ -1,10 +1,11 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { standInForWorkers } from '../../src/alerting/standby.ts'
 import { reconcileStaleness } from '../../src/monitoring/state/staleness-job.ts'
+import { createDispatcher } from '../../src/notification/delivery/dispatcher.ts'
 import { seal } from '../notification/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, toReceiver } from './setup.ts'
+import { alertedIn, read, toReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma, pool } = database
@@ -20,7 +21,8 @@ const titles = () =>
 
 /** Runs the standby of a `web` instance for this many minutes. */
 async function webRuns(minutes: number) {
-  const standby = { ctx: { ...alerted.system, seal }, pool, workers: [alerted.alertWorker()] }
+  const dispatcher = createDispatcher(alerted.system, pool, read)
+  const standby = { ctx: { ...alerted.system, seal }, dispatcher, workers: [alerted.alertWorker()] }
   const pauses = new Set<number>()
   for (const end = alerted.time + minutes; alerted.time < end; alerted.time += 0.25) {
     await reconcileStaleness(alerted.system)

@@ -29,6 +29,20 @@ export function isMarkedSlow(file: string): boolean {
   return SLOW.test(readFileSync(file, 'utf8'))
 }
 
+/**
+ * Returns the files that CI runs on one of the two databases: each slow file on one of them, and on the other one the next day. Files
+ * that distinguish the databases run on both.
+ * @param day the number of the day.
+ */
+export function onDatabaseOfDay(files: readonly string[], isServer: boolean, day: number): string[] {
+  const distinguishes = (file: string) => /serverUrl|TEST_DATABASE_URL/.test(readFileSync(file, 'utf8'))
+  const alternating = files.filter((file) => isMarkedSlow(file) && !distinguishes(file)).sort()
+  return files.filter((file) => {
+    const index = alternating.indexOf(file)
+    return index === -1 || (index + day) % 2 === Number(isServer)
+  })
+}
+
 /** The test files of each kind, as paths from the repository's root. */
 export function testFiles(): Readonly<Record<Kind, readonly string[]>> {
   const files: Record<Kind, string[]> = { pure: [], database: [], service: [], browser: [] }
