@@ -3,7 +3,7 @@ import type { Context } from '../core/context.ts'
 import { ManagedByFile, NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
-import { memberName } from './member-name.ts'
+import { fieldName } from './field-name.ts'
 
 declare module '../core/context.ts' {
   interface Context {
@@ -18,11 +18,11 @@ export interface ManagedObject {
   readonly file: string
   readonly section: string
   readonly key: string
-  /** The members that the file sets, by their names in the file. */
+  /** The fields that the file sets, by their names in the file. */
   readonly members: readonly string[]
-  /** Whether applying the file locks those members. */
+  /** Whether applying the file locks those fields. */
   readonly locksMembers: boolean
-  /** When the members were unlocked; null: not since the file was last applied. */
+  /** When the fields were unlocked; null: not since the file was last applied. */
   readonly unlockedAt: Date | null
 }
 
@@ -38,13 +38,13 @@ export async function readManagedObject(
   return { id, file, section, key, members: Object.keys(fields as object), locksMembers, unlockedAt }
 }
 
-/** Returns whether only its file may change the members of an object. */
+/** Returns whether only its file may change the fields of an object. */
 export const isLocked = ({ locksMembers, unlockedAt }: Pick<ManagedObject, 'locksMembers' | 'unlockedAt'>): boolean =>
   locksMembers && unlockedAt === null
 
 /**
- * Requires that no file has locked the members that an edit changes. Call it in the transaction of the edit.
- * @param changed the members, by their names in inputs or in files. @throws ManagedByFile.
+ * Requires that no file has locked the fields that an edit changes. Call it in the transaction of the edit.
+ * @param changed the fields, by their names in inputs or in files. @throws ManagedByFile.
  */
 export async function requireUnlocked(
   tx: Context,
@@ -55,8 +55,8 @@ export async function requireUnlocked(
   if (changed.length === 0 || tx.appliesFile) return
   const managed = await readManagedObject(tx, organizationId, id)
   if (managed === null || !isLocked(managed)) return
-  const members = new Set(changed.map(memberName).filter((name) => managed.members.includes(name)))
-  if (members.size > 0) throw new ManagedByFile(managed, [...members])
+  const names = new Set(changed.map(fieldName).filter((name) => managed.members.includes(name)))
+  if (names.size > 0) throw new ManagedByFile(managed, [...names])
 }
 
 /** Requires that no file has locked an object that is about to be deleted. @throws ManagedByFile. */

@@ -1,7 +1,7 @@
 import { MINUTE } from '../core/time.ts'
 import type { Alert, AlertChannel } from '../generated/prisma/client.ts'
 import type { AlertWorkContext } from './context.ts'
-import { deliver } from './deliver.ts'
+import { createDeliveries } from './create-deliveries.ts'
 import { wantedFor } from './rules.ts'
 import type { AlertItem } from './sender/item.ts'
 import { isOver } from './sender/item.ts'
@@ -66,7 +66,7 @@ export function createChannelNotifier(tx: AlertWorkContext, channels: readonly A
       for (const channel of channels) {
         const all = pending.get(channel.id) ?? []
         if (all.length === 0) continue
-        const sentAt = await deliver(
+        const sentAt = await createDeliveries(
           tx,
           channel,
           all.map(({ item }) => item),

@@ -6,7 +6,7 @@ import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
 import { isIdOf, newId, typeOfId } from '../core/id.ts'
-import { changedMembers, requireVersion, versionInput } from '../core/optimistic-lock.ts'
+import { changedFields, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { ownValue } from '../core/own-value.ts'
 import { DAY } from '../core/time.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
@@ -143,14 +143,14 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     if (address?.kind === 'PUSH') await requireMembers(tx, organizationId, address.data)
     const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
-    const changed = changedMembers(before, chosen)
+    const changed = changedFields(before, chosen)
     if (address === null && changed.length === 0) return [before]
     const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
-    const members = [
-      ...changed.flatMap((column) => ownValue(membersOf, column) ?? column),
+    const fields = [
+      ...changed.flatMap((column) => ownValue(fieldsOf, column) ?? column),
       ...(isReplaced ? [keyOf(before)] : []),
     ]
-    await requireUnlocked(tx, organizationId, id, members)
+    await requireUnlocked(tx, organizationId, id, fields)
     const channel = await tx.db.alertChannel.update({
       where: { id },
       data: {
@@ -206,7 +206,7 @@ export async function deleteAlertChannel(ctx: Context, id: string): Promise<Aler
 }
 
 /** The input fields of each column whose name differs from the column’s. */
-const membersOf: Readonly<Record<string, readonly string[]>> = {
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   changes: ['when'],
   escalateToId: ['escalate'],
   escalateAfterMinutes: ['escalate'],

@@ -4,8 +4,8 @@ import type { LeasedWorker } from '../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../database/lease/leased-worker.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { LEASE, pauses } from '../notification/queue/lease.ts'
-import type { DeliveryParts, DueDelivery } from './send-delivery.ts'
-import { createDeliverySender } from './send-delivery.ts'
+import type { DeliveryParts, DueDelivery } from './delivery-sender.ts'
+import { createDeliverySender } from './delivery-sender.ts'
 
 const CONCURRENCY = 32
 

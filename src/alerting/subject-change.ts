@@ -4,7 +4,7 @@ import { isFor } from '../event-log/audience.ts'
 import type { Event, Monitor } from '../generated/prisma/client.ts'
 import type { AlertChange, EventKind, MonitorKind, MonitorState } from '../generated/prisma/enums.ts'
 import { unknownGroupReason } from '../monitoring/group/group-cause.ts'
-import { readMembers } from '../monitoring/group/group-store.ts'
+import { readGroupMembers } from '../monitoring/group/group-store.ts'
 import { isCertificateProblem } from '../monitoring/probe/certificate-expiry.ts'
 
 /** The effect of an event on the alert of its monitor or objective: a failure, a recovery, or the end of monitoring. */
@@ -82,7 +82,7 @@ async function stateAt(db: Context['db'], { kind, since }: Event, monitor: Monit
 async function unknown(db: Context['db'], monitor: Monitor, since: Date): Promise<SubjectChange> {
   const { id, state, kind } = monitor
   if (kind === 'GROUP') {
-    const members = await readMembers({ db }, [monitor])
+    const members = await readGroupMembers({ db }, [monitor])
     const message = unknownGroupReason(members.get(id) ?? [])
     return { kind: 'FAILING', change: 'UNKNOWN', state, since, message }
   }

@@ -4,8 +4,8 @@ import { notDeleted } from '../account/not-deleted.ts'
 import { eraseDeleted } from '../account/organization/erasure.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'
+import { ALERT_DELIVERY_NOTIFICATION } from '../alerting/create-deliveries.ts'
 import { createDefaultPushChannels, WITHOUT_PUSH_CHANNEL } from '../alerting/default-push-channel.ts'
-import { ALERT_CHANNEL } from '../alerting/deliver.ts'
 import { createAlertWorker } from '../alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
 import { EARLIEST_FOLLOW_UP, followUpAlerts } from '../alerting/follow-up.ts'
@@ -33,7 +33,7 @@ import type { Agenda } from '../database/lease/agenda.ts'
 import { dueIfAny, earliestOf, IDLE_MS } from '../database/lease/agenda.ts'
 import { createEventRetention } from '../event-log/retention.ts'
 import type { Prisma, PrismaClient } from '../generated/prisma/client.ts'
-import { INCOMING_CHANNEL } from '../integration/receive.ts'
+import { INCOMING_NOTIFICATION } from '../integration/receive.ts'
 import { deleteOldBodies } from '../integration/retention.ts'
 import { createIncomingWorker } from '../integration/worker.ts'
 import { runDueObjectives } from '../monitoring/objective/objective-job.ts'
@@ -50,7 +50,7 @@ import { createMemberPush } from '../notification/push/member-push.ts'
 import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
 import { runDueMaintenance } from '../status/maintenance/maintenance-job.ts'
 import { runDueSeries } from '../status/maintenance/maintenance-series.ts'
-import { offerReports } from '../status-page/report-job.ts'
+import { createReports } from '../status-page/report-job.ts'
 import type { Closers } from './stop.ts'
 
 /** The pause after work that failed. */
@@ -159,7 +159,7 @@ async function startDelivering(
     site,
     metrics,
     agenda,
-    read: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
+    handleEvents: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
   })
   closers.push(function notifications() {
     return notifier.close()
@@ -167,7 +167,7 @@ async function startDelivering(
   const push = createMemberPush({ db: ctx.db, seal, now, config: ctx.config, site })
   const sending = { outbound, mailer, now, push }
   const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, rate, site, metrics, agenda })
-  const unlistenAlerts = await database.listen(ALERT_CHANNEL, alerts.wake)
+  const unlistenAlerts = await database.listen(ALERT_DELIVERY_NOTIFICATION, alerts.wake)
   alerts.start()
   closers.push(async function alertDeliveries() {
     await unlistenAlerts()
@@ -182,7 +182,7 @@ async function startReceiving(
   closers: Closers,
 ): Promise<void> {
   const incoming = createIncomingWorker({ ctx, seal, outbound, agenda })
-  const unlistenIncoming = await database.listen(INCOMING_CHANNEL, incoming.wake)
+  const unlistenIncoming = await database.listen(INCOMING_NOTIFICATION, incoming.wake)
   incoming.start()
   closers.push(async function incomingAlerts() {
     await unlistenIncoming()
@@ -237,7 +237,7 @@ function startJobs(
     repeatWhenDue(earliestOf('CheckPlanInvoice'), () => reconcileDueInvoices(ctx))
     if (mailer) repeatWhenDue(EARLIEST_REMINDER, () => sendDueReminders(ctx, mailer))
   }
-  repeat(async () => ((await offerReports(ctx)) ? MIN_PAUSE : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
+  repeat(async () => ((await createReports(ctx)) ? MIN_PAUSE : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   // In batches, so that other work is not delayed.
   repeat(async () => ((await closeDays(ctx)) ? SECOND : CLOSE_DAYS_INTERVAL), CLOSE_DAYS_INTERVAL)
   repeat(async () => ((await eraseDeleted(ctx)) ? MIN_PAUSE : MINUTE), MINUTE)

@@ -3,7 +3,7 @@ import type { MountedFile } from '../configuration/mounted-file.ts'
 import type { LoopState } from '../core/concurrency/poll-loop.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Readiness } from '../http/health-routes.ts'
-import type { Monitoring } from '../monitoring/schedule/worker.ts'
+import type { Monitoring } from '../monitoring/schedule/start-monitoring.ts'
 import type { AdvisoryHealth } from './advisory-health.ts'
 import type { Background } from './background.ts'
 

@@ -10,7 +10,7 @@ import type { Lookup, LookupRequest } from './lookup.ts'
 import { queryList, queryListCache } from './lookup.ts'
 import type { DomainTarget, IpTarget, Target } from './target.ts'
 import { isCheckable } from './target.ts'
-import { countResults, domainVerdict, ipVerdict, sumCounts } from './verdict.ts'
+import { countResults, domainVerdictText, ipVerdictText, sumCounts } from './verdict.ts'
 
 /** A step of a running check. The report is the last one. */
 export type CheckProgress =
@@ -102,7 +102,7 @@ export function createChecker(parts: {
     const counts = sumCounts([countResults(results), ...resolved.ipReports])
     const base = { targetType: 'domain', target: target.name, checkedAt: now() } as const
     const report = { ...base, ...counts, results, ...resolved }
-    return { ...report, verdict: domainVerdict(report) }
+    return { ...report, verdict: domainVerdictText(report) }
   }
 
   return {
@@ -172,7 +172,7 @@ function ipTarget(address: string): IpTarget {
 }
 
 function ipReport({ address }: IpTarget, results: readonly BlacklistResult[], checkedAt: Date): Omit<IpReport, 'geo'> {
-  const verdict = ipVerdict(address, results)
+  const verdict = ipVerdictText(address, results)
   return { targetType: 'ip', target: address, checkedAt, ...countResults(results), verdict, results }
 }
 

@@ -2,10 +2,10 @@ import type { BlacklistResult, Counts, DomainReport, IpReport, ListError, Report
 import { listErrors } from './check-report.ts'
 
 /**
- * The outcome of a report. `policy`: there are only policy entries; some lists may not have answered. `incomplete`:
+ * The verdict on a report. `policy`: there are only policy entries; some lists may not have answered. `incomplete`:
  * there is no listing, but not every list gave a usable answer.
  */
-export type Outcome = 'listed' | 'policy' | 'incomplete' | 'clean'
+export type Verdict = 'listed' | 'policy' | 'incomplete' | 'clean'
 
 /** Counts the answers of the lists. */
 export function countResults(results: readonly BlacklistResult[]): Counts {
@@ -28,8 +28,8 @@ export function sumCounts(counts: readonly Counts[]): Counts {
   }
 }
 
-/** Returns the outcome for a report's counts. A target is clean only if every list answered and none lists it. */
-export function outcomeOf(counts: Pick<Counts, 'listedCount' | 'policyCount' | 'failedCount'>): Outcome {
+/** Returns the verdict for a report’s counts. A target is clean only if every list answered and none lists it. */
+export function verdictOf(counts: Pick<Counts, 'listedCount' | 'policyCount' | 'failedCount'>): Verdict {
   if (counts.listedCount > counts.policyCount) return 'listed'
   if (counts.policyCount > 0) return 'policy'
   return counts.failedCount > 0 ? 'incomplete' : 'clean'
@@ -40,11 +40,11 @@ const POLICY_EXPLANATION =
   'A policy entry says that an address should not send mail directly; it does not report abuse.'
 
 /** Returns the verdict on an address in one or more sentences. */
-export function ipVerdict(address: string, results: readonly BlacklistResult[]): string {
+export function ipVerdictText(address: string, results: readonly BlacklistResult[]): string {
   const counts = countResults(results)
   const lists = `${counts.totalChecked} blacklists`
   const isListed = `${address} is listed on ${counts.listedCount} of ${lists}`
-  switch (outcomeOf(counts)) {
+  switch (verdictOf(counts)) {
     case 'clean':
       return `${address} is clean: none of the ${lists} lists it.`
     case 'listed':
@@ -61,13 +61,13 @@ export function ipVerdict(address: string, results: readonly BlacklistResult[]):
 }
 
 /** Returns the verdict on a domain and its addresses in one or more sentences. */
-export function domainVerdict(report: Omit<DomainReport, 'verdict'>): string {
+export function domainVerdictText(report: Omit<DomainReport, 'verdict'>): string {
   const { target, results, ipReports, resolutionFailed } = report
   const unknown = failuresPart([...results, ...ipReports.flatMap((each) => each.results)])
-  const outcome = outcomeOf(report)
-  if (outcome === 'listed') return joinSentences(listedPart(report), unknown, addressesPart(report))
-  if (outcome === 'policy') return joinSentences(policyPart(report), POLICY_EXPLANATION, unknown, addressesPart(report))
-  if (outcome === 'clean' && !resolutionFailed) {
+  const verdict = verdictOf(report)
+  if (verdict === 'listed') return joinSentences(listedPart(report), unknown, addressesPart(report))
+  if (verdict === 'policy') return joinSentences(policyPart(report), POLICY_EXPLANATION, unknown, addressesPart(report))
+  if (verdict === 'clean' && !resolutionFailed) {
     return joinSentences(cleanPart(report), addressesPart(report))
   }
   return joinSentences(incompletePart(target, report, 'blacklist checks'), unknown, addressesPart(report))
@@ -91,7 +91,7 @@ function describeListings(results: readonly BlacklistResult[]): string {
  */
 function listedPart({ target, results, ipReports }: Omit<DomainReport, 'verdict'>): string {
   const addresses = ipReports.filter((each) => each.listedCount > each.policyCount)
-  const only = ipReports.filter((each) => outcomeOf(each) === 'policy')
+  const only = ipReports.filter((each) => verdictOf(each) === 'policy')
   const which = joinWithAnd(addresses.map((each) => `${each.target} (${describeListings(each.results)})`))
   const has = addresses.length === 1 ? 'has a listed address' : `has ${addresses.length} listed addresses`
   const clauses = [
@@ -161,10 +161,10 @@ function joinWithAnd(parts: readonly string[]): string {
   return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }
 
-/** Returns the outcome of a whole report. A domain whose addresses could not be resolved is never clean. */
-export function reportOutcome(report: Report): Outcome {
-  const outcome = outcomeOf(report)
-  return outcome === 'clean' && report.targetType === 'domain' && report.resolutionFailed ? 'incomplete' : outcome
+/** Returns the verdict of a whole report. A domain whose addresses could not be resolved is never clean. */
+export function reportVerdict(report: Report): Verdict {
+  const verdict = verdictOf(report)
+  return verdict === 'clean' && report.targetType === 'domain' && report.resolutionFailed ? 'incomplete' : verdict
 }
 
 /** Returns whether a later check of the target may give the answers that are missing in a report. */

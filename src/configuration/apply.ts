@@ -68,7 +68,7 @@ export async function planConfiguration(ctx: AlertingContext, input: unknown): P
 }
 
 /**
- * Applies a file in one transaction if the result matches the plan with `planHash`. Locks the members that the file sets, unless
+ * Applies a file in one transaction if the result matches the plan with `planHash`. Locks the fields that the file sets, unless
  * `lock` is false. Requires a key with scope ADMIN.
  * @throws Invalid with the line of each problem, and Conflict if the result differs from the plan or deletes too many objects.
  */

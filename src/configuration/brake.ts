@@ -38,8 +38,8 @@ function lastMonitor(before: readonly Existing[], after: readonly Existing[]): s
   const deleted = before.filter(({ section, id }) => section === 'monitors' && !leftIds.has(id))
   if (deleted.length === 0) return null
   if (left.length === 0) return 'It deletes the last monitor.'
-  const watched = new Set(left.map(({ members }) => members['service']))
-  const lost = new Set(deleted.map(({ members }) => members['service']).filter((id) => !watched.has(id)))
+  const watched = new Set(left.map(({ fields }) => fields['service']))
+  const lost = new Set(deleted.map(({ fields }) => fields['service']).filter((id) => !watched.has(id)))
   const service = after.find(({ section, id }) => section === 'services' && lost.has(id))
   return service === undefined ? null : `It deletes the last monitor of ${service.name}.`
 }

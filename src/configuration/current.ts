@@ -13,17 +13,17 @@ import { targetPercent } from '../monitoring/objective/objective.ts'
 import type { Template } from '../status/template/template.ts'
 import { templateServices } from '../status/template/template.ts'
 import { bothIn } from '../status/timeline/translations.ts'
-import type { Members } from './format.ts'
+import type { ObjectFields } from './format.ts'
 import type { Section } from './sections.ts'
 
-/** An object of an organization, with the members that a file can set. References are ids; secrets are `Secret`s. */
+/** An object of an organization, with the fields that a file can set. References are ids; secrets are `Secret`s. */
 export interface Existing {
   readonly section: Section
   readonly id: string
   readonly name: string
   /** The subject of its events. */
   readonly subjectId: string
-  readonly members: Members
+  readonly fields: ObjectFields
 }
 
 /** Hashes values with the installation's key, so that they cannot be guessed without it. */
@@ -85,10 +85,10 @@ export async function readExisting(
     ...(await mapped(services, (service) =>
       objectOf('services', service, { description: service.description, group: service.groupId }),
     )),
-    ...(await mapped(monitors, (monitor) => objectOf('monitors', monitor, monitorMembers(monitor, seal, digest)))),
+    ...(await mapped(monitors, (monitor) => objectOf('monitors', monitor, monitorFields(monitor, seal, digest)))),
     ...(await mapped(pages, (page) => pageObject(page, organization))),
-    ...(await mapped(channels, (channel) => objectOf('channels', channel, channelMembers(channel, seal, digest)))),
-    ...(await mapped(templates, (template) => objectOf('templates', template, templateMembers(template)))),
+    ...(await mapped(channels, (channel) => objectOf('channels', channel, channelFields(channel, seal, digest)))),
+    ...(await mapped(templates, (template) => objectOf('templates', template, templateFields(template)))),
     ...(await mapped(objectives, objectiveObject)),
   ]
 }
@@ -119,8 +119,8 @@ async function mapInSlices<T, U>(owner: string, values: readonly T[], read: (val
   return all
 }
 
-function objectOf(section: Section, { id, name }: { id: string; name: string }, members: Members, subjectId = id) {
-  return { section, id, name, subjectId, members: { name, ...members } }
+function objectOf(section: Section, { id, name }: { id: string; name: string }, fields: ObjectFields, subjectId = id) {
+  return { section, id, name, subjectId, fields: { name, ...fields } }
 }
 
 function pageObject(
@@ -129,7 +129,7 @@ function pageObject(
 ): Existing {
   const own = page.isFirst ? organization : page
   const { logoUrl } = own
-  const members = {
+  const fields = {
     slug: page.slug,
     services: page.allServices ? null : page.services.map(({ serviceId }) => serviceId),
     ...Object.fromEntries(inheritable.map((name) => [name, own[name]])),
@@ -137,14 +137,14 @@ function pageObject(
     ...((logoUrl === null || isLogoAddress(logoUrl)) && { logoUrl }),
   }
   const named = { id: page.id, name: own.name ?? organization.name }
-  return objectOf('pages', named, members, page.isFirst ? organization.id : page.id)
+  return objectOf('pages', named, fields, page.isFirst ? organization.id : page.id)
 }
 
-function monitorMembers(
+function monitorFields(
   monitor: Monitor & { readonly dependencies: readonly { readonly parentId: string }[] },
   seal: SecretBox,
   digest: Digest,
-): Members {
+): ObjectFields {
   const { kind, options } = openOptions(seal, monitor)
   const dependsOn = monitor.dependencies.map(({ parentId }) => parentId)
   if (kind === 'GROUP') {
@@ -165,7 +165,7 @@ function monitorMembers(
   }
 }
 
-function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest): Members {
+function channelFields(channel: AlertChannel, seal: SecretBox, digest: Digest): ObjectFields {
   const { id, kind, address, changes, escalateToId, escalateAfterMinutes } = channel
   const opened = seal.open(address, sealedAddress(id))
   const times = quietTimesOf(channel)
@@ -185,7 +185,16 @@ function channelMembers(channel: AlertChannel, seal: SecretBox, digest: Digest):
   }
 }
 
-function templateMembers({ kind, title, message, translations, status, impact, services, ...rest }: Template): Members {
+function templateFields({
+  kind,
+  title,
+  message,
+  translations,
+  status,
+  impact,
+  services,
+  ...rest
+}: Template): ObjectFields {
   return {
     kind,
     title,
@@ -209,8 +218,8 @@ function objectiveObject({
   windowDays,
   timeZone,
 }: Objective & { readonly service: { readonly name: string } }): Existing {
-  const members = { service: serviceId, target: targetPercent(target), windowDays, timeZone }
-  return { section: 'objectives', id, name: service.name, subjectId: id, members }
+  const fields = { service: serviceId, target: targetPercent(target), windowDays, timeZone }
+  return { section: 'objectives', id, name: service.name, subjectId: id, fields }
 }
 
 function keyOf<K extends string>(table: Readonly<Record<K, string>>, value: string): K {

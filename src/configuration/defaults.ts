@@ -3,12 +3,12 @@ import { lazily } from '../core/lazily.ts'
 import { AlertChange, MonitorKind } from '../generated/prisma/enums.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
-import type { Members } from './format.ts'
-import { withSecrets } from './members.ts'
+import { withSecrets } from './fields.ts'
+import type { ObjectFields } from './format.ts'
 import type { Section } from './sections.ts'
 
-/** The members that a new object has by default. Exports leave them out. */
-const defaults: Readonly<Record<Section, Members>> = {
+/** The fields that a new object has by default. Exports leave them out. */
+const defaults: Readonly<Record<Section, ObjectFields>> = {
   groups: { description: '' },
   services: { description: '', group: null },
   monitors: { service: null, timeoutMs: 10_000, recoveryThreshold: 1, agreement: null, dependsOn: [] },
@@ -26,11 +26,11 @@ const defaults: Readonly<Record<Section, Members>> = {
   objectives: { windowDays: null },
 }
 
-/** Returns members in the form of a file: without defaults, and with null for secrets. */
-export function withoutDefaults(section: Section, members: Members): Members {
+/** Returns fields in the form of a file: without defaults, and with null for secrets. */
+export function withoutDefaults(section: Section, fields: ObjectFields): ObjectFields {
   const isNew = (name: string, value: unknown) =>
     name in defaults[section] && isDeepStrictEqual(value, defaults[section][name])
-  const left = Object.entries(members).filter(([name, value]) => !isNew(name, value))
+  const left = Object.entries(fields).filter(([name, value]) => !isNew(name, value))
   return Object.fromEntries(left.map(([name, value]) => [name, withoutDefaultOptions(name, withSecrets(value, null))]))
 }
 
@@ -38,13 +38,13 @@ const kinds = new Map(Object.entries(optionKeys))
 /** The default options of each kind, found by parsing its smallest valid options. */
 const optionDefaults = lazily(() => new Map(Object.values(MonitorKind).map((kind) => [kind, defaultsOf(kind)])))
 
-/** Removes default values from the options of a monitor. Returns other members unchanged. */
+/** Removes default values from the options of a monitor. Returns other fields unchanged. */
 export function withoutDefaultOptions(name: string, value: unknown): unknown {
   const kind = kinds.get(name)
   if (kind === undefined || typeof value !== 'object' || value === null) return value
   const own = optionDefaults().get(kind) ?? {}
   return Object.fromEntries(
-    Object.entries(value).filter(([member, option]) => !(member in own && isDeepStrictEqual(option, own[member]))),
+    Object.entries(value).filter(([field, option]) => !(field in own && isDeepStrictEqual(option, own[field]))),
   )
 }
 

@@ -20,7 +20,7 @@ export async function readDrift(
     const now = existing.get(row.objectId)
     // Only this folder writes the column.
     const fields = Object.entries(row.fields as Readonly<Record<string, string>>)
-    const members = fields.filter(([name, hash]) => now && digest(now.members[name] ?? null) !== hash)
+    const members = fields.filter(([name, hash]) => now && digest(now.fields[name] ?? null) !== hash)
     const subjectId = now?.subjectId ?? row.objectId
     if (!now || members.length > 0) drifted.push({ row, subjectId, members: members.map(([name]) => name) })
   }

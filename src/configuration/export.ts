@@ -3,9 +3,9 @@ import type { SecretBox } from '../core/secret-box.ts'
 import type { Existing } from './current.ts'
 import { createDigest, readExisting } from './current.ts'
 import { withoutDefaults } from './defaults.ts'
+import { withReferences } from './fields.ts'
 import { SCHEMA_PATH } from './json-schema.ts'
 import { assignKeys } from './keys.ts'
-import { withReferences } from './members.ts'
 import type { Section } from './sections.ts'
 import { escapeText, sections } from './sections.ts'
 import { writeYamlText } from './yaml-thread.ts'
@@ -25,7 +25,7 @@ export async function exportConfiguration(
     escaped(
       withoutDefaults(
         each.section,
-        withReferences(each.members, (_section, id) => keys.keyOf(id)),
+        withReferences(each.fields, (_section, id) => keys.keyOf(id)),
       ),
     ),
   ]
@@ -40,5 +40,5 @@ function escaped(value: unknown): unknown {
   if (typeof value === 'string') return escapeText(value)
   if (Array.isArray(value)) return value.map(escaped)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escaped(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, escaped(field)]))
 }

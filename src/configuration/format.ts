@@ -38,7 +38,7 @@ const key = z
   .max(MAX_KEY_LENGTH, `must have at most ${MAX_KEY_LENGTH} characters`)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, 'must be lowercase letters and digits, separated by single - or _')
 
-/** The format checks only the shape of members. The operations that take them validate the values. */
+/** The format checks only the shape of fields. The operations that take them validate the values. */
 const text = z.string()
 const count = z.int()
 const keys = z.array(key)
@@ -55,7 +55,7 @@ const monitor = z.strictObject({
   recoveryThreshold: count.optional(),
   agreement: count.nullish(),
   dependsOn: keys.optional(),
-  ...membersOf(Object.keys(optionKeys), options.optional()),
+  ...fieldsOf(Object.keys(optionKeys), options.optional()),
   group: z
     .strictObject({ monitors: keys, require: z.enum(requirements).optional(), count: count.optional() })
     .optional(),
@@ -84,7 +84,7 @@ const channel = z.strictObject({
       timeZone: text.nullish(),
     })
     .nullish(),
-  ...membersOf(addressKeys, options.nullish()),
+  ...fieldsOf(addressKeys, options.nullish()),
 })
 
 const template = z.strictObject({
@@ -128,13 +128,13 @@ export const fileShape = z.strictObject({
   objectives: z.record(key, objective).nullish(),
 })
 
-/** The members that a file sets on an object. Absent members stay unchanged. */
-export type Members = Readonly<Record<string, unknown>>
+/** The fields that a file sets on an object. Absent fields stay unchanged. */
+export type ObjectFields = Readonly<Record<string, unknown>>
 
 /** A parsed file. */
 export interface Configuration {
   /** The objects of each section by key, in file order. */
-  readonly objects: Readonly<Record<Section, ReadonlyMap<string, Members>>>
+  readonly objects: Readonly<Record<Section, ReadonlyMap<string, ObjectFields>>>
   /** Renamed keys. */
   readonly moved: readonly Move[]
 }
@@ -217,7 +217,7 @@ function configurationOf(parts: readonly z.output<typeof fileShape>[]): Configur
   const moved = parts.flatMap((part) => part.moved ?? [])
   const objects = Object.fromEntries(
     sections.map((section) => [section, new Map(parts.flatMap((part) => Object.entries(part[section] ?? {})))]),
-  ) as unknown as Record<Section, Map<string, Members>>
+  ) as unknown as Record<Section, Map<string, ObjectFields>>
   const total = sections.reduce((sum, section) => sum + objects[section].size, 0)
   if (total > MAX_OBJECTS) throw invalid([{ path: [], message: `must have at most ${MAX_OBJECTS} objects` }])
   return { objects, moved: moved.map((each, index) => readMove(each, index, objects)) }
@@ -226,7 +226,7 @@ function configurationOf(parts: readonly z.output<typeof fileShape>[]): Configur
 function readMove({ from, to }: { from: string; to: string }, index: number, objects: Configuration['objects']) {
   const [section, fromKey = ''] = from.split('.') as [Section, string]
   const [toSection, toKey = ''] = to.split('.')
-  const refuse = (member: string, message: string) => invalid([{ path: ['moved', String(index), member], message }])
+  const refuse = (field: string, message: string) => invalid([{ path: ['moved', String(index), field], message }])
   if (toSection !== section) throw refuse('to', 'must be in the same section')
   if (objects[section].has(fromKey)) throw refuse('from', 'must no longer be in the file')
   if (!objects[section].has(toKey)) throw refuse('to', 'must be in the file')
@@ -255,10 +255,10 @@ function withValues(
   if (Object.hasOwn(value, '__proto__'))
     issues.push({ path: [...path, '__proto__'], message: 'is not allowed as a key' })
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, withValues(member, values, [...path, name], issues)]),
+    Object.entries(value).map(([name, field]) => [name, withValues(field, values, [...path, name], issues)]),
   )
 }
 
-function membersOf<K extends string, T extends z.ZodType>(names: readonly K[], type: T): Record<K, T> {
+function fieldsOf<K extends string, T extends z.ZodType>(names: readonly K[], type: T): Record<K, T> {
   return Object.fromEntries(names.map((name) => [name, type])) as Record<K, T>
 }

@@ -20,10 +20,10 @@ export function configurationSchema(): Schema {
   for (const [key, kind] of Object.entries(optionKeys)) {
     // A file refers to the monitors of a group by key, unlike the options.
     if (kind === 'GROUP') continue
-    setMember(schema, 'monitors', key, wider(toSchema(kindRules[kind].options)))
+    setProperty(schema, 'monitors', key, wider(toSchema(kindRules[kind].options)))
   }
   for (const key of addressKeys) {
-    setMember(schema, 'channels', key, orNull(wider(toSchema(senders[kindByKey[key]].address))))
+    setProperty(schema, 'channels', key, orNull(wider(toSchema(senders[kindByKey[key]].address))))
   }
   for (const [section, description] of Object.entries(sectionTexts))
     Object.assign(sectionOf(schema, section), { description })
@@ -46,7 +46,7 @@ const toSchema = (type: z.ZodType): Schema => {
   return type === fileShape ? { $schema, ...schema } : schema
 }
 
-/** The names of secret members. Exports write them as null. */
+/** The names of secret fields. Exports write them as null. */
 const secrets = new Set(['value', 'body', 'send', 'key', 'clientSecret', 'password'])
 
 /** Rules for texts that `${NAME}` may break. */
@@ -59,11 +59,11 @@ function wider(schema: Schema): Schema {
     Object.entries(rest).flatMap(([name, part]) => (textRules.has(name) ? [] : [[name, widerPart(part)]])),
   )
   if (!isSchema(properties)) return own
-  const members = Object.entries(properties).map(([name, part]) => {
-    const member = isSchema(part) ? wider(part) : part
-    return [name, secrets.has(name) && isSchema(member) ? orNull(member) : member]
+  const fields = Object.entries(properties).map(([name, part]) => {
+    const field = isSchema(part) ? wider(part) : part
+    return [name, secrets.has(name) && isSchema(field) ? orNull(field) : field]
   })
-  return { ...own, properties: Object.fromEntries(members) }
+  return { ...own, properties: Object.fromEntries(fields) }
 }
 
 function widerPart(part: unknown): unknown {
@@ -82,12 +82,12 @@ function sectionOf(schema: Schema, section: string): Schema {
   return found
 }
 
-/** Replaces the schema of a member in the objects of a section. */
-function setMember(schema: Schema, section: string, member: string, to: Schema): void {
+/** Replaces the schema of a field in the objects of a section. */
+function setProperty(schema: Schema, section: string, field: string, to: Schema): void {
   const found = sectionOf(schema, section)
   const all = Array.isArray(found['anyOf']) ? found['anyOf'] : [found]
   for (const each of all) {
     const objects = isSchema(each) ? each['additionalProperties'] : undefined
-    if (isSchema(objects) && isSchema(objects['properties'])) objects['properties'][member] = to
+    if (isSchema(objects) && isSchema(objects['properties'])) objects['properties'][field] = to
   }
 }

@@ -42,9 +42,9 @@ export function assignKeys(existing: readonly Existing[], managed: readonly Mana
     taken.add(`${section}.${key}`)
     if (known.delete(objectId)) keys.set(section as Section, key, objectId)
   }
-  for (const { section, id, name, members } of existing) {
+  for (const { section, id, name, fields } of existing) {
     if (!known.has(id)) continue
-    const base = slugOf(section === 'pages' ? String(members['slug']) : name) || section.slice(0, -1)
+    const base = slugOf(section === 'pages' ? String(fields['slug']) : name) || section.slice(0, -1)
     let key = base
     for (let number = 2; taken.has(`${section}.${key}`); number++) key = `${base}-${number}`
     taken.add(`${section}.${key}`)

@@ -5,7 +5,7 @@ import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { isRecord } from '../monitoring/monitor/secrets.ts'
 
-/** The members of a channel's address that allow sending to it or in its name. */
+/** The fields of a channel's address that allow sending to it or in its name. */
 const channelSecrets: Readonly<Record<AddressKey, readonly string[]>> = {
   mail: [],
   push: [],
@@ -68,26 +68,26 @@ function* secretsIn(file: unknown): Generator<Found> {
 const kinds = new Map<string, MonitorKind>(Object.entries(optionKeys))
 
 function* monitorSecrets(key: string, monitor: unknown): Generator<Found> {
-  for (const [member, options] of entriesIn(monitor)) {
-    const kind = kinds.get(member)
+  for (const [field, options] of entriesIn(monitor)) {
+    const kind = kinds.get(field)
     const secrets = kind === undefined || !isRecord(options) ? [] : (kindRules[kind].secrets ?? [])
-    for (const secret of secrets) yield* secretsAt(options, secret, ['monitors', key, member])
+    for (const secret of secrets) yield* secretsAt(options, secret, ['monitors', key, field])
   }
 }
 
 const addresses = new Map<string, readonly string[]>(Object.entries(channelSecrets))
 
 function* secretsOfChannel(key: string, channel: unknown): Generator<Found> {
-  for (const [member, address] of entriesIn(channel)) {
-    for (const name of addresses.get(member) ?? []) {
+  for (const [field, address] of entriesIn(channel)) {
+    for (const name of addresses.get(field) ?? []) {
       const isProtected = name === 'topic' && typeof ownOf(address, 'token') === 'string'
-      if (!isProtected) yield foundAt(ownOf(address, name), ['channels', key, member, name])
+      if (!isProtected) yield foundAt(ownOf(address, name), ['channels', key, field, name])
     }
   }
 }
 
 function* secretsAt(options: unknown, secret: readonly string[], path: readonly string[]): Generator<Found> {
-  const [first = '', second, member = ''] = secret
+  const [first = '', second, field = ''] = secret
   if (texts.has(first)) return
   if (second !== '*') {
     const value = secret.reduce<unknown>((inner, name) => ownOf(inner, name), options)
@@ -97,9 +97,9 @@ function* secretsAt(options: unknown, secret: readonly string[], path: readonly 
   const items = ownOf(options, first)
   if (!Array.isArray(items)) return
   for (const [index, item] of items.entries()) {
-    const [value, name] = [ownOf(item, member), String(ownOf(item, 'name'))]
+    const [value, name] = [ownOf(item, field), String(ownOf(item, 'name'))]
     const isCredential = credentialHeader.test(name) || (typeof value === 'string' && credentialValue.test(value))
-    if (isCredential) yield foundAt(value, [...path, first, String(index), member], name)
+    if (isCredential) yield foundAt(value, [...path, first, String(index), field], name)
   }
 }
 
@@ -114,5 +114,5 @@ const entriesOf = (file: unknown, section: string) => entriesIn(ownOf(file, sect
 
 const entriesIn = (value: unknown): [string, unknown][] => (isRecord(value) ? Object.entries(value) : [])
 
-const ownOf = (value: unknown, member: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, member) ? value[member] : undefined
+const ownOf = (value: unknown, field: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, field) ? value[field] : undefined

@@ -20,10 +20,10 @@ import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../s
 import { deleteTemplate } from '../status/template/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
-import type { Configuration, Members } from './format.ts'
-import { createFileTemplate, updateFileObjective, updateFileTemplate } from './immutable-members.ts'
+import { asInput, fieldPath, lateFields, monitorsOfGroup, withReferences, withSecrets } from './fields.ts'
+import type { Configuration, ObjectFields } from './format.ts'
+import { createFileTemplate, updateFileObjective, updateFileTemplate } from './immutable-fields.ts'
 import type { Keys } from './keys.ts'
-import { asInput, lateMembers, memberPath, membersOfGroup, withReferences, withSecrets } from './members.ts'
 import type { Section } from './sections.ts'
 
 /** The search for problems stops after this many. */
@@ -91,11 +91,11 @@ export interface Run extends Request {
   readonly operations: { count: number }
 }
 
-/** An object that may differ from the file: the members to set first, and those of `lateMembers`. */
+/** An object that may differ from the file: the fields to set first, and those of `lateFields`. */
 interface Work {
   readonly key: string
-  readonly early: Members
-  readonly late: Members
+  readonly early: ObjectFields
+  readonly late: ObjectFields
 }
 
 /** Creates and updates the objects of a section. Adds refusals to `issues`. */
@@ -107,7 +107,7 @@ export async function applySection(current: Run, section: Section): Promise<void
   const made = new Set(await createTogether(current, section, together))
   const known = work.filter((each) => !together.includes(each) && !isGroup(each))
   const isWritten = new Set([...together, ...(await updateTogether(current, section, known, made))])
-  const groups = withMembersFirst(current, work.filter(isGroup))
+  const groups = withInnerGroupsFirst(current, work.filter(isGroup))
   for (const each of [...work.filter((each) => !isGroup(each)), ...groups]) {
     if (current.issues.length >= MAX_ISSUES) return
     if (isWritten.has(each)) continue
@@ -118,13 +118,13 @@ export async function applySection(current: Run, section: Section): Promise<void
   }
 }
 
-/** Sorts group monitors so that each follows the groups it contains. Leaves out cycles and adds an issue for each member. */
-function withMembersFirst({ issues }: Run, groups: readonly Work[]): Work[] {
+/** Sorts group monitors so that each follows the groups it contains. Leaves out cycles and adds an issue for each of their groups. */
+function withInnerGroupsFirst({ issues }: Run, groups: readonly Work[]): Work[] {
   const sorted: Work[] = []
   let left = groups
   while (left.length > 0) {
     const waiting = new Set(left.map(({ key }) => key))
-    const ready = left.filter(({ early }) => !membersOfGroup(early).some((key) => waiting.has(key)))
+    const ready = left.filter(({ early }) => !monitorsOfGroup(early).some((key) => waiting.has(key)))
     if (ready.length === 0) {
       const message = 'must not contain a group that contains this one'
       issues.push(...left.map(({ key }) => ({ path: ['monitors', key, 'group', 'monitors'], message })))
@@ -139,14 +139,14 @@ function withMembersFirst({ issues }: Run, groups: readonly Work[]): Work[] {
 /** Returns the objects of a section that may differ from the file. */
 async function workOf(current: Run, section: Section): Promise<Work[]> {
   const work: Work[] = []
-  for (const [key, members] of current.configuration.objects[section]) {
+  for (const [key, fields] of current.configuration.objects[section]) {
     await yieldAfterTimeSlice(current.organizationId)
     const row = current.managed.get(`${section}.${key}`)
     if (row !== undefined && row.file !== current.file) {
       current.issues.push({ path: [section, key], message: `is managed by ${row.file}` })
-    } else if (!isApplied(current, section, key, members)) {
+    } else if (!isApplied(current, section, key, fields)) {
       const part = (isLate: boolean) =>
-        Object.fromEntries(Object.entries(members).filter(([name]) => lateMembers.has(name) === isLate))
+        Object.fromEntries(Object.entries(fields).filter(([name]) => lateFields.has(name) === isLate))
       work.push({ key, early: part(false), late: part(true) })
     }
   }
@@ -154,18 +154,23 @@ async function workOf(current: Run, section: Section): Promise<Work[]> {
 }
 
 /** Returns whether an object certainly matches the file, so that it needs no update. */
-function isApplied({ keys, before, managed, digest }: Run, section: Section, key: string, members: Members): boolean {
+function isApplied(
+  { keys, before, managed, digest }: Run,
+  section: Section,
+  key: string,
+  given: ObjectFields,
+): boolean {
   const id = keys.idOf(section, key)
   const existing = id === undefined ? undefined : before.get(id)
   if (existing === undefined) return false
   const row = managed.get(`${section}.${key}`)
-  if (row?.given === digest(members)) {
+  if (row?.given === digest(given)) {
     const fields = row.fields as Readonly<Record<string, string>>
-    return Object.entries(fields).every(([name, hash]) => digest(existing.members[name] ?? null) === hash)
+    return Object.entries(fields).every(([name, hash]) => digest(existing.fields[name] ?? null) === hash)
   }
-  const written = withReferences(existing.members, (_section, reference) => keys.keyOf(reference))
+  const written = withReferences(existing.fields, (_section, reference) => keys.keyOf(reference))
   const plain = (name: string, value: unknown) => withoutDefaultOptions(name, withSecrets(value, null))
-  return Object.entries(members).every(([name, value]) =>
+  return Object.entries(given).every(([name, value]) =>
     isDeepStrictEqual(plain(name, value), plain(name, written[name])),
   )
 }
@@ -229,12 +234,12 @@ async function updateTogether(
   return work
 }
 
-/** Returns members as the input of an operation; null if they refer to missing objects, with issues added. */
-function inputOf(current: Run, section: Section, key: string, members: Members): Record<string, unknown> | null {
+/** Returns fields as the input of an operation; null if they refer to missing objects, with issues added. */
+function inputOf(current: Run, section: Section, key: string, fields: ObjectFields): Record<string, unknown> | null {
   const { issues } = current
   const count = issues.length
   const refused = new Set<string>()
-  const resolved = withReferences(members, (to, reference, path) => {
+  const resolved = withReferences(fields, (to, reference, path) => {
     const id = idOfReference(current, to, reference)
     if (id !== undefined) return id
     // Reports a refused object only once. Leaving out references to it reveals other problems.
@@ -247,10 +252,10 @@ function inputOf(current: Run, section: Section, key: string, members: Members):
 }
 
 /** Creates or updates an object. Adds a refusal to `issues`. @returns whether it succeeded. */
-async function applyObject(current: Run, section: Section, key: string, members: Members): Promise<boolean> {
+async function applyObject(current: Run, section: Section, key: string, fields: ObjectFields): Promise<boolean> {
   const { ctx, keys, issues } = current
   const count = issues.length
-  const input = inputOf(current, section, key, members)
+  const input = inputOf(current, section, key, fields)
   if (input === null) return false
   const id = keys.idOf(section, key)
   const events = ctx.open?.events.length ?? 0
@@ -282,5 +287,5 @@ function idOfReference({ configuration, managed, file, keys, keepsAbsent }: Run,
 export function issuesOf(error: DomainError, path: readonly string[]): Issue[] {
   const own = error instanceof Invalid ? error.issues : []
   if (own.length === 0) return [{ path, message: error.message }]
-  return own.map((issue) => ({ path: [...path, ...memberPath(issue.path)], message: issue.message }))
+  return own.map((issue) => ({ path: [...path, ...fieldPath(issue.path)], message: issue.message }))
 }

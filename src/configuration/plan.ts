@@ -4,9 +4,9 @@ import { isJsonObject } from '../core/json-object.ts'
 import { truncate } from '../core/truncate.ts'
 import { brakeOn } from './brake.ts'
 import type { Digest, Existing } from './current.ts'
-import type { Members } from './format.ts'
+import { withReferences, withSecrets } from './fields.ts'
+import type { ObjectFields } from './format.ts'
 import type { Keys } from './keys.ts'
-import { withReferences, withSecrets } from './members.ts'
 import { isSecret } from './secret.ts'
 import type { Move, Section } from './sections.ts'
 
@@ -15,8 +15,8 @@ export const changeActions = ['CREATE', 'UPDATE', 'DELETE', 'RELEASE'] as const
 
 type ChangeAction = (typeof changeActions)[number]
 
-/** A change of a member. Values are JSON, with secrets masked; null: absent before or after. */
-export interface MemberChange {
+/** A change of a field. Values are JSON, with secrets masked; null: absent before or after. */
+export interface FieldChange {
   /** Its path, such as `http.url`. */
   readonly name: string
   readonly from: string | null
@@ -31,14 +31,14 @@ export interface ObjectChange {
   readonly name: string
   /** Whether the object existed without being managed by a file. */
   readonly takenOver: boolean
-  readonly members: readonly MemberChange[]
+  readonly members: readonly FieldChange[]
 }
 
 /** A change made outside the file since it was last applied. */
 export interface Drift {
   readonly section: Section
   readonly key: string
-  /** The changed members; empty: the object was deleted. */
+  /** The changed fields; empty: the object was deleted. */
   readonly members: readonly string[]
   /** The last change of the object since then; null: not known. */
   readonly last: { readonly by: string; readonly at: Date } | null
@@ -115,7 +115,7 @@ export async function comparePlan(
     const old = found(before, id)
     const now = found(after, id)
     const isTakenOver = isNamed && old !== null && !wasManaged
-    const members = membersBetween(old, now, states.keys)
+    const members = fieldChanges(old, now, states.keys)
     const action = actionOf(old, now, isNamed)
     const compared = [old, now].map((each) => each && comparable(each, states.keys))
     exact.push(states.digest([section, key, action, isTakenOver, ...compared]))
@@ -136,18 +136,18 @@ function actionOf(old: Existing | null, now: Existing | null, isNamed: boolean):
   return isNamed ? 'UPDATE' : 'RELEASE'
 }
 
-function membersBetween(before: Existing | null, after: Existing | null, keys: Keys): MemberChange[] {
+function fieldChanges(before: Existing | null, after: Existing | null, keys: Keys): FieldChange[] {
   if (after === null) return []
   const old = before === null ? {} : comparable(before, keys)
   const now = comparable(after, keys)
   return differences('', old, now)
 }
 
-/** Returns the members that differ between two values. Compares lists of named objects, such as headers, item by item. */
-function differences(path: string, old: unknown, now: unknown): MemberChange[] {
+/** Returns the fields that differ between two values. Compares lists of named objects, such as headers, item by item. */
+function differences(path: string, old: unknown, now: unknown): FieldChange[] {
   if (isDeepStrictEqual(old, now)) return []
   const inner = path === '' ? '' : `${path}.`
-  if (hasMembers(old) && hasMembers(now)) {
+  if (hasFields(old) && hasFields(now)) {
     const names = new Set([...Object.keys(old), ...Object.keys(now)])
     return [...names].flatMap((name) => differences(inner + name, old[name], now[name]))
   }
@@ -158,16 +158,16 @@ function differences(path: string, old: unknown, now: unknown): MemberChange[] {
 }
 
 function areNamedAlike(old: readonly unknown[], now: readonly unknown[]): boolean {
-  const nameOf = (item: unknown) => (hasMembers(item) ? item['name'] : undefined)
+  const nameOf = (item: unknown) => (hasFields(item) ? item['name'] : undefined)
   return old.length === now.length && old.every((item, index) => nameOf(item) && nameOf(item) === nameOf(now[index]))
 }
 
-function hasMembers(value: unknown): value is Members {
+function hasFields(value: unknown): value is ObjectFields {
   return isJsonObject(value) && !isSecret(value)
 }
 
 /** Replaces ids by keys, because new objects get different ids in the plan and when it is applied. */
-const comparable = ({ members }: Existing, keys: Keys) => withReferences(members, (_section, id) => keys.keyOf(id))
+const comparable = ({ fields }: Existing, keys: Keys) => withReferences(fields, (_section, id) => keys.keyOf(id))
 
 function shown(value: unknown): string | null {
   if (value === undefined) return null

@@ -122,14 +122,12 @@ async function rowsOf(
   const byId = new Map(after.map((each) => [each.id, each]))
   const rows = []
   for (const section of sections) {
-    for (const [key, members] of configuration.objects[section]) {
+    for (const [key, given] of configuration.objects[section]) {
       await yieldAfterTimeSlice(organizationId)
       const existing = byId.get(keys.idOf(section, key) ?? '')
       if (existing === undefined) continue
-      const fields = Object.fromEntries(
-        Object.keys(members).map((name) => [name, digest(existing.members[name] ?? null)]),
-      )
-      const applied = { objectId: existing.id, given: digest(members), fields, appliedSeq }
+      const fields = Object.fromEntries(Object.keys(given).map((name) => [name, digest(existing.fields[name] ?? null)]))
+      const applied = { objectId: existing.id, given: digest(given), fields, appliedSeq }
       rows.push({ organizationId, section, key, file, ...applied })
     }
   }

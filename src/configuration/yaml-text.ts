@@ -4,7 +4,7 @@ import type { Issue } from '../core/errors.ts'
 /** Parsed YAML: its value and the line of each part. */
 export interface YamlText {
   readonly value: unknown
-  /** The line of each member, counted from 1, by the `pathKey` of its path. */
+  /** The line of each field, counted from 1, by the `pathKey` of its path. */
   readonly lines: ReadonlyMap<string, number>
 }
 
@@ -90,9 +90,9 @@ export function writeYaml({ comment, value }: { readonly comment: string; readon
 function remainingNodes(value: unknown, most: number, depth: number): number {
   if (typeof value !== 'object' || value === null) return most - 1
   let left = depth === 0 ? -1 : most - 1
-  for (const member of Object.values(value)) {
+  for (const field of Object.values(value)) {
     if (left < 0) return left
-    left = remainingNodes(member, left, depth - 1)
+    left = remainingNodes(field, left, depth - 1)
   }
   return left
 }

@@ -52,7 +52,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** A problem in an input. `path` leads to the field, outermost member first. */
+/** A problem in an input. `path` leads to the field, outermost first. */
 export interface Issue {
   readonly path: readonly string[]
   readonly message: string
@@ -106,20 +106,20 @@ export class ManagedByFile extends DomainError {
   readonly file: string
   readonly section: string
   readonly key: string
-  /** The members that would change; empty: the object would be deleted. */
+  /** The fields that would change; empty: the object would be deleted. */
   readonly members: readonly string[]
 
   constructor(
     { file, section, key }: { readonly file: string; readonly section: string; readonly key: string },
-    members: readonly string[] = [],
+    fields: readonly string[] = [],
   ) {
     const place = `${section}.${key}`
-    const what = members.length === 0 ? place : `${members.join(', ')} of ${place}`
+    const what = fields.length === 0 ? place : `${fields.join(', ')} of ${place}`
     super('MANAGED_BY_FILE', `${file} manages ${what}. Change the file, or unlock ${place} if it cannot wait.`)
     this.file = file
     this.section = section
     this.key = key
-    this.members = members
+    this.members = fields
   }
 }
 

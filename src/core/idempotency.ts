@@ -7,6 +7,8 @@ import { DELETE_BATCH, uncounted } from './deleted-rows.ts'
 import { Conflict, type DomainError, Invalid, NotFound, RateLimited, TierLimitReached } from './errors.ts'
 import { typeOfId } from './id.ts'
 import { clientSubject } from './ip-address.ts'
+import type { Outcome } from './outcome.ts'
+import { awaitOutcome, isRefused } from './outcome.ts'
 import { DAY } from './time.ts'
 import { invalid } from './validation.ts'
 
@@ -188,33 +190,19 @@ type StoredItem =
  */
 export function outcomesSerializer<T extends { readonly id: string }>({
   db,
-}: Pick<Context, 'db'>): AnswerSerializer<({ readonly value: T } | { readonly error: DomainError })[]> {
+}: Pick<Context, 'db'>): AnswerSerializer<Outcome<T>[]> {
   return {
     serialize: (outcomes) => ({
-      items: outcomes.map((each) =>
-        'value' in each ? { id: each.value.id } : { refused: serializeError(each.error) },
-      ),
+      items: outcomes.map((each) => (isRefused(each) ? { refused: serializeError(each) } : { id: each.id })),
     }),
     async restore(kept) {
       // Written by `serialize`.
       const { items } = kept as unknown as { readonly items: readonly StoredItem[] }
       const value = items.map(async (item) =>
-        'id' in item ? rowOrNotFound<T>(db, item.id) : { error: restoreError(item.refused) },
+        'id' in item ? awaitOutcome(requireRow<T>(db, item.id)) : restoreError(item.refused),
       )
       return { value: await Promise.all(value) }
     },
-  }
-}
-
-async function rowOrNotFound<T>(
-  db: Database,
-  id: string,
-): Promise<{ readonly value: T } | { readonly error: NotFound }> {
-  try {
-    return { value: await requireRow<T>(db, id) }
-  } catch (error) {
-    if (error instanceof NotFound) return { error }
-    throw error
   }
 }
 

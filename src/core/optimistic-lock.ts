@@ -18,7 +18,7 @@ export function requireVersion(thing: { readonly version: number }, read: z.infe
  * version, and appends no event.
  */
 export function hasChanges(thing: object, given: Readonly<Record<string, unknown>>): boolean {
-  return changedMembers(thing, given).length > 0
+  return changedFields(thing, given).length > 0
 }
 
 /** Returns an edit without undefined values. */
@@ -28,7 +28,7 @@ export function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<
 }
 
 /** Returns the names of the values that an edit changes. */
-export function changedMembers(thing: object, given: Readonly<Record<string, unknown>>): string[] {
+export function changedFields(thing: object, given: Readonly<Record<string, unknown>>): string[] {
   const known = new Map<string, unknown>(Object.entries(thing))
   const changed = Object.entries(given).filter(
     ([key, value]) => value !== undefined && !isDeepStrictEqual(value, known.get(key)),

@@ -13,6 +13,19 @@ export function outcomeOf<T>(run: () => T): Outcome<T> {
   }
 }
 
+/** Awaits a result, or the refusal. */
+export async function awaitOutcome<T>(work: Promise<T>): Promise<Outcome<T>> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DomainError) return error
+    throw error
+  }
+}
+
+/** Returns whether an input was refused. */
+export const isRefused = <T>(outcome: Outcome<T>): outcome is DomainError => outcome instanceof DomainError
+
 /** Returns the result of the only input. @throws the refusal. */
 export function onlyResult<T>([only]: readonly Outcome<T>[]): T {
   if (only === undefined) throw new Error('There is no outcome.')

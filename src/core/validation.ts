@@ -56,7 +56,7 @@ export function parse<T extends z.ZodType>(
 }
 
 /**
- * Returns the one of `keys` that an input has; ignores null and absent members.
+ * Returns the one of `keys` that an input has; ignores null and absent fields.
  * @throws Invalid `INVALID_INPUT` for none or more than one.
  */
 export function exactlyOne<K extends string>(keys: readonly K[], input: { readonly [key in K]?: unknown }): K {

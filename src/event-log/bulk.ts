@@ -1,5 +1,7 @@
 import type { Context } from '../core/context.ts'
-import { Conflict, DomainError } from '../core/errors.ts'
+import { Conflict } from '../core/errors.ts'
+import type { Outcome } from '../core/outcome.ts'
+import { awaitOutcome, isRefused } from '../core/outcome.ts'
 import { SECOND } from '../core/time.ts'
 import { invalid } from '../core/validation.ts'
 import type { ChangeResult } from './change.ts'
@@ -12,9 +14,6 @@ export const MAX_ITEMS = 100
 export const bulkModes = ['ATOMIC', 'EACH'] as const
 
 export type BulkMode = (typeof bulkModes)[number]
-
-/** The outcome of an item: its result, or the reason why it was refused. */
-export type Outcome<T> = { readonly value: T } | { readonly error: DomainError }
 
 /** Runs the chunk of items that starts at `index`; `work` makes one change. May return stored outcomes instead. */
 export type ChunkRunner<C, T> = (index: number, work: (ctx: C) => Promise<Outcome<T>[]>) => Promise<Outcome<T>[]>
@@ -76,7 +75,7 @@ async function runAtomic<C extends Context, I, T>(
   try {
     const runAll = async (tx: Context): Promise<ChangeResult<Outcome<T>[]>> => {
       const outcomes: Outcome<T>[] = []
-      for (const item of items) outcomes.push(await outcomeOf(work({ ...ctx, ...tx }, item)))
+      for (const item of items) outcomes.push(await awaitOutcome(work({ ...ctx, ...tx }, item)))
       // All items have run, even after a refused one, so that the caller gets all errors at once.
       if (outcomes.some(isRefused)) throw new Rollback(outcomes.map((each) => (isRefused(each) ? each : notApplied)))
       return [outcomes]
@@ -99,7 +98,7 @@ function runEach<C extends Context, I, T>(
     for (const item of items) {
       const before = tx.open?.events.length ?? 0
       await tx.db.$executeRaw`SAVEPOINT item`
-      const outcome = await outcomeOf(work({ ...ctx, ...tx }, item))
+      const outcome = await awaitOutcome(work({ ...ctx, ...tx }, item))
       if (isRefused(outcome)) {
         await tx.db.$executeRaw`ROLLBACK TO SAVEPOINT item`
         tx.open?.events.splice(before)
@@ -111,17 +110,4 @@ function runEach<C extends Context, I, T>(
   })
 }
 
-async function outcomeOf<T>(work: Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { value: await work }
-  } catch (error) {
-    if (error instanceof DomainError) return { error }
-    throw error
-  }
-}
-
-const isRefused = <T>(outcome: Outcome<T>): outcome is { readonly error: DomainError } => 'error' in outcome
-
-const notApplied = {
-  error: new Conflict('Nothing was changed: another item of the call was refused.', 'NOT_APPLIED'),
-} as const
+const notApplied = new Conflict('Nothing was changed: another item of the call was refused.', 'NOT_APPLIED')

@@ -24,10 +24,10 @@ export interface NewEvent {
 }
 
 /**
- * The database channel that announces new events. The payload is the organization's id, followed by the events as JSON
+ * The database notification that announces new events. The payload is the organization's id, followed by the events as JSON
  * if they are short (`announcedEvents`).
  */
-const LOG_CHANNEL = 'event_log'
+const LOG_NOTIFICATION = 'event_log'
 
 /** The maximum length of a notification, in bytes (PostgreSQL manual, NOTIFY: shorter than 8000). */
 const MAX_PAYLOAD = 7900
@@ -43,7 +43,7 @@ export function listenToLogs(
   database: Pick<DatabaseHandle, 'listen'>,
   listener: GrowthListener,
 ): Promise<() => Promise<void>> {
-  return database.listen(LOG_CHANNEL, (payload) => listener(payload?.split(' ', 1)[0] ?? null, payload))
+  return database.listen(LOG_NOTIFICATION, (payload) => listener(payload?.split(' ', 1)[0] ?? null, payload))
 }
 
 /** Returns the events in an announcement, in order; empty: they must be read from the log. */
@@ -91,7 +91,7 @@ export async function appendEvents(
     ), announcement AS (
       SELECT ${organizationId}::text || ' ' || json_agg(written ORDER BY seq)::text AS text FROM written
     )
-    SELECT pg_notify(${LOG_CHANNEL},
+    SELECT pg_notify(${LOG_NOTIFICATION},
       CASE WHEN octet_length(text) <= ${MAX_PAYLOAD} THEN text ELSE ${organizationId}::text END)::text FROM announcement`
   if (ctx.db.$sendRaw) ctx.db.$sendRaw(statement)
   else await ctx.db.$queryRaw(statement)

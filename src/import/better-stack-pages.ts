@@ -18,7 +18,7 @@ const resources = (file: Fields, name: string): Resource[] =>
   })
 
 /**
- * Adds status pages with services, incidents, maintenance and subscribers, from the members `status_pages`, `sections`, `resources`,
+ * Adds status pages with services, incidents, maintenance and subscribers, from the fields `status_pages`, `sections`, `resources`,
  * `status_reports`, `status_updates` and `subscribers`, in the format of the API. Any may be absent.
  */
 export function addPages(draft: Draft, file: Fields): void {

@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { addPages } from './better-stack-pages.ts'
 import {
   Draft,
@@ -14,7 +14,7 @@ import {
 
 const PREFIX = 'betterstack'
 
-/** Translates the answer of Better Stack's `/api/v2/monitors`, plus the members that `addPages` reads. @throws Unreadable. */
+/** Translates the answer of Better Stack's `/api/v2/monitors`, plus the fields that `addPages` reads. @throws Unreadable. */
 export function translateBetterStack(text: string): Drafted {
   const answer = readJsonObject(text)
   if (!Array.isArray(answer.get('data')))
@@ -57,7 +57,7 @@ function addMonitor(draft: Draft, id: string, monitor: Fields): void {
   if (isPaused) draft.pause(key, name)
 }
 
-function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null {
+function optionsOf(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
   const url = monitor.text('url')
   const host = url.replace(/^\w+:\/\//, '').replace(/[/?#].*$/, '')
   switch (monitor.text('monitor_type')) {
@@ -88,7 +88,7 @@ function optionsOf(draft: Draft, name: string, monitor: Fields): Members | null 
   }
 }
 
-function httpOptions(monitor: Fields): Members {
+function httpOptions(monitor: Fields): ObjectFields {
   const method = monitor.text('http_method').toUpperCase() || 'GET'
   const headers = monitor
     .list('request_headers')

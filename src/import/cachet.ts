@@ -94,7 +94,7 @@ function itemsOf(list: readonly unknown[]): Item[] {
   })
 }
 
-/** Returns the items of a member, which may be an answer with `data` or a list. */
+/** Returns the items of a field, which may be an answer with `data` or a list. */
 function partOf(file: Fields, names: readonly string[]): Item[] {
   return names.flatMap((name) => {
     const answer = file.get(name)
@@ -106,11 +106,11 @@ function partOf(file: Fields, names: readonly string[]): Item[] {
 const isPublic = (attributes: Fields) =>
   attributes.get('visible') === undefined || attributes.isTrue('visible') || numberIn(attributes, 'visible') === 1
 
-/** Returns a member that is a number, or an object with a numeric `value`. */
+/** Returns a field that is a number, or an object with a numeric `value`. */
 const numberIn = (attributes: Fields, name: string): number | undefined =>
   attributes.number(name) ?? attributes.fields(name).number('value')
 
-/** Returns the first valid time among members, which may be objects with a `string`. */
+/** Returns the first valid time among fields, which may be objects with a `string`. */
 function timeIn(attributes: Fields, ...names: readonly string[]): string | null {
   for (const name of names) {
     const at = timeOf(attributes.get(name)) ?? timeOf(attributes.fields(name).get('string'))

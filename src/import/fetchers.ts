@@ -15,7 +15,7 @@ class Collected {
     if (items.length > 0) list.push(JSON.stringify(items).slice(1, -1))
   }
 
-  /** Adds a member. */
+  /** Adds a field. */
   set(name: string, value: unknown): void {
     this.#values.push(`${JSON.stringify(name)}:${JSON.stringify(value ?? null)}`)
   }
@@ -98,14 +98,14 @@ async function fetchPublicStatuspage(ask: Ask, { address }: Asked): Promise<Coll
   const summary = await get('summary')
   file.set('page', summary.get('page'))
   if (Array.isArray(summary.get('components'))) file.add('components', summary.list('components'))
-  const read = async (name: string, member: string) => {
+  const read = async (name: string, field: string) => {
     const answer = await get(name).catch((error: unknown) => {
       if (!(error instanceof Refused)) throw error
       // The summary contains the open incidents and maintenance.
-      file.refuse(member, error)
+      file.refuse(field, error)
       return summary
     })
-    file.add(member, answer.list(member))
+    file.add(field, answer.list(field))
   }
   await read('incidents', 'incidents')
   await read('scheduled-maintenances', 'scheduled_maintenances')

@@ -1,9 +1,9 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 
 interface Conditions {
   /** The equivalent options. */
-  readonly known: Members
+  readonly known: ObjectFields
   /** The conditions without an equivalent. */
   readonly dropped: readonly string[]
 }
@@ -102,7 +102,7 @@ const comparisons = new Map([
   ['>=', 'atLeast'],
 ])
 
-/** Converts a comparison to the members of an assertion. Null if there is no equivalent. */
+/** Converts a comparison to the fields of an assertion. Null if there is no equivalent. */
 function comparisonOf(operator: string, right: string): Record<string, unknown> | null {
   if (/^(?:pat|any)\(/.test(right)) {
     const matches = operator === '==' ? patternOf(right) : null

@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { conditionsOf } from './gatus-conditions.ts'
@@ -22,8 +22,8 @@ export function translateGatus(text: string): Drafted {
   return { ...draft, hasVariables: true }
 }
 
-/** Returns the members that define the probe of a monitor, or why it cannot be imported. */
-type Read = (draft: Draft, name: string, endpoint: Fields) => Members | string
+/** Returns the fields that define the probe of a monitor, or why it cannot be imported. */
+type Read = (draft: Draft, name: string, endpoint: Fields) => ObjectFields | string
 
 function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[]>, read: Read): void {
   const name = nameOf(endpoint.text('name'), 'Endpoint')
@@ -69,8 +69,8 @@ function addDomain(
 
 const DOMAIN_CONDITION = /^\[DOMAIN_EXPIRATION\] >=? (\d{1,5})h$/
 
-/** Returns the members of a monitor of the domain’s registration. Null if no condition is about the domain. */
-function domainOf(endpoint: Fields): Members | null {
+/** Returns the fields of a monitor of the domain’s registration. Null if no condition is about the domain. */
+function domainOf(endpoint: Fields): ObjectFields | null {
   const [hours] = endpoint.list('conditions').flatMap((each) => DOMAIN_CONDITION.exec(String(each).trim())?.[1] ?? [])
   const host = parseUrl(endpoint.text('url'))?.hostname ?? ''
   return hours === undefined || host === ''
@@ -91,7 +91,7 @@ function isClientKnown(endpoint: Fields, part: string): boolean {
   )
 }
 
-function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | string {
+function optionsOf(draft: Draft, name: string, endpoint: Fields): ObjectFields | string {
   const client = endpoint.fields('client')
   const url = endpoint.text('url')
   const kind = kindOf(endpoint, url)
@@ -114,11 +114,11 @@ function optionsOf(draft: Draft, name: string, endpoint: Fields): Members | stri
   }
 }
 
-function ownOptions({ key }: Kind, client: Fields): Members {
+function ownOptions({ key }: Kind, client: Fields): ObjectFields {
   return key === 'grpc' && client.isTrue('insecure') ? { verifyCertificate: false } : {}
 }
 
-function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | string {
+function heartbeatOf(draft: Draft, name: string, endpoint: Fields): ObjectFields | string {
   const interval = seconds(endpoint.fields('heartbeat').text('interval'))
   if (interval === undefined || interval === 0) return 'It has no heartbeat interval.'
   draft.partly('monitors', name, 'It gets a new address. Change the job to report there.')
@@ -127,7 +127,7 @@ function heartbeatOf(draft: Draft, name: string, endpoint: Fields): Members | st
 
 interface Kind {
   readonly key: 'http' | 'tcp' | 'ping' | 'dns' | 'ssh' | 'websocket' | 'grpc' | 'udp'
-  readonly options: Members
+  readonly options: ObjectFields
 }
 
 function kindOf(endpoint: Fields, url: string): Kind | null {
@@ -178,7 +178,7 @@ function serverOf(endpoint: Fields, scheme: string, host: string, port: number, 
   return { key: 'websocket', options: { host, ...own, path: path === '/' ? '' : path, send: endpoint.text('body') } }
 }
 
-function httpOptions(endpoint: Fields, client: Fields): Members {
+function httpOptions(endpoint: Fields, client: Fields): ObjectFields {
   const isGraphql = endpoint.isTrue('graphql')
   const method = endpoint.text('method').toUpperCase() || 'GET'
   const body = /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : endpoint.text('body')
@@ -199,7 +199,7 @@ function httpOptions(endpoint: Fields, client: Fields): Members {
   }
 }
 
-function oauthOf(client: Fields): Members | undefined {
+function oauthOf(client: Fields): ObjectFields | undefined {
   if (client.text('token-url') === '') return undefined
   return present({
     tokenUrl: client.text('token-url'),
@@ -210,7 +210,7 @@ function oauthOf(client: Fields): Members | undefined {
 }
 
 /** Returns the lowest thresholds of the alerts, which become those of the monitor. */
-function thresholdsOf(endpoint: Fields): Members {
+function thresholdsOf(endpoint: Fields): ObjectFields {
   const alerts = endpoint.list('alerts').map((each) => new Fields(each))
   if (alerts.length === 0) return {}
   const least = (name: string, otherwise: number) => Math.min(...alerts.map((each) => each.number(name) ?? otherwise))
@@ -246,7 +246,7 @@ function addChannel(draft: Draft, type: string, provider: Fields, monitors: read
 }
 
 /** Returns the address of a channel from the settings of its alert type. */
-const addresses: Readonly<Record<string, (provider: Fields) => Members>> = {
+const addresses: Readonly<Record<string, (provider: Fields) => ObjectFields>> = {
   slack: (provider) => ({ slack: { url: provider.text('webhook-url') } }),
   discord: (provider) => ({ discord: { url: provider.text('webhook-url') } }),
   teams: (provider) => ({ teams: { url: provider.text('webhook-url') } }),

@@ -100,7 +100,7 @@ const secondsOrMilliseconds = (value: number) => {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString()
 }
 
-/** Returns the first valid time among members. */
+/** Returns the first valid time among fields. */
 export const firstTime = (fields: Fields, ...names: readonly string[]): string | null =>
   names.map((name) => timeOf(fields.get(name))).find((at) => at !== null) ?? null
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { withReferences } from '../configuration/fields.ts'
 import { MAX_KEY_LENGTH } from '../configuration/format.ts'
-import { withReferences } from '../configuration/members.ts'
 import { sections } from '../configuration/sections.ts'
 import { type Source, sourceNames } from './source-names.ts'
 import type { Drafted, DraftRecords, Objects } from './translation.ts'
@@ -40,9 +40,9 @@ export function withInstallation(drafted: Drafted, { source, name }: Installatio
     sections.map((section) => [
       section,
       new Map(
-        [...drafted.objects[section]].map(([key, members]) => [
+        [...drafted.objects[section]].map(([key, fields]) => [
           renamed(key),
-          withReferences(members, (_section, reference) => renamed(reference)),
+          withReferences(fields, (_section, reference) => renamed(reference)),
         ]),
       ),
     ]),

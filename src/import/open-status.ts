@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
@@ -53,7 +53,7 @@ const frequencies: Readonly<Record<string, number | undefined>> = {
   '1h': 3600,
 }
 
-function optionsOf(draft: Draft, name: string, kind: string, monitor: Fields): Members | null {
+function optionsOf(draft: Draft, name: string, kind: string, monitor: Fields): ObjectFields | null {
   const request = monitor.fields('request')
   const degradedAboveMs = monitor.number('degradedAfter')
   if (kind === 'tcp') return { tcp: present({ host: request.text('host'), port: request.number('port') }) }
@@ -76,19 +76,19 @@ function optionsOf(draft: Draft, name: string, kind: string, monitor: Fields): M
   }
 }
 
-function assertionsOf(draft: Draft, name: string, assertions: readonly unknown[]): Members {
-  const members: Record<string, unknown> = {}
+function assertionsOf(draft: Draft, name: string, assertions: readonly unknown[]): ObjectFields {
+  const converted: Record<string, unknown> = {}
   for (const assertion of assertions) {
     const fields = new Fields(assertion)
     const [kind, compare, target] = [fields.text('kind'), fields.text('compare'), fields.text('target')]
     const added = assertionOf(kind, compare, target)
-    if (added !== null && !Object.keys(added).some((key) => key in members)) Object.assign(members, added)
+    if (added !== null && !Object.keys(added).some((key) => key in converted)) Object.assign(converted, added)
     else draft.partly('monitors', name, `It is probed without the assertion ${[kind, compare, target].join(' ')}.`)
   }
-  return members
+  return converted
 }
 
-function assertionOf(kind: string, compare: string, target: string): Members | null {
+function assertionOf(kind: string, compare: string, target: string): ObjectFields | null {
   if (kind === 'statusCode' && compare === 'eq' && /^[1-5]\d\d$/.test(target)) return { expectedStatus: [target] }
   if (kind !== 'textBody' || target === '') return null
   if (compare === 'contains') return { keyword: { text: target } }

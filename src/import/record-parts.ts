@@ -33,8 +33,8 @@ export function recordsOf({ histories, ...records }: Records, { services }: Obje
   return {
     ...records,
     histories: histories.flatMap((history) => {
-      const members = services.get(history.key)
-      return members === undefined ? [] : [{ ...history, name: String(members['name'] ?? history.key) }]
+      const fields = services.get(history.key)
+      return fields === undefined ? [] : [{ ...history, name: String(fields['name'] ?? history.key) }]
     }),
   }
 }
@@ -59,14 +59,14 @@ export async function sendRecords(
       sent += 1
     }
   }
-  const members = [
+  const fields = [
     ['incidents', RECORDS_PER_REQUEST],
     ['maintenances', RECORDS_PER_REQUEST],
     ['series', SERIES_PER_REQUEST],
   ] as const
-  for (const [member, most] of members) {
-    for (const part of partsOf(records[member], CHARACTERS_PER_REQUEST, most, ({ json }) => Buffer.byteLength(json)))
-      results.push(...(await sendPart({ [member]: part.map(({ json }) => JSON.parse(json) as unknown) })))
+  for (const [field, most] of fields) {
+    for (const part of partsOf(records[field], CHARACTERS_PER_REQUEST, most, ({ json }) => Buffer.byteLength(json)))
+      results.push(...(await sendPart({ [field]: part.map(({ json }) => JSON.parse(json) as unknown) })))
   }
   const size = ({ address, services }: SourceSubscriber) => address.length + services.join().length + 40
   for (const subscribers of partsOf(records.subscribers, CHARACTERS_PER_REQUEST, SUBSCRIBERS_PER_REQUEST, size))

@@ -57,5 +57,5 @@ function escaped(value: unknown): unknown {
   if (typeof value === 'string') return escapeText(value)
   if (Array.isArray(value)) return value.map(escaped)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escaped(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, escaped(field)]))
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
 
 /** Objects of a configuration file by section and key. */
-export type Objects = Record<Section, Map<string, Members>>
+export type Objects = Record<Section, Map<string, ObjectFields>>
 
 /** A part of a source that is not, or not completely, translated. */
 export interface Note {
@@ -172,7 +172,7 @@ export class Draft {
   }
 }
 
-/** Reads the members of an untrusted object, whose types vary between versions. */
+/** Reads the fields of an untrusted object, whose types vary between versions. */
 export class Fields {
   readonly #value: Readonly<Record<string, unknown>>
 
@@ -181,7 +181,7 @@ export class Fields {
     this.#value = isJsonObject(value) ? value : {}
   }
 
-  /** Returns an own member; undefined if it is absent or null. */
+  /** Returns an own field; undefined if it is absent or null. */
   get(name: string): unknown {
     return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined
   }
@@ -198,13 +198,13 @@ export class Fields {
     return value !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined
   }
 
-  /** Returns whether a member is true, also in the notations of databases and forms. */
+  /** Returns whether a field is true, also in the notations of databases and forms. */
   isTrue(name: string): boolean {
     const value = this.get(name)
     return value === true || value === 1 || value === '1' || value === 'true'
   }
 
-  /** Returns a member that is an object; empty if it is not. */
+  /** Returns a field that is an object; empty if it is not. */
   fields(name: string): Fields {
     return new Fields(this.get(name))
   }
@@ -215,7 +215,7 @@ export class Fields {
     return Array.isArray(value) ? value : []
   }
 
-  /** Returns all members. */
+  /** Returns all fields. */
   entries(): [name: string, value: unknown][] {
     return Object.entries(this.#value)
   }
@@ -273,7 +273,7 @@ export function within(least: number, most: number, value: number): number {
   return Math.round(Math.min(most, Math.max(least, value)))
 }
 
-/** Returns an object without its absent members. */
-export function present(members: Readonly<Record<string, unknown>>): Members {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''))
+/** Returns an object without its absent fields. */
+export function present(fields: Readonly<Record<string, unknown>>): ObjectFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
 }

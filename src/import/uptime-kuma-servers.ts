@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { type Draft, type Fields, present, readJsonObject } from './translation.ts'
@@ -7,7 +7,7 @@ import { type Draft, type Fields, present, readJsonObject } from './translation.
 export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
 
 /** Returns the options of a server monitor, from its connection string or host. Null if the kind is not supported. */
-export function serverOptions(draft: Draft, name: string, monitor: Fields): Members | null {
+export function serverOptions(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
   const type = monitor.text('type')
   if (type === 'mqtt') return { mqtt: mqtt(draft, name, monitor) }
   if (type === 'mongodb') return mongodb(draft, name, monitor)
@@ -19,7 +19,7 @@ export function serverOptions(draft: Draft, name: string, monitor: Fields): Memb
   return read(url, monitor)
 }
 
-function mqtt(draft: Draft, name: string, monitor: Fields): Members {
+function mqtt(draft: Draft, name: string, monitor: Fields): ObjectFields {
   const hasQuery = monitor.text('mqttCheckType') === 'json-query'
   if (hasQuery)
     draft.partly('monitors', name, 'Any message on its topic counts as up, because its query is not imported.')
@@ -35,7 +35,7 @@ function mqtt(draft: Draft, name: string, monitor: Fields): Members {
 }
 
 /** Returns the options of a MongoDB monitor. Kuma can also compare the result of the command, which is not supported here. */
-function mongodb(draft: Draft, name: string, monitor: Fields): Members | null {
+function mongodb(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
   // Reject addresses of clusters and SRV records.
   const url = parseUrl(monitor.text('databaseConnectionString'))
   if (url === null || url.protocol !== 'mongodb:') return null
@@ -61,7 +61,7 @@ function mongodb(draft: Draft, name: string, monitor: Fields): Members | null {
 }
 
 /** Returns the options of a gRPC monitor. Kuma can call any method; monitors here call the health check. */
-function grpc(draft: Draft, name: string, monitor: Fields): Members | null {
+function grpc(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
   const isHealth = monitor.text('grpcServiceName') === 'Health' && /^check$/i.test(monitor.text('grpcMethod'))
   const url = parseUrl(`grpc://${monitor.text('grpcUrl').replace(/^\w+:\/\//, '')}`)
   if (!isHealth || url === null) return null
@@ -79,7 +79,7 @@ function serviceOf(body: string): string {
   }
 }
 
-const addressOf = ({ hostname, port }: URL, monitor: Fields): Members => ({
+const addressOf = ({ hostname, port }: URL, monitor: Fields): ObjectFields => ({
   host: hostname.replace(/^\[|\]$/g, ''),
   port: port === '' ? undefined : Number(port),
   inverted: invertedOf(monitor),
@@ -94,12 +94,12 @@ const decoded = (text: string) => {
 }
 
 /** Returns TLS options. Kuma's `ssl` is the name of a profile, or options as JSON. */
-const mysqlTls = (ssl: string): Members => ({
+const mysqlTls = (ssl: string): ObjectFields => ({
   tls: ssl === '' || ssl === 'false' ? undefined : true,
   verifyCertificate: /"rejectUnauthorized"\s*:\s*false/.test(ssl) ? false : undefined,
 })
 
-const readers: Readonly<Record<string, (url: URL, monitor: Fields) => Members>> = {
+const readers: Readonly<Record<string, (url: URL, monitor: Fields) => ObjectFields>> = {
   redis: (url, monitor) => ({
     redis: present({
       ...addressOf(url, monitor),

@@ -1,6 +1,6 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
-import { MAX_GROUPS, MAX_MEMBERS } from '../monitoring/group/limits.ts'
+import { MAX_GROUP_MEMBERS, MAX_GROUPS } from '../monitoring/group/limits.ts'
 import {
   Draft,
   type Drafted,
@@ -76,9 +76,9 @@ function addGroupMonitor(draft: Draft, group: Fields, monitors: readonly Fields[
   const name = draft.objects.groups.get(key)?.['name']
   const members = childrenOf(group, monitors).filter((each) => draft.objects.monitors.has(each))
   if (members.length === 0) return
-  if (members.length > MAX_MEMBERS)
-    draft.partly('monitors', String(name), `It includes only its first ${MAX_MEMBERS} monitors.`)
-  draft.objects.monitors.set(key, present({ name, group: { monitors: members.slice(0, MAX_MEMBERS) } }))
+  if (members.length > MAX_GROUP_MEMBERS)
+    draft.partly('monitors', String(name), `It includes only its first ${MAX_GROUP_MEMBERS} monitors.`)
+  draft.objects.monitors.set(key, present({ name, group: { monitors: members.slice(0, MAX_GROUP_MEMBERS) } }))
   if (group.get('active') !== undefined && !group.isTrue('active')) draft.pause(key, String(name))
 }
 
@@ -107,7 +107,7 @@ function refusalOf(monitor: Fields): string | null {
   return null
 }
 
-function settingsOf(monitor: Fields): Members {
+function settingsOf(monitor: Fields): ObjectFields {
   const interval = within(1, 86_400, monitor.number('interval') ?? 60)
   if (monitor.text('type') === 'push') return { intervalSeconds: interval }
   const seconds = monitor.number('timeout') || interval * 0.8
@@ -118,8 +118,8 @@ function settingsOf(monitor: Fields): Members {
   }
 }
 
-/** Returns the options of a monitor, under the member of its kind. Null if the kind is not supported. */
-function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members | null {
+/** Returns the options of a monitor, under the field of its kind. Null if the kind is not supported. */
+function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): ObjectFields | null {
   const host = monitor.text('hostname')
   switch (monitor.text('type')) {
     case 'http':
@@ -157,7 +157,7 @@ function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonl
   }
 }
 
-function pingOptions(monitor: Fields): Members {
+function pingOptions(monitor: Fields): ObjectFields {
   const size = monitor.number('packetSize')
   const count = monitor.number('ping_count')
   return present({
@@ -168,7 +168,7 @@ function pingOptions(monitor: Fields): Members {
   })
 }
 
-function httpOptions(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members {
+function httpOptions(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): ObjectFields {
   const method = monitor.text('method').toUpperCase() || 'GET'
   const body = /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('body')
   const headers = headersOf(draft, name, monitor)
@@ -205,7 +205,7 @@ const proxyProtocols: Readonly<Record<string, string | undefined>> = {
 }
 
 /** Returns the proxy of a monitor. Undefined if it has no active proxy, or an unsupported one. */
-function proxyOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): Members | undefined {
+function proxyOf(draft: Draft, name: string, monitor: Fields, proxies: readonly Fields[]): ObjectFields | undefined {
   const id = monitor.text('proxyId')
   if (id === '') return undefined
   const proxy = proxies.find((each) => each.text('id') === id)
@@ -224,7 +224,7 @@ function proxyOf(draft: Draft, name: string, monitor: Fields, proxies: readonly 
 }
 
 /** Returns the client certificate or OAuth client of a monitor. */
-function signInOf(draft: Draft, name: string, monitor: Fields): Members {
+function signInOf(draft: Draft, name: string, monitor: Fields): ObjectFields {
   const method = monitor.text('authMethod')
   if (method === 'mtls') {
     if (monitor.text('tlsCa') !== '') draft.partly('monitors', name, 'Its own certificate authority is not imported.')
@@ -263,8 +263,8 @@ function headersOf(draft: Draft, name: string, monitor: Fields): { name: string;
   }
 }
 
-/** Returns the JSON assertion of a monitor. Kuma’s paths are JSONata, of which only plain member paths are supported. */
-function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
+/** Returns the JSON assertion of a monitor. Kuma’s paths are JSONata, of which only plain field paths are supported. */
+function jsonOptions(draft: Draft, name: string, monitor: Fields): ObjectFields {
   const path = monitor.text('jsonPath').replace(/^\$\.?/, '')
   const operator = monitor.text('jsonPathOperator') || '=='
   const compared = comparisonOf(operator, monitor.text('expectedValue'))
@@ -279,8 +279,8 @@ function jsonOptions(draft: Draft, name: string, monitor: Fields): Members {
   return { json: { path: `$.${path}`, ...compared } }
 }
 
-/** Converts a comparison to the members of an assertion. Null if it is not supported. */
-function comparisonOf(operator: string, expected: string): Members | null {
+/** Converts a comparison to the fields of an assertion. Null if it is not supported. */
+function comparisonOf(operator: string, expected: string): ObjectFields | null {
   if (operator === '==') return { equals: jsonValue(expected) }
   if (operator === '!=') return { notEquals: jsonValue(expected) }
   if (operator === 'contains') return { matches: expected.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') }
@@ -336,7 +336,7 @@ function configOf(notification: Fields): Fields {
 const server = (url: string) => url.replace(/\/+$/, '')
 
 /** Returns the address of a channel from the settings of its notification type. */
-const addresses: Readonly<Record<string, (config: Fields) => Members>> = {
+const addresses: Readonly<Record<string, (config: Fields) => ObjectFields>> = {
   smtp: (config) => ({ mail: { address: config.text('smtpTo') } }),
   webhook: (config) => ({ webhook: { url: config.text('webhookURL') } }),
   slack: (config) => ({ slack: { url: config.text('slackwebhookURL') } }),

@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { firstTime, minutesAfter, slugOf, timeOf, titleOf } from './incident-fields.ts'
 import { type Draft, Fields, keyOf, nameOf, within } from './translation.ts'
 
@@ -12,7 +12,7 @@ export function addPagesAndWindows(draft: Draft, file: Fields, monitors: readonl
   for (const contact of listOf(file, 'alert_contacts')) addContact(draft, contact, monitors)
 }
 
-/** Returns a member that is a list, or an answer with `data`. */
+/** Returns a field that is a list, or an answer with `data`. */
 function listOf(file: Fields, name: string): Fields[] {
   const value = file.get(name)
   const list = Array.isArray(value) ? value : new Fields(value).list('data')
@@ -124,7 +124,7 @@ function ruleOf(kind: string, window: Fields): string | null {
 }
 
 /** Returns the address of a contact by its type: a number (version 2) or a name. */
-function addressOf(type: string, value: string): Members | null {
+function addressOf(type: string, value: string): ObjectFields | null {
   if (type === '2' || /^e-?mail$/i.test(type)) return { mail: { address: value } }
   if (type === '5' || /webhook/i.test(type)) return { webhook: { url: value } }
   if (type === '11' || /slack/i.test(type)) return { slack: { url: value } }

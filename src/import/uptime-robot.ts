@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import { noteUnread } from './fetch-notes.ts'
 import {
   Draft,
@@ -106,7 +106,7 @@ function addMonitor(draft: Draft, monitor: Monitor): void {
   if (monitor.isPaused) draft.pause(key, name)
 }
 
-function optionsOf(draft: Draft, monitor: Monitor): Members | null {
+function optionsOf(draft: Draft, monitor: Monitor): ObjectFields | null {
   const { fields, name, type } = monitor
   const host = fields
     .text('url')
@@ -139,7 +139,7 @@ const ports = [undefined, 80, 443, 21, 25, 110, 143]
 
 const portOf = (fields: Fields) => fields.number('port') ?? ports[fields.number('sub_type') ?? 0]
 
-function httpOptions(draft: Draft, monitor: Monitor): Members {
+function httpOptions(draft: Draft, monitor: Monitor): ObjectFields {
   const { fields, name, method, user, password } = monitor
   const headers = monitor.headers.entries().map(([header, value]) => ({ name: header, value: String(value) }))
   if (user !== '' && !headers.some((each) => each.name.toLowerCase() === 'authorization')) {
@@ -162,13 +162,13 @@ function httpOptions(draft: Draft, monitor: Monitor): Members {
   })
 }
 
-/** Returns the request body of a monitor: raw, or members sent as a form (`post_type` 1). Null if there is none. */
+/** Returns the request body of a monitor: raw, or fields sent as a form (`post_type` 1). Null if there is none. */
 function bodyOf(fields: Fields): { readonly text: string; readonly type: string } | null {
   const value = fields.get('post_value') ?? fields.get('postValueData')
-  const members = new Fields(typeof value === 'string' ? parsed(value) : value).entries()
+  const entries = new Fields(typeof value === 'string' ? parsed(value) : value).entries()
   const isForm = fields.text('post_type') === '1' || fields.text('postValueType').toUpperCase() === 'KEY_VALUE'
-  if (isForm && members.length > 0) {
-    const pairs = members.map(([name, member]) => [name, String(member)])
+  if (isForm && entries.length > 0) {
+    const pairs = entries.map(([name, entry]) => [name, String(entry)])
     return { text: new URLSearchParams(pairs).toString(), type: 'application/x-www-form-urlencoded' }
   }
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)

@@ -1,4 +1,4 @@
-import type { Members } from '../configuration/format.ts'
+import type { ObjectFields } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
 import { sections } from '../configuration/sections.ts'
 import type { Note, Objects } from './translation.ts'
@@ -21,22 +21,22 @@ export function withoutRefused(
   const left = copyOf(objects)
   const notes: Note[] = []
   const remove: Remove = (section, key, reason) => {
-    const members = left[section].get(key)
-    if (members === undefined) return
+    const fields = left[section].get(key)
+    if (fields === undefined) return
     left[section].delete(key)
-    notes.push({ outcome: 'SKIPPED', section, name: String(members['name'] ?? key), reason })
+    notes.push({ outcome: 'SKIPPED', section, name: String(fields['name'] ?? key), reason })
   }
   for (const { path, message } of refusals) {
     const section = sections.find((each) => each === path[0])
-    const [, key = '', ...member] = path
+    const [, key = '', ...field] = path
     if (section === undefined || !objects[section].has(key)) return null
-    const members = left[section].get(key)
-    if (member[0] === 'intervalSeconds' && members?.['intervalSeconds'] !== undefined) {
-      const { intervalSeconds: _, ...rest } = members
+    const fields = left[section].get(key)
+    if (field[0] === 'intervalSeconds' && fields?.['intervalSeconds'] !== undefined) {
+      const { intervalSeconds: _, ...rest } = fields
       left[section].set(key, rest)
       const reason = `It gets the default interval, because its own ${message}.`
-      notes.push({ outcome: 'PARTLY', section, name: String(members['name']), reason })
-    } else remove(section, key, [member.join('.'), message].filter((each) => each !== '').join(' '))
+      notes.push({ outcome: 'PARTLY', section, name: String(fields['name']), reason })
+    } else remove(section, key, [field.join('.'), message].filter((each) => each !== '').join(' '))
   }
   removeIdleServices(objects, left, remove)
   removeReferences(left, remove)
@@ -47,8 +47,8 @@ type Remove = (section: Section, key: string, reason: string) => void
 
 function removeReferences(left: Objects, remove: Remove): void {
   for (const section of ['monitors', 'channels', 'pages'] as const) {
-    for (const [key, members] of left[section]) {
-      const kept = withoutReferences(members, left)
+    for (const [key, fields] of left[section]) {
+      const kept = withoutReferences(fields, left)
       if (kept === null) remove(section, key, 'None of its monitors or services is imported.')
       else left[section].set(key, kept)
     }
@@ -72,8 +72,8 @@ function removeIdleServices(before: Objects, left: Objects, remove: Remove): voi
 }
 
 /** Removes references to missing objects. Null if a list becomes empty. */
-function withoutReferences(members: Members, left: Objects): Members | null {
-  const { service, monitors, services, ...rest } = members
+function withoutReferences(fields: ObjectFields, left: Objects): ObjectFields | null {
+  const { service, monitors, services, ...rest } = fields
   const keep = (section: Section, keys: unknown) => (keys as readonly string[]).filter((key) => left[section].has(key))
   const lists = {
     ...(Array.isArray(monitors) && { monitors: keep('monitors', monitors) }),

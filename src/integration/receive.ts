@@ -9,8 +9,8 @@ import { integrationEvent, integrationWithSecret, signingSecretOf } from './inte
 import type { SignedRequest } from './signature.ts'
 import { isSigned } from './signature.ts'
 
-/** The database channel that announces received bodies. */
-export const INCOMING_CHANNEL = 'incoming_body'
+/** The database notification that announces received bodies. */
+export const INCOMING_NOTIFICATION = 'incoming_body'
 
 /** The largest accepted body, in bytes, which leaves room for a group of many alerts. */
 export const MAX_INCOMING_BYTES = 256 * 1024
@@ -120,7 +120,7 @@ async function store(ctx: IntegrationContext, { id: integrationId }: Integration
       WHERE id = stored."integrationId"
       RETURNING id
     )
-    SELECT pg_notify(${INCOMING_CHANNEL}, '')::text FROM due`
+    SELECT pg_notify(${INCOMING_NOTIFICATION}, '')::text FROM due`
   if (stored.length === 0)
     throw new RateLimited('Too many requests of this integration are waiting.', new Date(now.getTime() + MINUTE))
 }

@@ -1,4 +1,4 @@
-import { REVOKED_KEY_CHANNEL } from '../account/api-key/api-key.ts'
+import { REVOKED_KEY_NOTIFICATION } from '../account/api-key/api-key.ts'
 import type { CredentialCache } from '../account/api-key/credential-cache.ts'
 import { createCredentialCache } from '../account/api-key/credential-cache.ts'
 import { planAt } from '../account/limits.ts'
@@ -162,7 +162,7 @@ export async function announceUser(db: Database, userId: string): Promise<void> 
 }
 
 async function announceSessions(db: Database, ids: readonly string[]): Promise<void> {
-  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, id) FROM unnest(${ids}::text[]) AS ended (id)`
+  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, id) FROM unnest(${ids}::text[]) AS ended (id)`
 }
 
 /** Records that the caller has confirmed their identity. */

@@ -7,9 +7,9 @@ import { NotFound } from '../core/errors.ts'
 import { DAY, HOUR, MINUTE } from '../core/time.ts'
 import type { Maintenance, Organization, Prisma, UptimeCorrection } from '../generated/prisma/client.ts'
 import type { IncidentImpact, UptimeSource } from '../generated/prisma/enums.ts'
-import type { Account } from '../monitoring/objective/account.ts'
-import { accountOf, countedStretches } from '../monitoring/objective/account.ts'
 import { budgetOf, isMet, WHOLE } from '../monitoring/objective/budget.ts'
+import type { ObjectiveTally } from '../monitoring/objective/objective-tally.ts'
+import { countedStretches, objectiveTally } from '../monitoring/objective/objective-tally.ts'
 import { readCorrections } from '../monitoring/objective/standing.ts'
 import { monthAt, monthOf } from '../monitoring/objective/window.ts'
 import { readServiceStretches } from '../monitoring/uptime/service-uptime.ts'
@@ -41,7 +41,7 @@ export interface ServiceReport {
   /** The share of the known time that was good, in percent, rounded down; null: no data. */
   readonly percent: number | null
   readonly coverage: number | null
-  readonly account: Account
+  readonly tally: ObjectiveTally
   /** Its objectives: their targets, in thousandths of a percent, and whether the month met them; null: no data. */
   readonly objectives: readonly { readonly target: number; readonly isMet: boolean | null }[]
 }
@@ -121,9 +121,9 @@ const closedReports = new LRUCache<string, MonthlyReport>({
  * Reports are computed one by one: each reads the whole history of up to a thousand services. No caller is in a
  * transaction.
  */
-const oneByOne = createLimiter({ atOnce: 1 })
+const oneAtATime = createLimiter({ atOnce: 1 })
 
-const computeReport = (db: Database, about: ReportSubject) => oneByOne(() => computeNow(db, about))
+const computeReport = (db: Database, about: ReportSubject) => oneAtATime(() => computeNow(db, about))
 
 /** The subject of a report. */
 interface ReportSubject {
@@ -154,15 +154,15 @@ async function computeNow(db: Database, about: ReportSubject): Promise<MonthlyRe
     const history = histories.get(id)
     if (history === undefined) continue
     const counted = countedStretches(history.stretches, corrections.get(id) ?? [])
-    const account = accountOf(counted, span)
+    const tally = objectiveTally(counted, span)
     const { percent, coverage } = budgetOf(counted, {
       target: WHOLE,
       window: span,
       begunAt: history.begunAt,
       now: span.to,
     })
-    const targets = objectives.map(({ target }) => ({ target, isMet: isMet(account, target) }))
-    found.push({ id, name, source: history.source, percent, coverage, account, objectives: targets })
+    const targets = objectives.map(({ target }) => ({ target, isMet: isMet(tally, target) }))
+    found.push({ id, name, source: history.source, percent, coverage, tally, objectives: targets })
   }
   const names = new Map(services.map(({ id, name }) => [id, name]))
   const incidents = await readIncidents(db, page, span)

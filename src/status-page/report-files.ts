@@ -34,8 +34,8 @@ export function publicReportCsv({ from, to, services }: MonthlyReport): string {
   return [SERVICE, ...services.map((service) => serviceLine({ from, to }, service))].map(csvLine).join('')
 }
 
-function serviceLine({ from, to }: Span, { name, percent, coverage, account }: ServiceReport): string[] {
-  const { good, bad, unknown, maintenance, excluded, corrected } = account
+function serviceLine({ from, to }: Span, { name, percent, coverage, tally }: ServiceReport): string[] {
+  const { good, bad, unknown, maintenance, excluded, corrected } = tally
   const times = [bad, good + bad, unknown, maintenance, excluded, corrected].map((each) => text(seconds(each)))
   return [name, from.toISOString(), to.toISOString(), text(percent), text(coverage), ...times]
 }
@@ -81,19 +81,19 @@ function periodJson({ month, timeZone, from, to, isClosed }: MonthlyReport) {
   return { month, time_zone: timeZone, from, to, complete: isClosed }
 }
 
-function serviceJson({ id, name, source, percent, coverage, account }: ServiceReport) {
+function serviceJson({ id, name, source, percent, coverage, tally }: ServiceReport) {
   return {
     id,
     name,
     source,
     uptime_percent: percent,
     coverage_percent: coverage,
-    down_seconds: seconds(account.bad),
-    known_seconds: seconds(account.good + account.bad),
-    unknown_seconds: seconds(account.unknown),
-    maintenance_seconds: seconds(account.maintenance),
-    excluded_seconds: seconds(account.excluded),
-    corrected_seconds: seconds(account.corrected),
+    down_seconds: seconds(tally.bad),
+    known_seconds: seconds(tally.good + tally.bad),
+    unknown_seconds: seconds(tally.unknown),
+    maintenance_seconds: seconds(tally.maintenance),
+    excluded_seconds: seconds(tally.excluded),
+    corrected_seconds: seconds(tally.corrected),
   }
 }
 

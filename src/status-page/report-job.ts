@@ -25,15 +25,15 @@ interface DuePage {
  * figures, in one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing
  * is sent twice. Returns whether there may be more.
  */
-export async function offerReports(ctx: Context): Promise<boolean> {
+export async function createReports(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
   const names = zones.map(({ timeZone }) => timeZone)
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
   const due = await ctx.db.$queryRaw<DuePage[]>`
     SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last, EXISTS (
-      SELECT 1 FROM "Subscriber" AS reader
-      WHERE reader."organizationId" = page."organizationId" AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
-        AND 'REPORTS' = ANY (reader.topics) AND (reader."pageId" = page.id OR page."isFirst" AND reader."pageId" IS NULL)
+      SELECT 1 FROM "Subscriber" AS subscriber
+      WHERE subscriber."organizationId" = page."organizationId" AND subscriber."confirmedAt" IS NOT NULL AND subscriber."stoppedAt" IS NULL
+        AND 'REPORTS' = ANY (subscriber.topics) AND (subscriber."pageId" = page.id OR page."isFirst" AND subscriber."pageId" IS NULL)
     ) AS "isWanted"
     FROM "Page" AS page JOIN "Organization" AS owner ON owner.id = page."organizationId"
     JOIN unnest(${names}::text[], ${months}::text[]) AS zone (name, month) ON zone.name = owner."timeZone"
@@ -42,7 +42,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   let failed = 0
   for (const page of due) {
     try {
-      await offer(ctx, page)
+      await createReportsOf(ctx, page)
     } catch (error) {
       failed += 1
       ctx.log.error({ err: error, page: page.id }, 'status-page: could not create a monthly report')
@@ -51,7 +51,7 @@ export async function offerReports(ctx: Context): Promise<boolean> {
   return due.length === BATCH && failed === 0
 }
 
-async function offer(ctx: Context, due: DuePage): Promise<void> {
+async function createReportsOf(ctx: Context, due: DuePage): Promise<void> {
   // Subscribers who come later get the next report.
   if (due.reportedMonth === null || !due.isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
@@ -66,11 +66,11 @@ async function offer(ctx: Context, due: DuePage): Promise<void> {
   for (const month of months.toReversed()) {
     const report = await readReport(ctx, organization, page, month)
     const path = `/console/${organization.slug}/reports/${page.id}?month=${month}`
-    await announce(ctx, page, report, contentOf(report, path))
+    await storeReport(ctx, page, report, contentOf(report, path))
   }
 }
 
-async function announce(
+async function storeReport(
   ctx: Context,
   page: ReportedPage & { readonly name: string },
   report: MonthlyReport,
@@ -100,12 +100,12 @@ async function skipTo({ db }: Context, { id, reportedMonth, last }: DuePage): Pr
 function contentOf({ services, incidents, recovery }: MonthlyReport, consolePath: string): ReportContent {
   return {
     consolePath,
-    services: services.map(({ id, name, percent, account }) => ({
+    services: services.map(({ id, name, percent, tally }) => ({
       id,
       name,
       percent,
-      downMs: account.bad,
-      maintenanceMs: account.maintenance,
+      downMs: tally.bad,
+      maintenanceMs: tally.maintenance,
     })),
     incidents: incidents.length,
     recoveryMs: recovery.meanMs,

@@ -72,8 +72,8 @@ export function timelineSearch(db: Database, of: keyof typeof timelines, text: s
               AND (timeline.number > 1 OR ${after === null}
                 OR "createdAt" < ${after?.createdAt ?? null}::timestamptz OR id > ${after?.updateId ?? null})
             ORDER BY "createdAt" DESC, id LIMIT ${PER_STATEMENT.updates}
-          ) AS entry LIMIT ${PER_STATEMENT.updates}
-        ) AS entries
+          ) AS update LIMIT ${PER_STATEMENT.updates}
+        ) AS updates
       ) AS measured`
     const { hits, bytes, finished, id, createdAt, updateId } = batch
     const last = finished || id === undefined || !createdAt || !updateId ? null : { id, createdAt, updateId }

@@ -12,7 +12,7 @@ import { seal } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, read, toReceiver } from './setup.ts'
+import { alertedIn, handleEvents, toReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const receiver = await startReceiver()
@@ -53,7 +53,7 @@ test('alerts that begin together share events, and flapping appends none', async
   const monitors = []
   for (let each = 0; each < 120; each += 1) monitors.push(await alerted.monitor(tenant, `M${each}`))
   await alerted.setState(tenant, monitors, 'DOWN', 'Refused')
-  while (await dispatch(alerted.system, tenant.id, read)) {}
+  while (await dispatch(alerted.system, tenant.id, handleEvents)) {}
   const opened = await alertNews(tenant)
   // The dispatcher reads 100 events per transaction, starting with those that created the monitors.
   expect(opened.length).toBeLessThanOrEqual(3)

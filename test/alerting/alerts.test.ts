@@ -13,7 +13,7 @@ import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.
 import { testDatabase } from '../support/database.ts'
 import type { Received } from '../support/receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, read, toReceiver } from './setup.ts'
+import { alertedIn, handleEvents, toReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma } = database
@@ -317,7 +317,7 @@ describe('every alert is sent exactly once', () => {
     const tenant = await alerted.tenant()
     await alerted.channel(tenant, hook)
     await alerted.setState(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
-    await Promise.all([1, 2, 3].map(() => dispatch(alerted.system, tenant.id, read)))
+    await Promise.all([1, 2, 3].map(() => dispatch(alerted.system, tenant.id, handleEvents)))
     await alerted.run(tenant)
     expect(sent()).toHaveLength(1)
   })
@@ -358,7 +358,7 @@ describe('every alert is sent exactly once', () => {
     const tenant = await alerted.tenant()
     await alerted.channel(tenant, hook)
     await alerted.setState(tenant, [await alerted.monitor(tenant, 'API')], 'DOWN')
-    await dispatch(alerted.system, tenant.id, read)
+    await dispatch(alerted.system, tenant.id, handleEvents)
     const lease = new Date(alerted.now().getTime() + 60_000)
     await prisma.alertDelivery.updateMany({ where: { organizationId: tenant.id }, data: { dueAt: lease } })
     await alerted.run(tenant)

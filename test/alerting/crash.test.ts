@@ -9,7 +9,7 @@ import { LEASE } from '../../src/notification/queue/lease.ts'
 import { outbound } from '../notification/setup.ts'
 import { startChild } from '../support/child.ts'
 import { ownDatabase, using } from '../support/shared-database.ts'
-import { alertedIn, read } from './setup.ts'
+import { alertedIn, handleEvents } from './setup.ts'
 
 const CHANNELS = 8
 const MONITORS = 8
@@ -71,7 +71,7 @@ const prepare = (where: string, port: number) =>
     for (const state of ['DOWN', 'UP'] as const) {
       alerted.time += 1
       await alerted.setState(tenant, monitors, state)
-      while (await dispatch(alerted.system, tenant.id, read)) {}
+      while (await dispatch(alerted.system, tenant.id, handleEvents)) {}
     }
     expect(await database.prisma.alertDelivery.count()).toBe(COUNT)
   })

@@ -14,7 +14,7 @@ import { monitorEvent } from '../../src/monitoring/monitor-events.ts'
 import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
 import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import type { SendTools } from '../../src/notification/channel/channel.ts'
-import type { EventReader } from '../../src/notification/delivery/dispatch.ts'
+import type { EventHandler } from '../../src/notification/delivery/dispatch.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
 import { createMemberPush } from '../../src/notification/push/member-push.ts'
 import type { Notified } from '../notification/setup.ts'
@@ -32,7 +32,8 @@ export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound
 })
 
 /** The function to which the dispatcher passes events. */
-export const read: EventReader = (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events)
+export const handleEvents: EventHandler = (tx, organizationId, events) =>
+  dispatchAlerts({ ...tx, seal }, organizationId, events)
 
 /** Alert channels, monitors whose state the test sets, and a worker, with a clock that the test sets. */
 export interface Alerted extends Notified {
@@ -80,7 +81,7 @@ export function alertedIn(
     mailer: tools.mailer,
   })
   async function turn({ id }: Tenant): Promise<void> {
-    while (await dispatch(system, id, read)) {}
+    while (await dispatch(system, id, handleEvents)) {}
     await followUpAlerts({ ...system, seal })
     for (let left = Number.POSITIVE_INFINITY; ; ) {
       const due = await prisma.alertDelivery.count({ where: { dueAt: { lte: now() } } })

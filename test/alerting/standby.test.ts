@@ -5,7 +5,7 @@ import { createDispatcher } from '../../src/notification/delivery/dispatcher.ts'
 import { seal } from '../notification/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, read, toReceiver } from './setup.ts'
+import { alertedIn, handleEvents, toReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma, pool } = database
@@ -21,7 +21,7 @@ const titles = () =>
 
 /** Runs the standby of a `web` instance for this many minutes. */
 async function webRuns(minutes: number) {
-  const dispatcher = createDispatcher(alerted.system, pool, read)
+  const dispatcher = createDispatcher(alerted.system, pool, handleEvents)
   const standby = { ctx: { ...alerted.system, seal }, dispatcher, workers: [alerted.alertWorker()] }
   const pauses = new Set<number>()
   for (const end = alerted.time + minutes; alerted.time < end; alerted.time += 0.25) {

@@ -34,10 +34,10 @@ const kinds = ({ slug, large, incidentIds }: Filled): readonly (readonly [string
       '100 monitors with latencies',
       '{ organization { monitors(first: 100) { nodes { latency(range: DAYS_30) { at p50 } } } } }',
     ],
-    ['100 entries of 10,000 characters', timeline(incidentIds[0] ?? '', 'message')],
-    ['100 entries without their text', timeline(incidentIds[0] ?? '', 'id status createdAt')],
+    ['100 updates of 10,000 characters', timeline(incidentIds[0] ?? '', 'message')],
+    ['100 updates without their text', timeline(incidentIds[0] ?? '', 'id status createdAt')],
     [
-      '300 entries of 10,000 characters',
+      '300 updates of 10,000 characters',
       `{ statusPage(slug: "${slug}") { incidents { updates(first: 100) { nodes { message } } } } }`,
     ],
     [

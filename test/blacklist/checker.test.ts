@@ -5,7 +5,7 @@ import type { Report } from '../../src/blacklist/check-report.ts'
 import type { CheckProgress } from '../../src/blacklist/checker.ts'
 import { type GeoLookup, unknownGeo } from '../../src/blacklist/geo/geo.ts'
 import { parseTarget } from '../../src/blacklist/target.ts'
-import { reportOutcome } from '../../src/blacklist/verdict.ts'
+import { reportVerdict } from '../../src/blacklist/verdict.ts'
 import { unlessAborted } from '../../src/core/concurrency/deadline.ts'
 import { SECOND } from '../../src/core/time.ts'
 import {
@@ -268,7 +268,7 @@ describe('the check of a domain', () => {
     )
     const report = await checker.checkDomain(domain('example.com'))
     expect(report).toMatchObject({ resolvedIps: addresses, resolutionFailed: true, listedCount: 0, failedCount: 0 })
-    expect(reportOutcome(report)).toBe('incomplete')
+    expect(reportVerdict(report)).toBe('incomplete')
     expect(report.verdict).not.toContain('is clean')
     expect(report.verdict.endsWith(ending)).toBe(true)
   })

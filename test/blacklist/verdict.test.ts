@@ -4,11 +4,11 @@ import type { BlacklistResult, Counts, DomainReport, IpReport } from '../../src/
 import { listErrors } from '../../src/blacklist/check-report.ts'
 import {
   countResults,
-  domainVerdict,
-  ipVerdict,
-  outcomeOf,
-  reportOutcome,
+  domainVerdictText,
+  ipVerdictText,
+  reportVerdict,
   sumCounts,
+  verdictOf,
 } from '../../src/blacklist/verdict.ts'
 import { answer, answers, domainReport, ipReport, listing, policy } from '../support/reports.ts'
 
@@ -37,13 +37,13 @@ describe('the counts', () => {
     [2, 1, 0, 'listed'],
     [1, 1, 0, 'policy'],
     [2, 2, 4, 'policy'],
-  ])('%i listed, %i of them by policy, and %i failed give %s', (listedCount, policyCount, failedCount, outcome) => {
-    expect(outcomeOf({ listedCount, policyCount, failedCount })).toBe(outcome)
+  ])('%i listed, %i of them by policy, and %i failed give %s', (listedCount, policyCount, failedCount, verdict) => {
+    expect(verdictOf({ listedCount, policyCount, failedCount })).toBe(verdict)
   })
 })
 
 describe('the verdict on an address', () => {
-  const say = (changes: Parameters<typeof answers>[0] = {}) => ipVerdict('192.0.2.7', answers(changes))
+  const say = (changes: Parameters<typeof answers>[0] = {}) => ipVerdictText('192.0.2.7', answers(changes))
   const all = (change: Partial<BlacklistResult>) => answers().map((result) => ({ ...result, ...change }))
 
   test('is clean when no list lists it', () => {
@@ -93,14 +93,14 @@ describe('the verdict on an address', () => {
   })
 
   test('is unknown when no list answered', () => {
-    expect(ipVerdict('192.0.2.7', all({ error: 'timeout' }))).toBe(
+    expect(ipVerdictText('192.0.2.7', all({ error: 'timeout' }))).toBe(
       'Nothing is known about 192.0.2.7: no blacklist gave a usable answer. Unknown: Spamhaus ZEN, SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no answer in time).',
     )
   })
 
   test('of IPv6 names the lists without IPv6 data', () => {
     const results = all({ error: 'unsupported' }).with(0, answer('Spamhaus ZEN'))
-    expect(ipVerdict('2001:db8::7', results)).toBe(
+    expect(ipVerdictText('2001:db8::7', results)).toBe(
       'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Unknown: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
     )
   })
@@ -261,17 +261,19 @@ describe('for any results', () => {
   }
 
   test('the verdict on an address is true', () => {
-    fc.assert(fc.property(results, (each) => expectTrue(ipVerdict('192.0.2.7', each), each, countResults(each), true)))
+    fc.assert(
+      fc.property(results, (each) => expectTrue(ipVerdictText('192.0.2.7', each), each, countResults(each), true)),
+    )
   })
 
-  test('the verdict on a domain is true, and its outcome agrees', () => {
+  test('the sentences about a domain are true, and agree with its verdict', () => {
     fc.assert(
       fc.property(domain, (report) => {
         const all = [...report.results, ...report.ipReports.flatMap((each) => each.results)]
-        expectTrue(domainVerdict(report), all, report, !report.resolutionFailed)
-        expect(report.verdict.includes('is clean')).toBe(reportOutcome(report) === 'clean')
-        expect(/ listed (on|address)/.test(report.verdict)).toBe(reportOutcome(report) === 'listed')
-        expect(/abuse by example/.test(report.verdict)).toBe(reportOutcome(report) === 'policy')
+        expectTrue(domainVerdictText(report), all, report, !report.resolutionFailed)
+        expect(report.verdict.includes('is clean')).toBe(reportVerdict(report) === 'clean')
+        expect(/ listed (on|address)/.test(report.verdict)).toBe(reportVerdict(report) === 'listed')
+        expect(/abuse by example/.test(report.verdict)).toBe(reportVerdict(report) === 'policy')
         expect(sumCounts([countResults(report.results), ...report.ipReports])).toEqual(countResults(all))
       }),
     )

@@ -113,7 +113,7 @@ describe('a configuration file', () => {
 describe('keys', () => {
   const existing = (name: string, id = name): Existing => ({
     ...{ section: 'services', id, name, subjectId: id },
-    members: { name },
+    fields: { name },
   })
 
   test('are derived from names, are unique, and stay with managed objects', () => {

@@ -10,6 +10,7 @@ import {
   rowSerializer,
   withIdempotencyKey,
 } from '../../src/core/idempotency.ts'
+import { isRefused } from '../../src/core/outcome.ts'
 import { DAY, HOUR } from '../../src/core/time.ts'
 import { bulk } from '../../src/event-log/bulk.ts'
 import { change } from '../../src/event-log/change.ts'
@@ -184,8 +185,8 @@ test('a bulk call executes once and repeats its outcomes, including errors', asy
     )
   const first = await ask()
   const again = await ask()
-  expect(again.map((each) => ('value' in each ? each.value.id : each.error))).toEqual(
-    first.map((each) => ('value' in each ? each.value.id : each.error)),
+  expect(again.map((each) => (isRefused(each) ? each : each.id))).toEqual(
+    first.map((each) => (isRefused(each) ? each : each.id)),
   )
   expect(await services(own)).toBe(20)
 })
@@ -209,7 +210,7 @@ describe('a bulk call in EACH mode', () => {
       createService,
     )
   const reported = (outcomes: Awaited<ReturnType<typeof ask>>) =>
-    outcomes.map((each) => ('value' in each ? each.value.name : each.error.code))
+    outcomes.map((each) => (isRefused(each) ? each.code : each.name))
 
   test('repeats the errors of all items even if they would succeed now', async () => {
     const own = await tenant()
@@ -226,7 +227,7 @@ describe('a bulk call in EACH mode', () => {
     const own = await tenant()
     const items = [{ name: 'One' }, { name: 'Two' }, { name: ' ' }]
     const [first] = await ask(own, items)
-    if (first && 'value' in first) await deleteService(own.ctx, first.value.id)
+    if (first && !isRefused(first)) await deleteService(own.ctx, first.id)
     expect(reported(await ask(own, items))).toEqual(['NOT_FOUND', 'Two', 'INVALID_INPUT'])
   })
 })

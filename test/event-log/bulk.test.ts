@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../src/core/errors.ts'
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../src/core/errors.ts'
-import type { BulkMode, Outcome } from '../../src/event-log/bulk.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { awaitOutcome, isRefused } from '../../src/core/outcome.ts'
+import type { BulkMode } from '../../src/event-log/bulk.ts'
 import { bulk } from '../../src/event-log/bulk.ts'
 import type { Service } from '../../src/generated/prisma/client.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
@@ -25,9 +27,9 @@ const namesOf = async ({ id }: Tenant) =>
     ({ name, position }) => `${position} ${name}`,
   )
 const said = (outcomes: readonly Outcome<Service>[]) =>
-  outcomes.map((each) => ('value' in each ? each.value.name : each.error.code))
+  outcomes.map((each) => (isRefused(each) ? each.code : each.name))
 const errorsOf = (outcomes: readonly Outcome<unknown>[]): (DomainError | null)[] =>
-  outcomes.map((each) => ('error' in each ? each.error : null))
+  outcomes.map((each) => (isRefused(each) ? each : null))
 
 const ok = (name: string) => ({ name })
 const blank = { name: ' ' }
@@ -133,15 +135,7 @@ describe('a bulk call', () => {
             return name === 'b' ? deleteService(ctx, id) : updateService(ctx, { id, name })
           }
         const one: Outcome<Service>[] = []
-        for (const each of steps) {
-          const done = doOne(single.id)(single.ctx, each)
-          one.push(
-            await done.then(
-              (value) => ({ value }),
-              (error: DomainError) => ({ error }),
-            ),
-          )
-        }
+        for (const each of steps) one.push(await awaitOutcome(doOne(single.id)(single.ctx, each)))
         const outcomes = await bulk(many.ctx, many.id, { items: steps, mode: 'EACH' }, doOne(many.id))
         expect(said(outcomes)).toEqual(said(one))
         expect(await namesOf(many)).toEqual(await namesOf(single))

@@ -44,7 +44,7 @@ const planned = {
   serviceIds: [service.id, site.id],
 }
 const maintenance = await scheduleMaintenance(ctx, planned)
-const [entry] = await prisma.maintenanceUpdate.findMany({ where: { maintenanceId: maintenance.id } })
+const [maintenanceUpdate] = await prisma.maintenanceUpdate.findMany({ where: { maintenanceId: maintenance.id } })
 const http = { url: 'https://a.example/', headers: [{ name: 'Authorization', value: 'secret' }] }
 const monitor = await createMonitor(sealing, { name: 'API', serviceId: service.id, http })
 const settings = {
@@ -77,7 +77,7 @@ test.each<[string, Record<string, unknown>, (ctx: Context, input: unknown) => Pr
   ],
   ['an incident’s update', { id: update?.id, message: 'We look.', createdAt: noon }, editIncidentUpdate],
   ['a maintenance', { id: maintenance.id, ...planned, message: null }, updateMaintenance],
-  ['a maintenance’s update', { id: entry?.id, message: 'We work.' }, editMaintenanceUpdate],
+  ['a maintenance’s update', { id: maintenanceUpdate?.id, message: 'We work.' }, editMaintenanceUpdate],
   [
     'a monitor',
     {

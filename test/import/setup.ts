@@ -1,9 +1,9 @@
-import type { Members } from '../../src/configuration/format.ts'
+import type { ObjectFields } from '../../src/configuration/format.ts'
 import type { Section } from '../../src/configuration/sections.ts'
 import { sections } from '../../src/configuration/sections.ts'
 import type { Drafted } from '../../src/import/translation.ts'
 
-type Plain = Partial<Record<Section, Record<string, Members>>> & { readonly notes: readonly string[] }
+type Plain = Partial<Record<Section, Record<string, ObjectFields>>> & { readonly notes: readonly string[] }
 
 /** Returns a translation as plain objects, without sections that have none, and its notes as texts. */
 export function plainOf({ objects, notes }: Pick<Drafted, 'objects' | 'notes'>): Plain {

@@ -94,7 +94,7 @@ describe('the report of a month', () => {
       recovery: { count: 2, meanMs: 2 * HOUR },
     })
     const [service] = found.services
-    expect(service?.account).toMatchObject({ bad: 45 * MINUTE, corrected: 15 * MINUTE, unknown: 0 })
+    expect(service?.tally).toMatchObject({ bad: 45 * MINUTE, corrected: 15 * MINUTE, unknown: 0 })
     // October has an extra hour in Berlin.
     const month = 31 * DAY + HOUR
     expect(service?.percent).toBe(Math.floor((100_000 * (month - 45 * MINUTE)) / month) / 1000)
@@ -131,7 +131,7 @@ describe('the report of a month', () => {
     expect(await report('2026-10')).toBe(first)
     const about = { serviceId: shop, kind: 'EXCLUDED', reason: 'A test.' }
     await correctUptime(made.ctx, { ...about, startsAt: october(1), endsAt: october(2) })
-    expect((await report('2026-10')).services[0]?.account).toMatchObject({ excluded: DAY })
+    expect((await report('2026-10')).services[0]?.tally).toMatchObject({ excluded: DAY })
   })
 
   test('of a past month is computed once for concurrent requests', async () => {

@@ -7,7 +7,7 @@ import { buildNotification } from '../../src/notification/content/payload.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
 import { mailReports, reportMailOf } from '../../src/notification/subscriber/report-subscription.ts'
 import { confirmSubscription } from '../../src/notification/subscriber/subscriber.ts'
-import { offerReports } from '../../src/status-page/report-job.ts'
+import { createReports } from '../../src/status-page/report-job.ts'
 import { writeMonitor } from '../monitoring/histories.ts'
 import { notifiedIn } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
@@ -26,7 +26,7 @@ const setTime = (at: Date) => {
 }
 
 async function offerAll(): Promise<void> {
-  while (await offerReports(system)) {}
+  while (await createReports(system)) {}
 }
 
 /** A page in Berlin whose shop was down for an hour in November. */
@@ -78,7 +78,7 @@ test('a published report is sent once to each subscriber, six hours after its mo
   expect(await reports()).toEqual([])
   setTime(new Date(december.getTime() + 6 * HOUR))
   // Two workers at once, then one again.
-  await Promise.all([offerReports(system), offerReports(system)])
+  await Promise.all([createReports(system), createReports(system)])
   await offerAll()
   expect(await reports()).toEqual(['reader@customer.example 2026-11'])
   const announced = await prisma.event.findMany({ where: { organizationId: tenant.id, kind: 'REPORT_CREATED' } })
@@ -152,7 +152,7 @@ test('missed months are sent later, and a worker that failed halfway skips none'
       },
     }),
   }
-  await offerReports(broken)
+  await createReports(broken)
   expect(await reports()).toEqual([])
   await offerAll()
   expect(await reports()).toEqual([

@@ -1,6 +1,6 @@
 import type { BlacklistResult, DomainReport, IpReport } from '../../src/blacklist/check-report.ts'
 import type { ListInfos } from '../../src/blacklist/html/landing.tsx'
-import { countResults, domainVerdict, ipVerdict, sumCounts } from '../../src/blacklist/verdict.ts'
+import { countResults, domainVerdictText, ipVerdictText, sumCounts } from '../../src/blacklist/verdict.ts'
 
 /** The time of all reports made here. */
 const checkedAt = new Date('2026-11-20T12:52:19Z')
@@ -63,7 +63,7 @@ export function answers(changes: Readonly<Record<string, Partial<BlacklistResult
 /** A report on an address. */
 export function ipReport(target: string, results = answers(), changes: Partial<IpReport> = {}): IpReport {
   const geo = { country: 'Germany', city: 'Falkenstein', isp: 'Example Hosting GmbH', asn: 'AS64500' }
-  const verdict = ipVerdict(target, results)
+  const verdict = ipVerdictText(target, results)
   return { targetType: 'ip', target, checkedAt, verdict, geo, results, ...countResults(results), ...changes }
 }
 
@@ -86,5 +86,5 @@ export function domainReport(
     ...sumCounts([countResults(results), ...ipReports]),
     ...changes,
   } as const
-  return { ...report, verdict: domainVerdict(report) }
+  return { ...report, verdict: domainVerdictText(report) }
 }

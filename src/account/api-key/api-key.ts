@@ -44,14 +44,14 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
 }
 
 /**
- * The database channel that announces revoked keys, by their id, and organizations whose keys have a new check plan, by the
+ * The database notification that announces revoked keys, by their id, and organizations whose keys have a new check plan, by the
  * organization's id.
  */
-export const REVOKED_KEY_CHANNEL = 'revoked_api_key'
+export const REVOKED_KEY_NOTIFICATION = 'revoked_api_key'
 
 /** Announces, when the transaction commits, that a key was revoked or that an organization's keys have a new check plan. */
 export async function announceKeys(db: Database, id: string): Promise<void> {
-  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, ${id})`
+  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, ${id})`
 }
 
 /**

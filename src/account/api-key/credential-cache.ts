@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
-import { REVOKED_KEY_CHANNEL } from './api-key.ts'
+import { REVOKED_KEY_NOTIFICATION } from './api-key.ts'
 
 /** A cache of valid credentials: API keys or sessions. */
 export interface CredentialCache<T> {
@@ -40,7 +40,7 @@ export async function createCredentialCache<T>({
     for (const [hash, { credential }] of known) if (belongsTo(credential, id)) known.delete(hash)
   }
 
-  const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (id) => {
+  const stopListening = await database.listen(REVOKED_KEY_NOTIFICATION, (id) => {
     if (id !== null) return forget(id)
     changes += 1
     known.clear()

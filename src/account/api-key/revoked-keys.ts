@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
-import { REVOKED_KEY_CHANNEL } from './api-key.ts'
+import { REVOKED_KEY_NOTIFICATION } from './api-key.ts'
 
 /**
  * Ends connections, on every instance, when their key or session is revoked, when their organization is deleted, or when their
@@ -26,7 +26,7 @@ export async function watchRevokedKeys(parts: {
   const { database, log, pollMs = POLL_INTERVAL } = parts
   const holders = new Map<string, Set<() => void>>()
 
-  const stopListening = await database.listen(REVOKED_KEY_CHANNEL, (keyId) => {
+  const stopListening = await database.listen(REVOKED_KEY_NOTIFICATION, (keyId) => {
     if (keyId === null) void pollOnce()
     else revoked(keyId)
   })

@@ -7,7 +7,7 @@ import { DAY } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
-import { REVOKED_KEY_CHANNEL } from '../api-key/api-key.ts'
+import { REVOKED_KEY_NOTIFICATION } from '../api-key/api-key.ts'
 import { tierLimits } from '../limits.ts'
 
 /** How long a deleted organization can be restored. */
@@ -51,7 +51,7 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
     const organization = await db.organization.update({ where: { id }, data })
     await stopMonitoring(db, id)
     await stopNotifying(db, organization, deletedAt)
-    await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_CHANNEL}, id) FROM "ApiKey" WHERE "organizationId" = ${id}`
+    await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, id) FROM "ApiKey" WHERE "organizationId" = ${id}`
     return [organization, { kind: 'ORGANIZATION_DELETED', subjectId: id, subjectName: organization.name }]
   })
   return deletion.finally(() => ctx.knownKeys?.forget(id))

@@ -11,7 +11,7 @@ import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
-import { changedMembers, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -99,7 +99,7 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     if (customDomain === null) await deleteDomain(db, page.id)
     else if (customDomain !== undefined) await setRequestedDomain(tx, page, customDomain, ['customDomain'])
     const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
-    const changed = changedMembers(before, fields)
+    const changed = changedFields(before, fields)
     if (!isMoved && changed.length === 0) return [before]
     await requireUnlocked(tx, id, before.pageId, changed)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })

@@ -1,5 +1,5 @@
 import type { Report } from '../check-report.ts'
-import { mayAnswerLater, reportOutcome } from '../verdict.ts'
+import { mayAnswerLater, reportVerdict } from '../verdict.ts'
 
 /** Renders the advice on a report. */
 export function Advice({ report }: { readonly report: Report }) {
@@ -12,7 +12,7 @@ export function Advice({ report }: { readonly report: Report }) {
 }
 
 function adviceFor(report: Report): string {
-  switch (reportOutcome(report)) {
+  switch (reportVerdict(report)) {
     case 'listed':
       return listedAdvice
     case 'policy':

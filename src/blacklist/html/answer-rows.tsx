@@ -1,6 +1,6 @@
 import type { BlacklistResult } from '../check-report.ts'
-import type { RowState } from './outcome.tsx'
-import { rowStateOf, StateMark } from './outcome.tsx'
+import type { RowState } from './marks.tsx'
+import { rowStateOf, StateMark } from './marks.tsx'
 import { printable } from './printable.ts'
 
 interface RowsProps {

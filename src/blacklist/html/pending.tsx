@@ -2,7 +2,7 @@ import type { BlacklistResult } from '../check-report.ts'
 import type { Target } from '../target.ts'
 import { AnswerRow, PendingRows } from './answer-rows.tsx'
 import type { ListInfo } from './landing.tsx'
-import { Fact, Heading, UncheckedAddresses, Verdict } from './report.tsx'
+import { Fact, Heading, UncheckedAddresses, VerdictSection } from './report.tsx'
 
 /**
  * Renders the start of a pending report, in the layout of the finished report. The caller opens and closes the
@@ -14,7 +14,7 @@ export function PendingReport({ target, lists }: { readonly target: Target; read
   return (
     <>
       <Heading target={name} />
-      <Verdict outcome="pending" sentences={['Checking the lists.', 'This takes a few seconds.']} />
+      <VerdictSection verdict="pending" sentences={['Checking the lists.', 'This takes a few seconds.']} />
       <dl class="facts">
         {['Answers', 'Checked', ...facts].map((fact) => (
           <Fact name={fact}>…</Fact>

@@ -4,12 +4,12 @@ import { UtcTime } from '../../http/page/utc-time.tsx'
 import type { DomainReport, IpReport, Report } from '../check-report.ts'
 import type { Geo } from '../geo/geo.ts'
 import { isCheckable } from '../target.ts'
-import type { Outcome } from '../verdict.ts'
-import { outcomeOf, reportOutcome } from '../verdict.ts'
+import type { Verdict } from '../verdict.ts'
+import { reportVerdict, verdictOf } from '../verdict.ts'
 import { Advice } from './advice.tsx'
 import { AnswerRows } from './answer-rows.tsx'
+import { VerdictMark, verdictLabels } from './marks.tsx'
 import { OperatorHint } from './operator-hint.tsx'
-import { OutcomeMark, outcomeLabels } from './outcome.tsx'
 
 /** Returns the path of the page that checks a target. */
 export function checkPath(target: string): string {
@@ -27,11 +27,11 @@ export function ReportSection({
   readonly report: Report
   readonly resolvers: readonly string[] | null
 }) {
-  const outcome = reportOutcome(report)
+  const verdict = reportVerdict(report)
   return (
-    <article id="report" data-title={`${outcomeLabels[outcome]}: ${report.target} · Allclear`}>
+    <article id="report" data-title={`${verdictLabels[verdict]}: ${report.target} · Allclear`}>
       <Heading target={report.target} />
-      <Verdict outcome={outcome} sentences={report.verdict.split(/(?<=\.) /)} />
+      <VerdictSection verdict={verdict} sentences={report.verdict.split(/(?<=\.) /)} />
       <Facts report={report} />
       <Advice report={report} />
       {resolvers !== null && report.failedCount === report.totalChecked ? <OperatorHint resolvers={resolvers} /> : null}
@@ -58,8 +58,8 @@ export function FailedCheck({ target }: { readonly target: string }) {
   return (
     <article id="report" data-title={`Check failed: ${target} · Allclear`}>
       <Heading target={target} />
-      <Verdict
-        outcome="incomplete"
+      <VerdictSection
+        verdict="incomplete"
         sentences={['The check failed.', 'This is an error in our service; we have logged it.']}
       />
       <p class="actions">
@@ -99,16 +99,16 @@ export function Heading({ target }: { readonly target: string }) {
 }
 
 /** Renders the verdict under its mark. */
-export function Verdict({
-  outcome,
+export function VerdictSection({
+  verdict,
   sentences,
 }: {
-  readonly outcome: Outcome | 'pending'
+  readonly verdict: Verdict | 'pending'
   readonly sentences: readonly string[]
 }) {
   return (
-    <div class="verdict" data-outcome={outcome}>
-      <OutcomeMark outcome={outcome} />
+    <div class="verdict" data-outcome={verdict}>
+      <VerdictMark verdict={verdict} />
       {sentences.map((sentence) => (
         <p>{sentence}</p>
       ))}
@@ -197,12 +197,12 @@ function DomainLists({ report }: { readonly report: DomainReport }) {
 }
 
 function AddressSection({ report }: { readonly report: IpReport }) {
-  const outcome = outcomeOf(report)
+  const verdict = verdictOf(report)
   return (
     <section>
-      <div class="address" data-outcome={outcome}>
+      <div class="address" data-outcome={verdict}>
         <h2>{report.target}</h2>
-        <OutcomeMark outcome={outcome} />
+        <VerdictMark verdict={verdict} />
         <p class="about">
           Location {locationText(report.geo)}. Network {networkText(report.geo)}.
         </p>

@@ -19,7 +19,7 @@ import {
   type changeActions,
   countChanges,
   type Drift,
-  type MemberChange,
+  type FieldChange,
   type ObjectChange,
   type Plan,
 } from '../plan.ts'
@@ -27,7 +27,7 @@ import { type Move, sections } from '../sections.ts'
 
 /** How many changes a plan lists. */
 const MAX_LISTED = 500
-const MAX_MEMBERS = 20
+const MAX_FIELDS = 20
 const PLACEHOLDER = '`$' + '{NAME}`'
 
 const ChangeAction = builder.enumType('ConfigurationAction', {
@@ -40,7 +40,7 @@ const ChangeAction = builder.enumType('ConfigurationAction', {
   }),
 })
 
-const MemberChangeRef = builder.objectRef<MemberChange>('ConfigurationMemberChange').implement({
+const FieldChangeRef = builder.objectRef<FieldChange>('ConfigurationMemberChange').implement({
   description: 'A change of a member.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The path of the member in the object, such as `http.url`.' }),
@@ -68,10 +68,10 @@ const ChangeRef = builder.objectRef<ObjectChange>('ConfigurationChange').impleme
       description: 'Whether the object already exists and no file has managed it so far.',
     }),
     members: t.field({
-      type: [MemberChangeRef],
-      extensions: costs({ items: MAX_MEMBERS }),
+      type: [FieldChangeRef],
+      extensions: costs({ items: MAX_FIELDS }),
       description: 'The changed members. Empty for a deleted or released object.',
-      resolve: ({ members }) => members.slice(0, MAX_MEMBERS),
+      resolve: ({ members }) => members.slice(0, MAX_FIELDS),
     }),
   }),
 })

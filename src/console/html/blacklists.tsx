@@ -1,8 +1,8 @@
 import type { BulkItem } from '../../blacklist/check.ts'
 import { bulkCheck, MAX_TARGETS } from '../../blacklist/check.ts'
 import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
-import { outcomeLabels } from '../../blacklist/html/outcome.tsx'
-import { reportOutcome } from '../../blacklist/verdict.ts'
+import { verdictLabels } from '../../blacklist/html/marks.tsx'
+import { reportVerdict } from '../../blacklist/verdict.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import type { FormState } from '../../http/page/form.tsx'
 import { FormProblem, TextField } from '../../http/page/form.tsx'
@@ -134,7 +134,7 @@ function CheckForm({ screen, state }: { readonly screen: Screen; readonly state:
 interface Line {
   readonly target: string
   /** Null: it could not be checked. */
-  readonly outcome: string | null
+  readonly verdict: string | null
   readonly listedOn: readonly string[]
   readonly message: string
 }
@@ -161,15 +161,15 @@ function Results({ screen, items }: { readonly screen: Screen; readonly items: r
 }
 
 function ResultRow({ screen, line }: { readonly screen: Screen; readonly line: Line }) {
-  const { target, outcome, listedOn, message } = line
+  const { target, verdict, listedOn, message } = line
   return (
-    <tr data-state={outcome === outcomeLabels.listed ? 'DOWN' : undefined}>
+    <tr data-state={verdict === verdictLabels.listed ? 'DOWN' : undefined}>
       <th scope="row">{target}</th>
-      <td class="state">{outcome ?? 'Not checked'}</td>
+      <td class="state">{verdict ?? 'Not checked'}</td>
       <td>{listedOn.join(', ')}</td>
       <td>{message}</td>
       <td>
-        {outcome !== null && screen.may('WRITE') ? (
+        {verdict !== null && screen.may('WRITE') ? (
           <button type="submit" class="quiet" name="target" value={target} aria-label={`Watch ${target}`}>
             Watch
           </button>
@@ -180,10 +180,10 @@ function ResultRow({ screen, line }: { readonly screen: Screen; readonly line: L
 }
 
 function lineOf(item: BulkItem): Line {
-  if (item.kind === 'error') return { target: item.target, outcome: null, listedOn: [], message: item.message }
+  if (item.kind === 'error') return { target: item.target, verdict: null, listedOn: [], message: item.message }
   const { report } = item
   const listedOn = [...new Set(resultsOf(report).flatMap(({ listed, name }) => (listed ? [name] : [])))]
-  return { target: report.target, outcome: outcomeLabels[reportOutcome(report)], listedOn, message: report.verdict }
+  return { target: report.target, verdict: verdictLabels[reportVerdict(report)], listedOn, message: report.verdict }
 }
 
 function resultsOf(report: Report): readonly BlacklistResult[] {
@@ -194,8 +194,8 @@ function resultsOf(report: Report): readonly BlacklistResult[] {
 /** Returns the table as a data URL, so that downloading it does not consume another check. */
 function csvAddress(lines: readonly Line[]): string {
   const head = csvLine(['target', 'result', 'listed on', 'details'])
-  const rows = lines.map(({ target, outcome, listedOn, message }) =>
-    csvLine([target, outcome ?? 'Not checked', listedOn.join('; '), message]),
+  const rows = lines.map(({ target, verdict, listedOn, message }) =>
+    csvLine([target, verdict ?? 'Not checked', listedOn.join('; '), message]),
   )
   return `data:text/csv;charset=utf-8,${encodeURIComponent([head, ...rows].join(''))}`
 }

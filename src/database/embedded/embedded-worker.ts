@@ -70,7 +70,7 @@ async function handle(message: Uint8Array | null): Promise<void> {
   main?.postMessage(bytes, [bytes.buffer])
 }
 
-const inTurn = createLimiter({ atOnce: 1 })
+const oneAtATime = createLimiter({ atOnce: 1 })
 // A rejection ends the thread, because nothing handles it.
-main.on('message', (message: Uint8Array | null) => void inTurn(() => handle(message)))
+main.on('message', (message: Uint8Array | null) => void oneAtATime(() => handle(message)))
 main.postMessage(null)

@@ -10,7 +10,7 @@ import { asUnavailable } from '../connection/unavailable.ts'
  * with an unanswered statement, which Prisma would return to the pool as usable.
  */
 export function serializeQueries(pool: pg.Pool): pg.Pool {
-  const connect = async () => oneAtATime(await pool.connect())
+  const connect = async () => serialized(await pool.connect())
   return Object.create(pool, {
     connect: { value: (done?: Parameters<pg.Pool['connect']>[0]) => (done ? pool.connect(done) : connect()) },
   })
@@ -20,10 +20,10 @@ type Statement = pg.QueryConfig & { readonly query_timeout?: number }
 type Send = (this: pg.ClientBase, statement: Statement) => Promise<pg.QueryResult>
 
 /** Serializes the queries of a client until it is released. */
-function oneAtATime(client: pg.PoolClient): pg.PoolClient {
+function serialized(client: pg.PoolClient): pg.PoolClient {
   const { release } = client
   const send: Send = pg.Client.prototype.query
-  const inTurn = createLimiter({ atOnce: 1 })
+  const oneAtATime = createLimiter({ atOnce: 1 })
   let silent: Error | undefined
   let deadline: number | undefined
 
@@ -42,7 +42,7 @@ function oneAtATime(client: pg.PoolClient): pg.PoolClient {
   }
 
   return Object.assign(client, {
-    query: (statement: Statement) => inTurn(() => sendOne(statement)),
+    query: (statement: Statement) => oneAtATime(() => sendOne(statement)),
     release(error?: Error | boolean) {
       Reflect.deleteProperty(client, 'query')
       client.release = release

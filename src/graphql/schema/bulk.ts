@@ -2,7 +2,9 @@ import type { InputRef, ObjectRef } from '@pothos/core'
 import { requireScope } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { outcomesSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
-import type { BulkMode, ChunkRunner, Outcome } from '../../event-log/bulk.ts'
+import type { Outcome } from '../../core/outcome.ts'
+import { isRefused } from '../../core/outcome.ts'
+import type { BulkMode, ChunkRunner } from '../../event-log/bulk.ts'
 import { bulk, type bulkModes, MAX_ITEMS } from '../../event-log/bulk.ts'
 import { costs } from '../document/cost.ts'
 import type { GraphContext } from './builder.ts'
@@ -132,8 +134,8 @@ function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never
           union: { name: `${capitalize(name)}ItemResult`, description: `An item’s result, or why it was rejected.` },
         },
         resolve: ({ outcome }) => {
-          if ('error' in outcome) throw outcome.error
-          return outcome.value as object
+          if (isRefused(outcome)) throw outcome
+          return outcome as object
         },
       }),
     }),
@@ -149,7 +151,7 @@ function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never
       }),
       refused: t.int({
         description: 'How many items were rejected.',
-        resolve: ({ results }) => results.filter(({ outcome }) => 'error' in outcome).length,
+        resolve: ({ results }) => results.filter(({ outcome }) => isRefused(outcome)).length,
       }),
     }),
   })

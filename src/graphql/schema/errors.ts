@@ -141,7 +141,7 @@ builder.objectType(Conflict, {
   interfaces: [ErrorInterface],
 })
 
-const MAX_MEMBERS = 50
+const MAX_FIELDS = 50
 
 builder.objectType(ManagedByFile, {
   name: 'ManagedByFileError',
@@ -153,7 +153,7 @@ builder.objectType(ManagedByFile, {
     key: t.exposeString('key', { description: 'The object’s key in the file.' }),
     members: t.stringList({
       description: 'The members that would change. Empty: the object would be deleted.',
-      resolve: ({ members }) => members.slice(0, MAX_MEMBERS),
+      resolve: ({ members }) => members.slice(0, MAX_FIELDS),
     }),
   }),
 })

@@ -11,7 +11,7 @@ type InputOrArguments<Input extends object> = { readonly input?: Input | null | 
 
 /**
  * Returns the input of a mutation, given as `input` or as deprecated arguments.
- * @throws Invalid when both are given, or a required member is missing.
+ * @throws Invalid when both are given, or a required field is missing.
  */
 export function inputOf<Input extends object>(
   { input, ...deprecated }: InputOrArguments<Input>,

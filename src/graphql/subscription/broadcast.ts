@@ -16,7 +16,7 @@ export interface Receiver {
   end(isCut: boolean): void
 }
 
-/** A subscription that is executed once for all its members. */
+/** A subscription that is executed once for all its listeners. */
 export interface Broadcast {
   /**
    * Sends the results to a receiver. Returns a function that ends this, or the errors with which the operation failed
@@ -33,12 +33,12 @@ export interface Broadcast {
  */
 const SLICE = { results: 50, characters: 500_000 } as const
 
-interface Member {
+interface Listener {
   readonly receiver: Receiver
   /** Everything up to here was sent, or does not have to be. */
   position: number
   hasLeft: boolean
-  /** Reads the events that other members have already received. */
+  /** Reads the events that other listeners have already received. */
   catchUpSource: Follower | null
 }
 
@@ -46,7 +46,7 @@ interface BroadcastOptions {
   readonly operation: Operation
   readonly engine: VisitorEngine
   readonly log: Logger
-  /** Called when the source or the last member has ended: the broadcast takes no more members. */
+  /** Called when the source or the last listener has ended: the broadcast takes no more listeners. */
   readonly onClose: () => void
 }
 
@@ -55,9 +55,9 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
   const { operation, engine, log, onClose } = options
   const { openSource, maskedError } = engine
   const render = engine.rendererOf(operation.args)
-  /** The members that have caught up with the source. */
-  const members = new Set<Member>()
-  /** The number of members, including those that are catching up. */
+  /** The listeners that have caught up with the source. */
+  const listeners = new Set<Listener>()
+  /** The number of listeners, including those that are catching up. */
   let size = 0
   let source: Follower | null = null
   /** The position up to which everything has been sent, while a result is being sent; null otherwise. */
@@ -80,7 +80,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       let { position } = events
       for await (const event of events) {
         settled = position
-        await sendAll(members, event.seq, await render(event))
+        await sendAll(listeners, event.seq, await render(event))
         position = event.seq
         settled = null
         // Lets sent data be written before more is sent, so that a burst does not make readers look slow.
@@ -90,7 +90,7 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
       log.error({ err: error }, 'graphql: a shared subscription failed')
     }
     close()
-    for (const { receiver } of members) receiver.end(isCut(events))
+    for (const { receiver } of listeners) receiver.end(isCut(events))
   }
 
   function close(): void {
@@ -99,83 +99,83 @@ export function createBroadcast(options: BroadcastOptions): Broadcast {
     void source?.return()
   }
 
-  /** Adds a member that has been sent everything up to `position`. */
-  function add(member: Member, position: number): void {
-    if (member.hasLeft) return
-    member.position = position
-    members.add(member)
+  /** Adds a listener that has been sent everything up to `position`. */
+  function add(listener: Listener, position: number): void {
+    if (listener.hasLeft) return
+    listener.position = position
+    listeners.add(listener)
   }
 
-  function leave(member: Member): void {
-    if (member.hasLeft) return
-    member.hasLeft = true
-    members.delete(member)
-    void member.catchUpSource?.return()
+  function leave(listener: Listener): void {
+    if (listener.hasLeft) return
+    listener.hasLeft = true
+    listeners.delete(listener)
+    void listener.catchUpSource?.return()
     size -= 1
     if (size === 0) close()
   }
 
-  /** Returns the position from which a new member misses nothing. */
+  /** Returns the position from which a new listener misses nothing. */
   const settledPosition = () => settled ?? source?.position ?? 0
 
-  /** Adds a member after sending it the events that others have already received. */
-  async function addLater(member: Member, args: ExecutionArgs): Promise<void> {
+  /** Adds a listener after sending it the events that others have already received. */
+  async function addLater(listener: Listener, args: ExecutionArgs): Promise<void> {
     try {
       const catchUpSource = await openSource(args)
       if (!isFollower(catchUpSource)) throw new Error('The source of a shared subscription did not open again.')
-      member.catchUpSource = catchUpSource
-      await catchUp(member, catchUpSource, render, settledPosition)
+      listener.catchUpSource = catchUpSource
+      await catchUp(listener, catchUpSource, render, settledPosition)
       // The others may have ended in the meantime.
-      if (!isCut(catchUpSource) && !isClosed) add(member, catchUpSource.position)
-      else if (!member.hasLeft) member.receiver.end(isCut(catchUpSource))
+      if (!isCut(catchUpSource) && !isClosed) add(listener, catchUpSource.position)
+      else if (!listener.hasLeft) listener.receiver.end(isCut(catchUpSource))
       await catchUpSource.return()
     } catch (error) {
       log.error({ err: error }, 'graphql: a subscriber could not catch up')
-      member.receiver.end(false)
+      listener.receiver.end(false)
     }
   }
 
   return {
     async join(receiver, args, after) {
-      const member: Member = { receiver, position: 0, hasLeft: false, catchUpSource: null }
+      const listener: Listener = { receiver, position: 0, hasLeft: false, catchUpSource: null }
       size += 1
       const refusal = await opened.catch((error: unknown) => ({ errors: [maskedError(error)] }))
       if (refusal || !source) {
-        leave(member)
+        leave(listener)
         return refusal ?? { errors: [] }
       }
-      if (after === null) add(member, source.position)
-      else if (after >= settledPosition() && after <= source.position) add(member, after)
-      else void addLater(member, args)
-      return () => leave(member)
+      if (after === null) add(listener, source.position)
+      else if (after >= settledPosition() && after <= source.position) add(listener, after)
+      else void addLater(listener, args)
+      return () => leave(listener)
     },
   }
 }
 
-/** Sends a member the events up to a position that advances meanwhile. */
+/** Sends a listener the events up to a position that advances meanwhile. */
 async function catchUp(
-  member: Member,
+  listener: Listener,
   source: Follower,
   render: (event: object) => Promise<string>,
   end: () => number,
 ): Promise<void> {
-  while (!member.hasLeft && source.position < end()) {
+  while (!listener.hasLeft && source.position < end()) {
     const event = await source.poll()
     if (event === null) break
     const text = await render(event)
-    if (!member.hasLeft) await member.receiver.deliver(text)
+    if (!listener.hasLeft) await listener.receiver.deliver(text)
   }
 }
 
 /**
- * Sends a result to all members, including those that join meanwhile, in slices, because thousands of writes take long.
+ * Sends a result to all listeners, including those that join meanwhile, in slices, because thousands of writes take long.
  */
-async function sendAll(members: ReadonlySet<Member>, position: number, text: string): Promise<void> {
+async function sendAll(listeners: ReadonlySet<Listener>, position: number, text: string): Promise<void> {
   let count = 0
-  for (const member of members) {
-    if (member.position >= position) continue
-    member.position = position
-    member.receiver.send(text)
+  for (const listener of listeners) {
+    if (listener.position >= position) continue
+    listener.position = position
+    listener.receiver.send(text)
     count += 1
     if (count < SLICE.results && count * text.length < SLICE.characters) continue
     await nextLoopIteration()

@@ -2,7 +2,7 @@ import type { DocumentNode, ExecutionArgs, FieldNode, GraphQLSchema } from 'grap
 import { getOperationAST, Kind, OperationTypeNode, print, valueFromASTUntyped, visit } from 'graphql'
 import { startPosition } from '../../event-log/tail.ts'
 
-/** An operation without its start cursor: the same for all members. */
+/** An operation without its start cursor: the same for all listeners. */
 export interface Operation {
   readonly key: string
   readonly args: ExecutionArgs

@@ -3,20 +3,20 @@ import { MonitorState } from '../../generated/prisma/enums.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import { builder } from '../../graphql/schema/builder.ts'
-import type { MemberRow } from '../group/group-store.ts'
-import { groupOptionsOf, readMembers } from '../group/group-store.ts'
-import { MAX_MEMBERS } from '../group/limits.ts'
+import type { GroupMemberRow } from '../group/group-store.ts'
+import { groupOptionsOf, readGroupMembers } from '../group/group-store.ts'
+import { MAX_GROUP_MEMBERS } from '../group/limits.ts'
 import { GroupRequirement } from './option-enums.ts'
 
 /** Reads the members of a group. */
 export const membersOf = batchPerOperation(
-  async ({ db }, groups: readonly MonitorRow[]): Promise<readonly MemberRow[][]> => {
-    const members = await readMembers({ db }, groups)
+  async ({ db }, groups: readonly MonitorRow[]): Promise<readonly GroupMemberRow[][]> => {
+    const members = await readGroupMembers({ db }, groups)
     return groups.map(({ id }) => members.get(id) ?? [])
   },
 )
 
-const GroupMember = builder.objectRef<MemberRow>('GroupMember').implement({
+const GroupMember = builder.objectRef<GroupMemberRow>('GroupMember').implement({
   description: 'A member of a group.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The monitor’s id.' }),
@@ -39,7 +39,7 @@ export const GroupOptions = builder.objectRef<MonitorRow>('GroupOptions').implem
     }),
     members: t.field({
       type: [GroupMember],
-      extensions: rows(MAX_MEMBERS),
+      extensions: rows(MAX_GROUP_MEMBERS),
       description: 'Its members, in the same order.',
       resolve: (monitor, _args, ctx) => membersOf(ctx, monitor),
     }),

@@ -7,11 +7,11 @@ import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import type { Counted } from '../objective/account.ts'
 import type { ObjectiveVerdict } from '../objective/budget.ts'
 import type { BurnRate } from '../objective/burn-rate.ts'
 import { MAX_REASON } from '../objective/correction.ts'
 import { targetPercent } from '../objective/objective.ts'
+import type { Counted } from '../objective/objective-tally.ts'
 import type { Standing } from '../objective/standing.ts'
 import { readStandings } from '../objective/standing.ts'
 import { organizationOf } from './uptime.ts'
@@ -73,7 +73,7 @@ const BurnRateRef = builder.objectRef<BurnRate>('BurnRate').implement({
 
 const seconds = (description: string, counted: Counted | 'corrected') => ({
   description,
-  resolve: ({ account }: Standing) => Math.floor(account[counted] / SECOND),
+  resolve: ({ tally }: Standing) => Math.floor(tally[counted] / SECOND),
 })
 
 const StandingRef = builder.objectRef<Standing>('ObjectiveStanding').implement({

@@ -2,13 +2,13 @@ import { lazily } from '../../core/lazily.ts'
 import { truncate } from '../../core/truncate.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { GroupOptions } from './group.ts'
-import { type Member, neededOf } from './judge-group.ts'
+import { type GroupMember, neededOf } from './judge-group.ts'
 
 const MAX_NAMED = 5
 const MAX_LENGTH = 500
 const listFormat = lazily(() => new Intl.ListFormat('en'))
 
-type Named = Pick<Member, 'name' | 'state' | 'unknownSince'>
+type Named = Pick<GroupMember, 'name' | 'state' | 'unknownSince'>
 
 /**
  * Returns why a group is DOWN or DEGRADED, such as `API and Shop are down.` or `1 of 3 monitors is up, 2 are needed:

@@ -6,7 +6,7 @@ import { notFound, requireDistinct } from '../../status/ownership.ts'
 import type { GroupOptions } from './group.ts'
 import { group } from './group.ts'
 import type { GroupRow } from './group-graph.ts'
-import type { Member } from './judge-group.ts'
+import type { GroupMember } from './judge-group.ts'
 import { MAX_GROUPS } from './limits.ts'
 import { requireNoCycle } from './monitor-cycle.ts'
 
@@ -24,13 +24,13 @@ export function readGroups({ db }: Db, organizationId: string): Promise<GroupRow
 }
 
 /** A member of a group, for display. */
-export type MemberRow = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
+export type GroupMemberRow = Pick<Monitor, 'id' | 'name' | 'state' | 'stateSince' | 'unknownSince'>
 
 /** Reads the members of groups in their order, by group id. Uses one statement. */
-export async function readMembers(
+export async function readGroupMembers(
   { db }: Db,
   groups: readonly Pick<Monitor, 'id' | 'organizationId' | 'options'>[],
-): Promise<Map<string, MemberRow[]>> {
+): Promise<Map<string, GroupMemberRow[]>> {
   if (groups.length === 0) return new Map()
   const idsOf = new Map(groups.map((each) => [each.id, groupOptionsOf(each).monitorIds]))
   const rows = await db.monitor.findMany({
@@ -51,7 +51,7 @@ export async function readMembers(
 
 /** The data from which `judgeGroup` derives the state of a group. */
 export interface GroupParts {
-  readonly members: readonly Member[]
+  readonly members: readonly GroupMember[]
   /** When the group was created, was last resumed, or last had no active member, whichever is the latest. */
   readonly begunAt: Date
 }
@@ -59,7 +59,7 @@ export interface GroupParts {
 /** Reads the parts of groups, by group id. Uses at most three statements. */
 export async function readGroupParts({ db }: Db, groups: readonly Stored[]): Promise<Map<string, GroupParts>> {
   if (groups.length === 0) return new Map()
-  const members = await readMembers({ db }, groups)
+  const members = await readGroupMembers({ db }, groups)
   const begun = await db.monitorInterval.groupBy({
     by: ['monitorId'],
     where: { monitorId: { in: groups.map(({ id }) => id) }, state: { in: ['PENDING', 'PAUSED'] } },
@@ -80,7 +80,7 @@ export async function readGroupParts({ db }: Db, groups: readonly Stored[]): Pro
 async function readGapEnds(
   { db }: Db,
   groups: readonly Stored[],
-  members: ReadonlyMap<string, readonly MemberRow[]>,
+  members: ReadonlyMap<string, readonly GroupMemberRow[]>,
 ): Promise<Map<string, Date | null>> {
   const unknown = groups.flatMap(({ id, unknownSince }) => (unknownSince === null ? [] : [{ id, unknownSince }]))
   if (unknown.length === 0) return new Map()
@@ -104,7 +104,7 @@ const latest = (...times: readonly (Date | null)[]) => new Date(Math.max(0, ...t
  * @param added the number of groups that are created together.
  * @throws NotFound for unknown monitors, and Invalid for duplicates, cycles and too many groups.
  */
-export async function requireMembers(
+export async function requireGroupMembers(
   { db }: Db,
   { id, organizationId }: { readonly id: string | null; readonly organizationId: string },
   { monitorIds }: GroupOptions,

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
 import type { KindRules } from '../probe/probe.ts'
-import { MAX_MEMBERS } from './limits.ts'
+import { MAX_GROUP_MEMBERS } from './limits.ts'
 
 /** How many monitors of a group must be up. */
 export const requirements = ['ALL', 'ANY', 'AT_LEAST'] as const
 
 const options = z
   .strictObject({
-    monitorIds: z.array(z.string()).max(MAX_MEMBERS),
+    monitorIds: z.array(z.string()).max(MAX_GROUP_MEMBERS),
     require: z.enum(requirements).default('ALL'),
     /** The number of members that must be up, for AT_LEAST. */
-    count: z.int().min(1).max(MAX_MEMBERS).optional(),
+    count: z.int().min(1).max(MAX_GROUP_MEMBERS).optional(),
   })
   .superRefine(({ require, count }, issues) => {
     if (require === 'AT_LEAST' && count === undefined)

@@ -2,7 +2,7 @@ import type { MonitorState } from '../../generated/prisma/enums.ts'
 import type { GroupOptions } from './group.ts'
 
 /** A member of a group. */
-export interface Member {
+export interface GroupMember {
   readonly id: string
   readonly name: string
   readonly state: MonitorState
@@ -46,7 +46,7 @@ type Counts = Record<KnownState | 'OPEN', number>
  * Derives the state of a group. If n members must be up, it is the state of the n-th best active member; paused members
  * do not count. The state is known if unknown and pending members cannot change it.
  */
-export function judgeGroup(all: readonly Member[], rule: Rule, group: GroupStanding, now: Date): GroupVerdict {
+export function judgeGroup(all: readonly GroupMember[], rule: Rule, group: GroupStanding, now: Date): GroupVerdict {
   const members = all.filter(({ state }) => state !== 'PAUSED')
   const pausedAt = all.flatMap(({ state, stateSince }) => (state === 'PAUSED' ? [stateSince.getTime()] : []))
   const earliest = Math.max(group.earliest.getTime(), ...pausedAt)
@@ -101,12 +101,12 @@ function countsOf(states: readonly (KnownState | null)[]): Counts {
 }
 
 /** Returns the state of a member; null: it is unknown or pending. */
-function knownStateOf({ state, unknownSince }: Pick<Member, 'state' | 'unknownSince'>): KnownState | null {
+function knownStateOf({ state, unknownSince }: Pick<GroupMember, 'state' | 'unknownSince'>): KnownState | null {
   return state in severity && unknownSince === null ? (state as KnownState) : null
 }
 
 /** Returns the time from which the current states of the members determine the group's state, in epoch milliseconds. */
-function decidedSince(members: readonly Member[], needed: number, from: (member: Member) => Date): number {
+function decidedSince(members: readonly GroupMember[], needed: number, from: (member: GroupMember) => Date): number {
   const counts = countsOf(members.map(() => null))
   const known = members.flatMap((member) => {
     const state = knownStateOf(member)
@@ -124,7 +124,7 @@ function decidedSince(members: readonly Member[], needed: number, from: (member:
  * Returns the time from which the group's state depends on unknown members, in epoch milliseconds. The earlier states
  * of members are not known here, so each may have been up or down.
  */
-function undecidedSince(members: readonly Member[], needed: number): number {
+function undecidedSince(members: readonly GroupMember[], needed: number): number {
   const counts: Counts = { UP: 0, DEGRADED: 0, DOWN: 0, OPEN: 0 }
   let earlier = members.length
   let since: number | null = null
@@ -139,7 +139,7 @@ function undecidedSince(members: readonly Member[], needed: number): number {
 }
 
 /** A change of a member's state. OPEN: the state is unknown or pending. */
-interface MemberChange {
+interface GroupMemberChange {
   readonly at: number
   /** The state before the change; null: it may have been any. */
   readonly from: keyof Counts | null
@@ -147,8 +147,8 @@ interface MemberChange {
 }
 
 /** Returns the changes that led to the current states of members, in order of time. */
-function changesOf(members: readonly Member[]): MemberChange[] {
-  const changes = members.flatMap(({ state, stateSince, unknownSince }): MemberChange[] => {
+function changesOf(members: readonly GroupMember[]): GroupMemberChange[] {
+  const changes = members.flatMap(({ state, stateSince, unknownSince }): GroupMemberChange[] => {
     const begun = knownStateOf({ state, unknownSince: null }) ?? 'OPEN'
     const change = { at: stateSince.getTime(), from: null, to: begun } as const
     return unknownSince === null ? [change] : [change, { at: unknownSince.getTime(), from: begun, to: 'OPEN' }]

@@ -6,7 +6,7 @@ import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
 import { typeOfId } from '../../core/id.ts'
-import { changedMembers, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { onlyResult } from '../../core/outcome.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
@@ -16,7 +16,7 @@ import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Tier } from '../../generated/prisma/client.ts'
 import { requireServices } from '../../status/ownership.ts'
 import type { MonitoringContext } from '../context.ts'
-import { leaveGroups, requireMembers } from '../group/group-store.ts'
+import { leaveGroups, requireGroupMembers } from '../group/group-store.ts'
 import { heartbeatDueAfterEdit } from '../heartbeat/heartbeat.ts'
 import { heartbeatTokenPurpose, newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
 import { monitorEvent, ownMonitor, statusEvents } from '../monitor-events.ts'
@@ -27,7 +27,7 @@ import { enterState } from '../uptime/state-intervals.ts'
 import { enoughKnownAt, regionsNeeded } from '../watch/staleness.ts'
 import { agreement, dependsOnIds, insertMonitors, readNewMonitor } from './new-monitor.ts'
 import type { Configuration } from './options.ts'
-import { changeOptions, openOptions, optionKeyOf, optionMembers, sealOptions } from './options.ts'
+import { changeOptions, openOptions, optionFields, optionKeyOf, sealOptions } from './options.ts'
 import { probeSettingsEdit, probeSettingsOf } from './probe-settings.ts'
 import { requireProbeLimits } from './target.ts'
 import { deleteWatches, resetWatches } from './watches.ts'
@@ -57,7 +57,7 @@ const monitorEdit = z.object({
   dependsOnIds,
   version: versionInput,
   ...probeSettingsEdit,
-  ...optionMembers,
+  ...optionFields,
 })
 
 /**
@@ -81,7 +81,7 @@ export async function updateMonitor(ctx: MonitorContext, input: unknown): Promis
     const watchesOther = !isDeepStrictEqual(configuration, known)
     const hasOtherParents = dependsOnIds != null && (await setParents(tx, before, dependsOnIds))
     const changed = [
-      ...changedMembers(before, { name, serviceId, agreement, ...settings }),
+      ...changedFields(before, { name, serviceId, agreement, ...settings }),
       ...(watchesOther ? [optionKeyOf(before.kind)] : []),
       ...(hasOtherParents ? ['dependsOnIds'] : []),
     ]
@@ -165,7 +165,7 @@ function simpleEdit(
   const options = openOptions(ctx.seal, before)
   const isOften = settings.intervalSeconds < before.intervalSeconds
   if (isOften || !isDeepStrictEqual(changeOptions(ctx, given, options), options)) return null
-  return { row: { id, name, ...settings }, changed: changedMembers(before, { name, ...settings }) }
+  return { row: { id, name, ...settings }, changed: changedFields(before, { name, ...settings }) }
 }
 
 /** The number of rows read per turn of the event loop. */
@@ -188,7 +188,7 @@ async function requireTargets(
   configuration: Configuration,
   { tier, intervalSeconds }: { readonly tier: Tier; readonly intervalSeconds: number },
 ): Promise<void> {
-  if (configuration.kind === 'GROUP') return requireMembers(tx, { id, organizationId }, configuration.options)
+  if (configuration.kind === 'GROUP') return requireGroupMembers(tx, { id, organizationId }, configuration.options)
   return requireProbeLimits(tx, { organizationId, tier }, configuration, { id, intervalSeconds })
 }
 

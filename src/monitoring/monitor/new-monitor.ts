@@ -16,14 +16,14 @@ import type { Monitor } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import { findServiceIds, notFound } from '../../status/ownership.ts'
 import type { MonitoringContext } from '../context.ts'
-import { requireMembers } from '../group/group-store.ts'
+import { requireGroupMembers } from '../group/group-store.ts'
 import { newHeartbeatToken } from '../heartbeat/heartbeat-token.ts'
 import { monitorEvent, newMonitorEvents } from '../monitor-events.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { setParents } from '../state/dependency-store.ts'
 import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { createFirstIntervals } from '../uptime/state-intervals.ts'
-import { optionMembers, readOptions, sealOptions } from './options.ts'
+import { optionFields, readOptions, sealOptions } from './options.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
 import { probeLimitRefusals } from './target.ts'
 import { createFirstWatches } from './watches.ts'
@@ -41,7 +41,7 @@ const newMonitor = z.object({
   agreement,
   dependsOnIds,
   ...newProbeSettings,
-  ...optionMembers,
+  ...optionFields,
 })
 
 type NewMonitor = ReturnType<typeof readNewMonitor>
@@ -85,7 +85,7 @@ export async function insertMonitors(
 ): Promise<{ readonly monitors: Outcome<Inserted>[]; readonly events: NewEvent[] }> {
   const groups = given.flatMap(({ configuration: { kind, options } }) => (kind === 'GROUP' ? [options] : []))
   for (const [index, options] of groups.entries())
-    await requireMembers(tx, { id: null, organizationId }, options, groups.length - index)
+    await requireGroupMembers(tx, { id: null, organizationId }, options, groups.length - index)
   const allowed = await refusedOrAllowed(tx, organizationId, given)
   const monitors = await thenAll(allowed, async (rows) => {
     const data = await sealedRows(tx, organizationId, rows)

@@ -12,12 +12,12 @@ import type { DescribedKind, KindOptions } from './probe-kinds.ts'
 import { describedKinds, kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
 
-/** The kinds with described options, by the input member that has their options. */
+/** The kinds with described options, by the input field that has their options. */
 const describedKeys = Object.fromEntries(
   Object.keys(describedKinds).map((kind) => [kind.toLowerCase(), kind]),
 ) as unknown as { readonly [K in DescribedKind as Lowercase<K>]: K }
 
-/** The kinds, by the input member that has their options. */
+/** The kinds, by the input field that has their options. */
 export const optionKeys = {
   http: 'HTTP',
   tcp: 'TCP',
@@ -33,26 +33,26 @@ type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
 
-/** Returns the input member that has the options of a kind. */
+/** Returns the input field that has the options of a kind. */
 export function optionKeyOf(kind: MonitorKind): OptionKey {
   const found = keys.find((key) => optionKeys[key] === kind)
   if (found === undefined) throw new Error(`Unknown kind ${kind}`)
   return found
 }
 
-/** The input members that have options, for schemas. `readOptions` and `changeOptions` validate them. */
-export const optionMembers = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
+/** The input fields that hold options, for schemas. `readOptions` and `changeOptions` validate them. */
+export const optionFields = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
   Record<OptionKey, z.ZodOptional<z.ZodUnknown>>
 >
 
 /** The validated options of a kind, with secrets opened. */
 export type Configuration = { [K in MonitorKind]: { readonly kind: K; readonly options: KindOptions[K] } }[MonitorKind]
 
-/** The members of an input that have options. Null counts as absent. */
+/** The fields of an input that have options. Null counts as absent. */
 export type OptionsInput = { readonly [K in OptionKey]?: unknown }
 
 /**
- * Validates the options of a new monitor, which must have exactly one kind. Null members count as absent.
+ * Validates the options of a new monitor, which must have exactly one kind. Null fields count as absent.
  * @throws Invalid `INVALID_INPUT` with the paths of the input, including when the target is not allowed.
  */
 export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
@@ -173,10 +173,10 @@ function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Is
   return host === undefined || subject === null ? [] : hostRefusals(subject, host, allowPrivate)
 }
 
-/** Removes members that are null or undefined. */
+/** Removes fields that are null or undefined. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value
-  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined)
-  return Object.fromEntries(members.map(([key, member]) => [key, withoutNulls(member)]))
+  const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined)
+  return Object.fromEntries(fields.map(([key, field]) => [key, withoutNulls(field)]))
 }

@@ -15,7 +15,7 @@ import { ownMonitor } from '../monitor-events.ts'
 import type { ProbeTools } from '../probe/probe.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import type { Configuration } from './options.ts'
-import { changeOptions, openOptions, optionKeyOf, optionMembers, readOptions } from './options.ts'
+import { changeOptions, openOptions, optionFields, optionKeyOf, readOptions } from './options.ts'
 import { newProbeSettings, probeSettingsOf } from './probe-settings.ts'
 import { runProbe } from './run-probe.ts'
 import { requireProbeLimits } from './target.ts'
@@ -49,7 +49,7 @@ export async function testMonitor(ctx: MonitoringContext, id: string): Promise<T
   return run(ctx, organizationId, 'id', openOptions(ctx.seal, monitor), monitor)
 }
 
-const testInput = z.object({ id: z.string().nullish(), ...newProbeSettings, ...optionMembers })
+const testInput = z.object({ id: z.string().nullish(), ...newProbeSettings, ...optionFields })
 
 /**
  * Probes once with unsaved options: those of a new monitor, or of an edit of the monitor `id`, in which null secrets
@@ -80,7 +80,7 @@ const untested = {
   GROUP: 'is a group, which has no probe',
 } as const
 
-/** Runs a test run. @param path the input member that issues name; null: the options of the kind. */
+/** Runs a test run. @param path the input field that issues name; null: the options of the kind. */
 async function run(
   ctx: MonitoringContext,
   organizationId: string,

@@ -1,7 +1,7 @@
 import type { Span } from '../uptime/uptime.ts'
 import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
-import type { Account, CountedStretch } from './account.ts'
-import { accountOf } from './account.ts'
+import type { CountedStretch, ObjectiveTally } from './objective-tally.ts'
+import { objectiveTally } from './objective-tally.ts'
 
 /** 100 % in the unit of targets, which is a thousandth of a percent: 99900 is 99.9 %. */
 export const WHOLE = 100_000
@@ -11,7 +11,7 @@ export type ObjectiveVerdict = 'HEALTHY' | 'AT_RISK' | 'EXHAUSTED' | 'NO_DATA'
 
 /** The figures of an objective's window and its error budget. */
 export interface Budget extends Span {
-  readonly account: Account
+  readonly tally: ObjectiveTally
   /** The good share of the known time, in percent, rounded down; null: there is no data. */
   readonly percent: number | null
   /** The known share of the counted time, in percent, rounded down; null: no time counts. */
@@ -49,32 +49,32 @@ export function budgetOf(
 ): Budget {
   const to = now < window.to ? now : window.to
   const begun = new Date(Math.min(Math.max(+begunAt, +window.from), +to))
-  const account = accountOf(stretches, { from: window.from, to })
-  const before = accountOf(stretches, { from: window.from, to: begun })
-  const { good, bad, unknown, maintenance, excluded } = account
+  const tally = objectiveTally(stretches, { from: window.from, to })
+  const before = objectiveTally(stretches, { from: window.from, to: begun })
+  const { good, bad, unknown, maintenance, excluded } = tally
   const lost = unknown - before.unknown + maintenance + excluded
   const budgetMs = Math.floor(((WHOLE - target) * (window.to.getTime() - window.from.getTime() - lost)) / WHOLE)
   const known = { up: good, degraded: 0, down: bad, unknown: unknown - before.unknown, maintenance: 0 }
   return {
     from: window.from,
     to,
-    account,
+    tally,
     percent: uptimePercent(known),
     coverage: coveragePercent(known),
     budgetMs,
     remainingMs: budgetMs - bad,
-    verdict: verdictOf(account, budgetMs),
+    verdict: verdictOf(tally, budgetMs),
     isFull: begunAt <= window.from,
   }
 }
 
-function verdictOf({ good, bad }: Account, budgetMs: number): ObjectiveVerdict {
+function verdictOf({ good, bad }: ObjectiveTally, budgetMs: number): ObjectiveVerdict {
   if (good + bad === 0) return 'NO_DATA'
   if (bad > 0 && bad >= budgetMs) return 'EXHAUSTED'
   return bad > 0 && budgetMs - bad <= AT_RISK_SHARE * budgetMs ? 'AT_RISK' : 'HEALTHY'
 }
 
 /** Returns whether the known time meets a target; null: there is no data. */
-export function isMet({ good, bad }: Pick<Account, 'good' | 'bad'>, target: number): boolean | null {
+export function isMet({ good, bad }: Pick<ObjectiveTally, 'good' | 'bad'>, target: number): boolean | null {
   return good + bad === 0 ? null : bad * WHOLE <= (WHOLE - target) * (good + bad)
 }

@@ -1,7 +1,7 @@
 import { HOUR, MINUTE } from '../../core/time.ts'
-import type { CountedStretch } from './account.ts'
-import { accountOf } from './account.ts'
 import { WHOLE } from './budget.ts'
+import type { CountedStretch } from './objective-tally.ts'
+import { objectiveTally } from './objective-tally.ts'
 
 /**
  * The kind of a burn rate. Each is measured in a long window, and in a short one so that it ends soon after a problem.
@@ -70,7 +70,7 @@ function thresholdOf(percentOfBudget: number, longMs: number, { target, windowMs
 }
 
 function rateOf(stretches: readonly CountedStretch[], length: number, { target, now }: BurnQuestion): number | null {
-  const { good, bad } = accountOf(stretches, { from: new Date(now.getTime() - length), to: now })
+  const { good, bad } = objectiveTally(stretches, { from: new Date(now.getTime() - length), to: now })
   return good + bad === 0 ? null : (bad * WHOLE) / ((good + bad) * (WHOLE - target))
 }
 

@@ -7,7 +7,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
-import { changedMembers, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -108,7 +108,7 @@ export async function updateObjective(ctx: Context, input: unknown): Promise<Obj
       ...(given.windowDays !== undefined && { windowDays: given.windowDays }),
       timeZone: given.timeZone ?? before.timeZone,
     }
-    const changed = changedMembers(before, changes)
+    const changed = changedFields(before, changes)
     if (changed.length === 0) return [before]
     await requireUnlocked(tx, organizationId, id, changed)
     const data = { ...changes, version: { increment: 1 }, dueAt: tx.now() }

@@ -4,12 +4,12 @@ import type { Objective, UptimeCorrection } from '../../generated/prisma/client.
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
 import type { ServiceStretches, UptimeSettings } from '../uptime/service-uptime.ts'
 import { readServiceStretches } from '../uptime/service-uptime.ts'
-import type { CorrectedSpan, CountedStretch } from './account.ts'
-import { countedStretches } from './account.ts'
 import type { Budget } from './budget.ts'
 import { budgetOf } from './budget.ts'
 import type { BurnQuestion, BurnRate } from './burn-rate.ts'
 import { BURN_HISTORY_MS, burnRates } from './burn-rate.ts'
+import type { CorrectedSpan, CountedStretch } from './objective-tally.ts'
+import { countedStretches } from './objective-tally.ts'
 import { windowAt } from './window.ts'
 
 /** The current status of an objective. */

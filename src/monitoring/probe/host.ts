@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound/outbound.ts'
 import type { ProbeResult } from '../result/probe-result.ts'

@@ -4,7 +4,7 @@ import { createAsyncQueue } from '../../core/concurrency/async-queue.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
-import { RESULTS_CHANNEL } from './result-store.ts'
+import { RESULTS_NOTIFICATION } from './result-store.ts'
 
 /** A feed of new probe results that any process has stored. */
 export interface ResultFeed {
@@ -48,7 +48,7 @@ export async function openResultFeed(parts: {
   const monitors = new Map<string, FollowedMonitor>()
   let closed = false
 
-  const stopListening = await database.listen(RESULTS_CHANNEL, (payload) => {
+  const stopListening = await database.listen(RESULTS_NOTIFICATION, (payload) => {
     if (monitors.size === 0) return
     for (const id of payload?.split(' ') ?? [...monitors.keys()]) readSoon(id)
   })

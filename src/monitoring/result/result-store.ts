@@ -7,8 +7,8 @@ import type { WatchMemory } from '../watch/judge.ts'
 import { freshMs, regionsNeeded, staleAfterMs } from '../watch/staleness.ts'
 import type { ProbeResult } from './probe-result.ts'
 
-/** The database channel that announces monitors with new results. The payload has their ids, separated by spaces. */
-export const RESULTS_CHANNEL = 'monitor_checks'
+/** The database notification that announces monitors with new results. The payload has their ids, separated by spaces. */
+export const RESULTS_NOTIFICATION = 'monitor_checks'
 
 /** A probe result with the time at which the probe started. */
 export interface TimedProbeResult {
@@ -98,14 +98,14 @@ const INSERT = `
           || (hour.latencies[array_position(EXCLUDED.latencies, 1)] + 1)
           || hour.latencies[array_position(EXCLUDED.latencies, 1) + 1:] END
   ), announced AS (
-    SELECT pg_notify('${RESULTS_CHANNEL}', string_agg("monitorId", ' '))
+    SELECT pg_notify('${RESULTS_NOTIFICATION}', string_agg("monitorId", ' '))
     FROM (SELECT "monitorId", (row_number() OVER ()) / 200 AS part FROM accepted) AS parts GROUP BY part
   )
   SELECT accepted.id, monitor.state,
     monitor.state = 'DOWN' AND accepted.outcome = 'DOWN' AND monitor."serviceId" IS NOT NULL
       AND NOT EXISTS (
-        SELECT 1 FROM "IncidentMonitor" AS member
-        WHERE member."monitorId" = monitor.id AND member."leftAt" IS NULL)
+        SELECT 1 FROM "IncidentMonitor" AS link
+        WHERE link."monitorId" = monitor.id AND link."leftAt" IS NULL)
       AND NOT EXISTS (
         SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')

@@ -17,7 +17,7 @@ import { durationInWords } from '../uptime/duration.ts'
 const FLAPPING_MS = 30 * MINUTE
 
 /** The fields of a monitor that incidents use. */
-type Member = Pick<Monitor, 'id' | 'name' | 'organizationId' | 'serviceId'>
+type AffectedMonitor = Pick<Monitor, 'id' | 'name' | 'organizationId' | 'serviceId'>
 
 /** Why a monitor leaves its incident. */
 export type LeaveReason = 'RECOVERED' | 'PAUSED' | 'MOVED' | 'CHANGED' | 'DELETED'
@@ -30,7 +30,7 @@ export type LeaveReason = 'RECOVERED' | 'PAUSED' | 'MOVED' | 'CHANGED' | 'DELETE
  */
 export async function joinIncident(
   tx: Context,
-  monitor: Member,
+  monitor: AffectedMonitor,
   outage: { readonly since: Date; readonly cause: string },
 ): Promise<NewEvent[]> {
   const service = await serviceOfIncident(tx, monitor)
@@ -42,14 +42,14 @@ export async function joinIncident(
     ` went down at ${timeInWords(outage.since)}${causeText(outage.cause)}`,
   ])
   if (open) {
-    await addMember(tx, open, monitor)
+    await addMonitor(tx, open, monitor)
     if (!open.automatic || !(await hasRoomForUpdate(tx, open.id))) return []
     const [, ...events] = await addUpdate(tx, open, { status: open.status, ...content, services })
     return events
   }
   const flapping = await flappingIncident(tx, monitor, service.id)
   if (flapping) {
-    await addMember(tx, flapping, monitor)
+    await addMonitor(tx, flapping, monitor)
     const [, ...events] = await addUpdate(tx, flapping, { status: 'INVESTIGATING', ...content, services })
     return events
   }
@@ -62,7 +62,7 @@ export async function joinIncident(
     startedAt: outage.since,
     automatic: true,
   })
-  await addMember(tx, incident, monitor)
+  await addMonitor(tx, incident, monitor)
   return events
 }
 
@@ -78,13 +78,13 @@ export async function leaveIncident(
   reason: LeaveReason,
   at = tx.now(),
 ): Promise<NewEvent[]> {
-  const memberships = await tx.db.incidentMonitor.findMany({
+  const joined = await tx.db.incidentMonitor.findMany({
     where: { monitorId: monitor.id, leftAt: null },
     include: { incident: { include: { monitors: { where: { leftAt: null }, include: { monitor: true } } } } },
     orderBy: { joinedAt: 'asc' },
   })
   const events: NewEvent[] = []
-  for (const { incident } of memberships) {
+  for (const { incident } of joined) {
     const { monitors, ...before } = incident
     const id = { incidentId_monitorId: { incidentId: before.id, monitorId: monitor.id } }
     await tx.db.incidentMonitor.update({ where: id, data: { leftAt: tx.now() } })
@@ -124,7 +124,7 @@ const departureTexts: Readonly<Record<LeaveReason, string>> = {
  * Returns the service of a monitor; null: it has none, the service is under maintenance, or the monitor already belongs
  * to an incident.
  */
-async function serviceOfIncident({ db }: Context, { id, serviceId }: Member) {
+async function serviceOfIncident({ db }: Context, { id, serviceId }: AffectedMonitor) {
   if (serviceId === null || (await db.incidentMonitor.count({ where: { monitorId: id, leftAt: null } })) > 0)
     return null
   return db.service.findFirst({
@@ -146,7 +146,7 @@ function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | 
  * resolved and have room for an update. A monitor does not reopen an incident that a person has edited, because it
  * could not resolve it.
  */
-async function flappingIncident(tx: Context, { id }: Member, serviceId: string): Promise<Incident | null> {
+async function flappingIncident(tx: Context, { id }: AffectedMonitor, serviceId: string): Promise<Incident | null> {
   const last = await tx.db.incidentMonitor.findFirst({
     where: { monitorId: id },
     orderBy: { joinedAt: 'desc' },
@@ -160,7 +160,11 @@ async function flappingIncident(tx: Context, { id }: Member, serviceId: string):
   return isSame && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }
 
-async function addMember({ db, now }: Context, { id: incidentId }: Incident, { id: monitorId }: Member): Promise<void> {
+async function addMonitor(
+  { db, now }: Context,
+  { id: incidentId }: Incident,
+  { id: monitorId }: AffectedMonitor,
+): Promise<void> {
   const since: Prisma.IncidentMonitorUncheckedUpdateInput = { joinedAt: now(), leftAt: null }
   await db.incidentMonitor.upsert({
     where: { incidentId_monitorId: { incidentId, monitorId } },

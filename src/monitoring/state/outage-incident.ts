@@ -15,20 +15,20 @@ export async function readIncidentIds(
   db: Database,
   outages: readonly MonitorOutage[],
 ): Promise<readonly (string | null)[]> {
-  const memberships = await db.$queryRaw<Membership[]>`
+  const linked = await db.$queryRaw<LinkedIncident[]>`
     SELECT link."monitorId", incident.id, incident."startedAt", incident."resolvedAt"
     FROM "IncidentMonitor" AS link JOIN "Incident" AS incident ON incident.id = link."incidentId"
     WHERE link."monitorId" = ANY (${[...new Set(outages.map(({ monitorId }) => monitorId))]}::text[])
     ORDER BY incident."startedAt" DESC, incident.id`
   return outages.map((outage) => {
-    const found = memberships.find(
+    const found = linked.find(
       ({ monitorId, ...incident }) => monitorId === outage.monitorId && wasOpenDuring(incident, outage),
     )
     return found?.id ?? null
   })
 }
 
-type Membership = Pick<Incident, 'id' | 'startedAt' | 'resolvedAt'> & { readonly monitorId: string }
+type LinkedIncident = Pick<Incident, 'id' | 'startedAt' | 'resolvedAt'> & { readonly monitorId: string }
 
 /** Returns whether an incident was open at any time during an outage. Both may be ongoing. */
 export function wasOpenDuring(

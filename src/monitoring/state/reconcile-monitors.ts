@@ -7,7 +7,7 @@ import { groupCause } from '../group/group-cause.ts'
 import { levelsAbove } from '../group/group-graph.ts'
 import type { GroupParts } from '../group/group-store.ts'
 import { groupOptionsOf, readGroupParts, readGroups } from '../group/group-store.ts'
-import type { Member } from '../group/judge-group.ts'
+import type { GroupMember } from '../group/judge-group.ts'
 import { judgeGroup } from '../group/judge-group.ts'
 import { monitorEvent, statusEvents } from '../monitor-events.ts'
 import { enterState } from '../uptime/state-intervals.ts'
@@ -82,7 +82,7 @@ export async function reconcileGroups(
 }
 
 /** Returns the changed fields of a monitor for the groups that contain it. */
-function memberAfter({ monitor, next, staleness }: JudgedMonitor): Partial<Member> {
+function memberAfter({ monitor, next, staleness }: JudgedMonitor): Partial<GroupMember> {
   const ended = staleness?.kind === 'ENDED' ? { unknownSince: null, knownSince: staleness.at } : {}
   return {
     ...(next && { state: next.state, stateSince: next.since }),
@@ -169,7 +169,7 @@ async function judgeMonitors(ctx: Pick<Context, 'db' | 'now'>, ids: readonly str
 /** Monitors that were read from the database and can be judged. */
 interface Judging {
   /** The fields of group members that have changed since they were read, by id. */
-  readonly changed: Map<string, Partial<Member>>
+  readonly changed: Map<string, Partial<GroupMember>>
   /** Judges some of the monitors. @param earliest see `reconcileGroups`. */
   judge(ids: readonly string[], earliest?: Date): JudgedMonitor[]
 }

@@ -4,7 +4,7 @@ import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
 import { unknownGroupReason } from '../group/group-cause.ts'
-import type { Member } from '../group/judge-group.ts'
+import type { GroupMember } from '../group/judge-group.ts'
 import { monitorEvent, stalenessEvent } from '../monitor-events.ts'
 import { deleteClosedDays } from '../uptime/state-intervals.ts'
 import type { Schedule, WatchFreshness } from '../watch/staleness.ts'
@@ -96,7 +96,7 @@ export function stalenessReason(
   }: Pick<Monitor, 'agreement'> & {
     readonly parents: readonly NamedParent[]
     /** The members of a group; null: it is not a group. */
-    readonly members: readonly Pick<Member, 'name' | 'state' | 'unknownSince'>[] | null
+    readonly members: readonly Pick<GroupMember, 'name' | 'state' | 'unknownSince'>[] | null
   },
   watches: readonly Pick<Watch, 'lastKnownAt' | 'unknownSince' | 'lastMessage'>[],
   schedule: Schedule,

@@ -4,7 +4,7 @@ import { SECOND } from '../../core/time.ts'
 import type { DnsClient, DnsResult, RecordType } from '../dns/client.ts'
 import { isPublicName } from '../public-name.ts'
 import { type Attempt, awaiting, Stop } from './attempt.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from './guard.ts'
+import { mayReach, PRIVATE_NETWORKS_HINT } from './destination-policy.ts'
 import { type Host, readHost } from './host.ts'
 import type { Resolved } from './outbound.ts'
 

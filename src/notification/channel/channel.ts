@@ -37,7 +37,7 @@ export interface Message {
 }
 
 /** The outcome of an attempt to send. A value instead of an exception, since network failures are expected. */
-export type Outcome =
+export type SendOutcome =
   | { readonly kind: 'delivered'; readonly status: number | null; readonly message: string }
   | {
       readonly kind: 'failed'
@@ -54,10 +54,10 @@ export type Outcome =
     }
 
 /** The result of sending. `postponed`: nothing was sent, because the destination is at its limit. */
-export type SendResult = Outcome | { readonly kind: 'postponed' }
+export type SendResult = SendOutcome | { readonly kind: 'postponed' }
 
 /** The result of a message that an internal error kept from being rendered or sent. The caller logs the error. */
-export const internalFailure: Outcome = {
+export const internalFailure: SendOutcome = {
   kind: 'failed',
   status: null,
   message: 'Not sent because of an internal error, which was logged.',

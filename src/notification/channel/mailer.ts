@@ -4,7 +4,7 @@ import { withDeadline } from '../../core/concurrency/deadline.ts'
 import type { Config } from '../../core/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Outcome } from './channel.ts'
+import type { SendOutcome } from './channel.ts'
 
 /** An email to one recipient. Only `text` and `html` can have line breaks; the library would refuse or fold others. */
 export interface Mail {
@@ -31,7 +31,7 @@ export interface Mailer {
   /** The domain of the sender's address, which message ids use. */
   readonly domain: string
   /** Never rejects. */
-  send(mail: Mail): Promise<Outcome>
+  send(mail: Mail): Promise<SendOutcome>
   close(): void
 }
 
@@ -142,7 +142,7 @@ interface SmtpError extends Error {
  * Classifies a failure. A server that refuses the recipient or the message itself (5xx, RFC 5321 §4.2.1) does so
  * permanently; anything else, such as an unknown sender or a wrong password, is for the operator to fix.
  */
-function failureOf(error: SmtpError): Outcome {
+function failureOf(error: SmtpError): SendOutcome {
   const { responseCode: status = null, response, command = '', message } = error
   const refused = status !== null && status >= 500 && /^(RCPT TO|DATA)/.test(command)
   return {

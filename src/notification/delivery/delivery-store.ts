@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { createBatchWriter } from '../../core/concurrency/batch-writer.ts'
 import { transaction } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Outcome } from '../channel/channel.ts'
+import type { SendOutcome } from '../channel/channel.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
 import type { Attempt, DeliveryProgress } from '../queue/attempt.ts'
 import { countBounces } from '../subscriber/bounce.ts'
@@ -15,7 +15,7 @@ interface DeliveryResult {
   readonly delivery: DueDelivery
   /** Null if nothing was sent, because the subscriber was stopped or a quota is used up. */
   readonly attempt: Attempt | null
-  readonly outcome: Outcome | null
+  readonly outcome: SendOutcome | null
   readonly progress: DeliveryProgress
 }
 
@@ -118,8 +118,8 @@ async function postponeFollowing(pool: Pick<pg.Pool, 'query'>, batch: readonly D
   if (late.length === 0) return
   await pool.query(
     `UPDATE "Delivery" AS later SET "dueAt" = ended.due
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[]) AS ended (reader, subject, seq, due)
-     WHERE later."subscriberId" = ended.reader AND later."subjectId" = ended.subject AND later.seq > ended.seq
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[]) AS ended (subscriber, subject, seq, due)
+     WHERE later."subscriberId" = ended.subscriber AND later."subjectId" = ended.subject AND later.seq > ended.seq
        AND later.status = 'PENDING' AND later."dueAt" < ended.due`,
     [
       late.map(({ delivery }) => delivery.subscriber.id),

@@ -7,10 +7,10 @@ import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import { LEASE, pauses } from '../queue/lease.ts'
-import type { ClaimedDelivery, DeliveryTools } from './deliver.ts'
-import { createDelivering } from './deliver.ts'
 import type { DueDelivery } from './delivery.ts'
 import { readDeliveries } from './delivery.ts'
+import type { ClaimedDelivery, DeliveryTools } from './delivery-sender.ts'
+import { createDeliverySender } from './delivery-sender.ts'
 import type { Slot } from './delivery-slots.ts'
 import { CONCURRENCY, createSlots } from './delivery-slots.ts'
 
@@ -48,7 +48,7 @@ export function createDeliveryWorker(parts: Parts): LeasedWorker {
   const { ctx, pool, rate, agenda } = parts
   const queue: ClaimedDelivery[] = []
   const slots = createSlots(rate, startQueued)
-  const deliver = createDelivering(parts)
+  const deliver = createDeliverySender(parts)
   const saturated = () => slots.saturated(queue.map(({ delivery }) => delivery.destination))
   const worker = createLeasedWorker<DueDelivery>({
     ctx,

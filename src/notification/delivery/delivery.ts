@@ -62,9 +62,9 @@ const READ = `
   SELECT delivery.id, delivery."organizationId", delivery.seq, delivery."subjectId", delivery.destination,
     delivery."createdAt", delivery."dueAt", delivery.attempts,
     GREATEST(delivery."createdAt", delivery."deferredUntil") AS "triedSince",
-    reader.id AS "subscriberId", reader.channel, reader.address, reader.token, reader.secret, reader."formerSecret",
-    reader."formerSecretUntil", reader."confirmedAt", reader."confirmableUntil", reader."stoppedAt", reader."stopReason",
-    reader.bounces, reader.language, organization.languages, organization."defaultLanguage",
+    subscriber.id AS "subscriberId", subscriber.channel, subscriber.address, subscriber.token, subscriber.secret, subscriber."formerSecret",
+    subscriber."formerSecretUntil", subscriber."confirmedAt", subscriber."confirmableUntil", subscriber."stoppedAt", subscriber."stopReason",
+    subscriber.bounces, subscriber.language, organization.languages, organization."defaultLanguage",
     coalesce(page.name, organization.name) AS "organizationName", page.slug, organization."timeZone", page."customDomain",
     coalesce(page."accentColor", organization."accentColor") AS "accentColor",
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
@@ -72,9 +72,9 @@ const READ = `
       ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds",
     coalesce(${WITHHELD}, false) AS "isWithheld"
   FROM "Delivery" AS delivery
-  JOIN "Subscriber" AS reader ON reader.id = delivery."subscriberId"
+  JOIN "Subscriber" AS subscriber ON subscriber.id = delivery."subscriberId"
   JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
-  JOIN "Page" AS page ON page.id = coalesce(reader."pageId", organization."pageId")
+  JOIN "Page" AS page ON page.id = coalesce(subscriber."pageId", organization."pageId")
   LEFT JOIN "PageAccess" AS access ON access."pageId" = page.id
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
@@ -97,12 +97,12 @@ export async function readDeliveries(pool: Pick<pg.Pool, 'query'>, ids: readonly
       defaultLanguage,
       serviceIds,
       isWithheld,
-      ...reader
+      ...subscriber
     } = rest
     const failed = readAttempts(attempts).filter(({ at }) => at >= createdAt).length
     return {
       ...{ id, organizationId, seq, subjectId, destination, createdAt, dueAt, failed, triedSince },
-      subscriber: { id: subscriberId, ...reader },
+      subscriber: { id: subscriberId, ...subscriber },
       organization: {
         ...{ name: organizationName, slug, timeZone, customDomain, accentColor, logoUrl },
         ...{ tier, languages, defaultLanguage },
@@ -187,10 +187,10 @@ export async function deleteOldDeliveries(
       WHERE "confirmedAt" IS NULL AND "stoppedAt" IS NULL AND "confirmableUntil" <= ${now()} LIMIT ${DELETE_BATCH}))`
   const done = await db.$executeRaw`
     DELETE FROM "Subscriber" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Subscriber" AS reader
+      SELECT ctid FROM "Subscriber" AS subscriber
       WHERE cardinality(topics) = 0 AND "confirmedAt" < ${since(DAY)} AND "stoppedAt" IS NULL
-        AND NOT EXISTS (SELECT 1 FROM "SubscriberIncident" AS followed WHERE followed."subscriberId" = reader.id)
-        AND NOT EXISTS (SELECT 1 FROM "Delivery" WHERE "subscriberId" = reader.id AND status = 'PENDING') LIMIT ${DELETE_BATCH}))`
+        AND NOT EXISTS (SELECT 1 FROM "SubscriberIncident" AS followed WHERE followed."subscriberId" = subscriber.id)
+        AND NOT EXISTS (SELECT 1 FROM "Delivery" WHERE "subscriberId" = subscriber.id AND status = 'PENDING') LIMIT ${DELETE_BATCH}))`
   count('Delivery', deliveries)
   count('NotificationPayload', payloads)
   count('Subscriber', unconfirmed + done)

@@ -13,15 +13,15 @@ import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 const BATCH = 100
 
 /** Processes events in the transaction that moves the dispatcher's position, so that each is processed once. */
-export type EventReader = (tx: Context, organizationId: string, events: readonly Event[]) => Promise<void>
+export type EventHandler = (tx: Context, organizationId: string, events: readonly Event[]) => Promise<void>
 
 /**
  * Creates deliveries for new events, one per event and interested subscriber, and notifications for the browsers of
  * members, in the transaction that moves the dispatcher's position. Does nothing while another worker dispatches.
  * Returns whether there may be more.
- * @param read a further reader of the events.
+ * @param handle a further handler of the events.
  */
-export function dispatch(ctx: Context, organizationId: string, read?: EventReader): Promise<boolean> {
+export function dispatch(ctx: Context, organizationId: string, handle?: EventHandler): Promise<boolean> {
   return transaction(ctx, async (tx) => {
     const [position] = await tx.db.$queryRaw<{ seq: number }[]>`
       SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE SKIP LOCKED`
@@ -31,10 +31,10 @@ export function dispatch(ctx: Context, organizationId: string, read?: EventReade
     for (const event of events) {
       await dispatchPush(tx, organizationId, event)
       if (!event.tellSubscribers) continue
-      const announcement = await buildNotification(tx.db, event)
-      if (announcement) made += await deliver(tx, organizationId, event.seq, announcement)
+      const notification = await buildNotification(tx.db, event)
+      if (notification) made += await createDeliveries(tx, organizationId, event.seq, notification)
     }
-    await read?.(tx, organizationId, events)
+    await handle?.(tx, organizationId, events)
     const seq = events.at(-1)?.seq
     if (seq !== undefined) await tx.db.dispatch.update({ where: { organizationId }, data: { seq } })
     if (made > 0) await notifyDeliveryWorkers(tx)
@@ -46,7 +46,7 @@ export function dispatch(ctx: Context, organizationId: string, read?: EventReade
  * Creates the deliveries of an event with one statement, to subscribers whose page shows it. Delivery ids derive from
  * the subscriber and the event, which prevents duplicates. Returns their number.
  */
-async function deliver(
+async function createDeliveries(
   { db, now }: Context,
   organizationId: string,
   seq: number,
@@ -55,22 +55,22 @@ async function deliver(
   const page = payload.about === 'REPORT' ? readsReport(payload) : Prisma.empty
   const made = await db.$executeRaw`
     INSERT INTO "Delivery" (id, "organizationId", "subscriberId", channel, seq, "subjectId", destination, "dueAt", "createdAt")
-    SELECT 'dlv_' || left(md5(reader.id || ' ' || ${seq}::int), 24), reader."organizationId", reader.id, reader.channel,
-      ${seq}::int, ${payload.id}, reader.destination, ${now()}, ${now()}
-    FROM "Subscriber" AS reader
-    JOIN "Organization" AS owner ON owner.id = reader."organizationId"
-    JOIN "Page" AS page ON page.id = coalesce(reader."pageId", owner."pageId")
+    SELECT 'dlv_' || left(md5(subscriber.id || ' ' || ${seq}::int), 24), subscriber."organizationId", subscriber.id, subscriber.channel,
+      ${seq}::int, ${payload.id}, subscriber.destination, ${now()}, ${now()}
+    FROM "Subscriber" AS subscriber
+    JOIN "Organization" AS owner ON owner.id = subscriber."organizationId"
+    JOIN "Page" AS page ON page.id = coalesce(subscriber."pageId", owner."pageId")
     WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
         SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
-      ${page} AND reader."organizationId" = ${organizationId} AND reader."confirmedAt" IS NOT NULL AND reader."stoppedAt" IS NULL
-      AND reader."sinceSeq" < ${seq} AND (
-        ${topic}::"Topic" = ANY (reader.topics)
-        AND (reader."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
+      ${page} AND subscriber."organizationId" = ${organizationId} AND subscriber."confirmedAt" IS NOT NULL AND subscriber."stoppedAt" IS NULL
+      AND subscriber."sinceSeq" < ${seq} AND (
+        ${topic}::"Topic" = ANY (subscriber.topics)
+        AND (subscriber."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
           SELECT 1 FROM "SubscriberService" AS chosen
-          WHERE chosen."subscriberId" = reader.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
+          WHERE chosen."subscriberId" = subscriber.id AND chosen."serviceId" = ANY (${[...serviceIds]}::text[])))
         OR EXISTS (
           SELECT 1 FROM "SubscriberIncident" AS followed
-          WHERE followed."subscriberId" = reader.id AND followed."incidentId" = ${payload.id}))
+          WHERE followed."subscriberId" = subscriber.id AND followed."incidentId" = ${payload.id}))
     ON CONFLICT DO NOTHING`
   // This is the last notification that its followers get.
   if (payload.about === 'INCIDENT' && payload.step === 'RESOLVED')
@@ -86,9 +86,9 @@ async function deliver(
  * the report.
  */
 function readsReport({ pageId, isPublished }: Extract<Notification['payload'], { about: 'REPORT' }>): Prisma.Sql {
-  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR reader.channel = 'EMAIL' AND EXISTS (
+  return Prisma.sql`AND page.id = ${pageId} AND (${isPublished} OR subscriber.channel = 'EMAIL' AND EXISTS (
     SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
-    WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))`
+    WHERE member."organizationId" = subscriber."organizationId" AND lower(person.email) = lower(subscriber.address)))`
 }
 
 /** Returns the organizations with undispatched events. @param named the organizations to check; null for all. */

@@ -6,7 +6,7 @@ import type { Context } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import { dueIfAny } from '../../database/lease/agenda.ts'
-import type { EventReader } from './dispatch.ts'
+import type { EventHandler } from './dispatch.ts'
 import { dispatch, findUndispatched, UNDISPATCHED } from './dispatch.ts'
 
 /** Creates deliveries from the event logs of all organizations. */
@@ -27,8 +27,8 @@ export interface Dispatcher {
 /** The timeout of one transaction, in milliseconds. */
 const TIMEOUT = 30 * SECOND
 
-/** Creates a dispatcher with the rights of the system. @param read a further reader of the events. */
-export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>, read?: EventReader): Dispatcher {
+/** Creates a dispatcher with the rights of the system. @param handle a further handler of the events. */
+export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>, handle?: EventHandler): Dispatcher {
   const grown = new Set<string>()
   let all = false
   let closed = false
@@ -64,7 +64,7 @@ export function createDispatcher(ctx: Context, pool: Pick<pg.Pool, 'query'>, rea
 
   async function dispatchAll(id: string): Promise<void> {
     try {
-      while (!closed && (await withTimeout(dispatch(ctx, id, read)))) {}
+      while (!closed && (await withTimeout(dispatch(ctx, id, handle)))) {}
     } catch (error) {
       ctx.log.error({ err: error, organization: id }, 'notification: could not dispatch events; retrying')
     }

@@ -11,10 +11,10 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import type { SendTools } from '../channel/channel.ts'
 import { createPushWorker } from '../push/push-worker.ts'
-import { PUSH_CHANNEL } from '../push/queue.ts'
-import { DELIVERY_CHANNEL } from '../queue/wake-up.ts'
+import { PUSH_DELIVERY_NOTIFICATION } from '../push/queue.ts'
+import { DELIVERY_NOTIFICATION } from '../queue/wake-up.ts'
 import { createDeliveryWorker } from './delivery-worker.ts'
-import type { EventReader } from './dispatch.ts'
+import type { EventHandler } from './dispatch.ts'
 import { createDispatcher } from './dispatcher.ts'
 
 /** The running dispatcher and delivery worker. */
@@ -44,18 +44,18 @@ export async function startNotifier(parts: {
   readonly site: { readonly baseUrl: string }
   readonly metrics: Metrics
   readonly agenda: Agenda
-  /** A further reader of the dispatched events. */
-  readonly read?: EventReader
+  /** A further handler of the dispatched events. */
+  readonly handleEvents?: EventHandler
 }): Promise<Notifier> {
-  const { ctx, database, seal, usage, tools, rate, site, metrics, agenda, read } = parts
+  const { ctx, database, seal, usage, tools, rate, site, metrics, agenda, handleEvents } = parts
   const { pool } = database
   const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, rate, site, metrics, agenda })
   const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
   const pushes = createPushWorker({ ctx, pool, rate, tools: pushTools, agenda })
-  const dispatcher = createDispatcher(ctx, pool, read)
+  const dispatcher = createDispatcher(ctx, pool, handleEvents)
   const unlistenLog = await listenToLogs(database, dispatcher.wake)
-  const unlistenDeliveries = await database.listen(DELIVERY_CHANNEL, worker.wake)
-  const unlistenPushes = await database.listen(PUSH_CHANNEL, pushes.wake)
+  const unlistenDeliveries = await database.listen(DELIVERY_NOTIFICATION, worker.wake)
+  const unlistenPushes = await database.listen(PUSH_DELIVERY_NOTIFICATION, pushes.wake)
   dispatcher.start(agenda)
   worker.start()
   pushes.start()

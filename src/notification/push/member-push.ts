@@ -4,7 +4,7 @@ import type { PushBrowser } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { SendResult, SendTools } from '../channel/channel.ts'
 import type { PushContent } from './content.ts'
-import type { PushReaders } from './queue.ts'
+import type { PushAudience } from './queue.ts'
 import { browsersIn, queuePush, sealAcknowledgement } from './queue.ts'
 import type { PushTools } from './send.ts'
 import { sendPush } from './send.ts'
@@ -14,7 +14,7 @@ import { vapidKeys } from './vapid.ts'
 const MAX_TESTED = 20
 
 /** A message of an alert channel to the browsers of members. */
-interface MemberMessage extends PushReaders {
+interface MemberMessage extends PushAudience {
   readonly alertDeliveryId: string
   /** A queued or shown notification about the same subject is replaced. */
   readonly subjectId: string
@@ -55,8 +55,8 @@ export function createMemberPush(
       if (queued === 0) return noBrowser
       return { kind: 'delivered', status: null, message: `Queued for ${queued} browser${queued === 1 ? '' : 's'}.` }
     },
-    async test({ content, subjectId, ...readers }, outbound) {
-      const browsers = await readBrowsers({ db, now }, readers)
+    async test({ content, subjectId, ...audience }, outbound) {
+      const browsers = await readBrowsers({ db, now }, audience)
       const keys = await vapidKeys({ db, seal })
       const shown = { ...content, tag: subjectId }
       const results = await Promise.all(
@@ -74,10 +74,10 @@ export function createMemberPush(
 
 function readBrowsers(
   { db, now }: Pick<Context, 'now'> & { readonly db: Database },
-  readers: PushReaders,
+  audience: PushAudience,
 ): Promise<Pick<PushBrowser, 'id' | 'host' | 'subscription'>[]> {
   return db.$queryRaw`
-    SELECT id, host, subscription FROM "PushBrowser" WHERE id IN (${browsersIn(readers, now())})
+    SELECT id, host, subscription FROM "PushBrowser" WHERE id IN (${browsersIn(audience, now())})
     ORDER BY "createdAt", id LIMIT ${Prisma.sql`${MAX_TESTED}`}`
 }
 

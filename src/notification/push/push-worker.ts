@@ -6,8 +6,8 @@ import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { LEASE, pauses } from '../queue/lease.ts'
 import { followOrganizations, UNFOLLOWED } from './follow.ts'
-import type { DuePush, PushParts } from './send-delivery.ts'
-import { createPushSender } from './send-delivery.ts'
+import type { DuePush, PushParts } from './push-sender.ts'
+import { createPushSender } from './push-sender.ts'
 
 /** How many notifications are claimed and sent at once. */
 const CONCURRENCY = 64

@@ -6,18 +6,18 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { PushContent, PushOwner } from './content.ts'
 import { buildPush } from './content.ts'
 
-/** The database channel that announces new notifications for browsers. */
-export const PUSH_CHANNEL = 'push'
+/** The database notification that announces new notifications for browsers. */
+export const PUSH_DELIVERY_NOTIFICATION = 'push'
 
 /** Members of an organization. */
-export interface PushReaders {
+export interface PushAudience {
   readonly organizationId: string
   /** Empty for every member. */
   readonly userIds: readonly string[]
 }
 
 /** Selects the browsers of members with a valid session. */
-export const browsersIn = ({ organizationId, userIds }: PushReaders, now: Date) => Prisma.sql`
+export const browsersIn = ({ organizationId, userIds }: PushAudience, now: Date) => Prisma.sql`
   SELECT browser.id FROM "Membership" AS member
   JOIN "PushBrowser" AS browser ON browser."userId" = member."userId"
   JOIN "Session" AS session ON session.id = browser."sessionId" AND session."expiresAt" > ${now}
@@ -25,7 +25,7 @@ export const browsersIn = ({ organizationId, userIds }: PushReaders, now: Date) 
     AND (cardinality(${[...userIds]}::text[]) = 0 OR member."userId" = ANY (${[...userIds]}::text[]))`
 
 /** A notification to queue. */
-interface NewPush extends PushReaders {
+interface NewPush extends PushAudience {
   /** A queued notification about the same subject is replaced. */
   readonly subjectId: string
   /** The same for the same change, so that it is queued once. */
@@ -54,7 +54,7 @@ export async function queuePush({ db, now }: Pick<Context, 'db' | 'now'>, push: 
     SELECT 'psd_' || left(md5(browser.id || ' ' || ${key}), 24), browser.id, ${organizationId}, ${subjectId},
       ${JSON.stringify(content)}::jsonb, ${alertDeliveryId}, ${now()}, ${now()} FROM (${browsers}) AS browser
     ON CONFLICT DO NOTHING`
-  if (queued > 0) await db.$executeRaw`SELECT pg_notify(${PUSH_CHANNEL}, '')`
+  if (queued > 0) await db.$executeRaw`SELECT pg_notify(${PUSH_DELIVERY_NOTIFICATION}, '')`
   return queued
 }
 
@@ -68,15 +68,15 @@ export const sealAcknowledgement = (seal: SecretBox, alertDeliveryId: string, pa
 export async function dispatchPush(ctx: Context, organizationId: string, event: Event): Promise<void> {
   if (!isFor('browsers', event.kind)) return
   const { db, now } = ctx
-  const readers = { organizationId, userIds: [] }
-  const owner = await readOwner(db, readers, now())
+  const audience = { organizationId, userIds: [] }
+  const owner = await readOwner(db, audience, now())
   const push = owner && (await buildPush(db, owner, event))
-  if (push) await queuePush(ctx, { ...readers, ...push, subjectId: event.subjectId, since: event.at })
+  if (push) await queuePush(ctx, { ...audience, ...push, subjectId: event.subjectId, since: event.at })
 }
 
 /** Returns the organization, or null if no member has a browser to notify. */
-async function readOwner(db: Database, readers: PushReaders, now: Date): Promise<PushOwner | null> {
+async function readOwner(db: Database, audience: PushAudience, now: Date): Promise<PushOwner | null> {
   const [owner] = await db.$queryRaw<PushOwner[]>`
-    SELECT name, slug FROM "Organization" WHERE id = ${readers.organizationId} AND EXISTS (${browsersIn(readers, now)})`
+    SELECT name, slug FROM "Organization" WHERE id = ${audience.organizationId} AND EXISTS (${browsersIn(audience, now)})`
   return owner ?? null
 }

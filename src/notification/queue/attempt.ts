@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { DeliveryStatus } from '../../generated/prisma/enums.ts'
-import type { Outcome } from '../channel/channel.ts'
+import type { SendOutcome } from '../channel/channel.ts'
 import { nextAttempt } from './backoff.ts'
 
 const attempts = z.array(
@@ -36,7 +36,7 @@ export interface DeliveryProgress {
  * 0 to 1.
  */
 export function progressAfter(
-  outcome: Outcome,
+  outcome: SendOutcome,
   delivery: { readonly triedSince: Date; readonly failed: number },
   now: Date,
   random: number,

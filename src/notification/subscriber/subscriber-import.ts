@@ -283,12 +283,12 @@ async function insert(
   const all = [...addresses]
   for (let from = 0; from < all.length; from += BATCH) {
     const rows: ImportedRow[] = []
-    const links: { readonly reader: string; readonly chosen: string }[] = []
+    const links: { readonly subscriber: string; readonly chosen: string }[] = []
     for (const [addressHash, { text, serviceIds }] of all.slice(from, from + BATCH)) {
       await yieldAfterTimeSlice(owner)
       const row = { addressHash, allServices: serviceIds.length === 0, ...rowOf(seal, text) }
       rows.push(row)
-      links.push(...serviceIds.map((chosen) => ({ reader: row.id, chosen })))
+      links.push(...serviceIds.map((chosen) => ({ subscriber: row.id, chosen })))
     }
     await db.$executeRaw`
       INSERT INTO "Subscriber" (id, "organizationId", "pageId", channel, address, "addressHash", label, destination, "tokenHash", token,
@@ -300,7 +300,7 @@ async function insert(
     if (links.length === 0) continue
     await db.$executeRaw`
       INSERT INTO "SubscriberService" ("subscriberId", "serviceId")
-      SELECT * FROM unnest(${links.map(({ reader }) => reader)}::text[], ${links.map(({ chosen }) => chosen)}::text[])`
+      SELECT * FROM unnest(${links.map(({ subscriber }) => subscriber)}::text[], ${links.map(({ chosen }) => chosen)}::text[])`
   }
 }
 

@@ -52,6 +52,21 @@ export function countOfPage({ db }: Db, pageId: string): Promise<number> {
   return db.subscriber.count({ where: { pageId, stoppedAt: null } })
 }
 
+/** Counts the active subscribers of a page. */
+export function countSubscribers(
+  { db }: Db,
+  page: { readonly id: string; readonly organizationId: string; readonly isFirst: boolean },
+): Promise<number> {
+  return db.subscriber.count({
+    where: {
+      organizationId: page.organizationId,
+      confirmedAt: { not: null },
+      stoppedAt: null,
+      ...(page.isFirst ? { OR: [{ pageId: null }, { pageId: page.id }] } : { pageId: page.id }),
+    },
+  })
+}
+
 /** Returns the ids of the services that a subscriber has chosen. */
 export async function chosenServiceIds({ db }: Db, subscriberId: string): Promise<string[]> {
   const found = await db.subscriberService.findMany({ where: { subscriberId }, select: { serviceId: true } })

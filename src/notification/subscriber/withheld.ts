@@ -2,38 +2,23 @@ import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
 /**
- * A condition on a subscriber (`reader`) and the access to its page (`access`, which may be missing): the page became
+ * A condition on a subscriber (`subscriber`) and the access to its page (`access`, which may be missing): the page became
  * private after the subscription, and it is unknown whether the subscriber still has access. Members do, and addresses
  * of allowed email domains.
  */
 export const WITHHELD = `(
-  access.kind <> 'PUBLIC' AND greatest(reader."createdAt", reader."vouchedAt") < access."changedAt"
-  AND NOT (reader.channel = 'EMAIL' AND (
-    access.kind = 'MAIL_DOMAIN' AND lower(split_part(reader.address, '@', 2)) = ANY (access."mailDomains")
+  access.kind <> 'PUBLIC' AND greatest(subscriber."createdAt", subscriber."vouchedAt") < access."changedAt"
+  AND NOT (subscriber.channel = 'EMAIL' AND (
+    access.kind = 'MAIL_DOMAIN' AND lower(split_part(subscriber.address, '@', 2)) = ANY (access."mailDomains")
     OR EXISTS (
       SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
-      WHERE member."organizationId" = reader."organizationId" AND lower(person.email) = lower(reader.address)))))`
+      WHERE member."organizationId" = subscriber."organizationId" AND lower(person.email) = lower(subscriber.address)))))`
 
 /** Returns whether messages to a subscriber only announce updates. */
 export async function isWithheld(db: Database, subscriberId: string): Promise<boolean> {
   const found = await db.$queryRaw<unknown[]>`
-    SELECT 1 FROM "Subscriber" AS reader JOIN "Organization" AS organization ON organization.id = reader."organizationId"
-    JOIN "PageAccess" AS access ON access."pageId" = coalesce(reader."pageId", organization."pageId")
-    WHERE reader.id = ${subscriberId} AND ${Prisma.raw(WITHHELD)}`
+    SELECT 1 FROM "Subscriber" AS subscriber JOIN "Organization" AS organization ON organization.id = subscriber."organizationId"
+    JOIN "PageAccess" AS access ON access."pageId" = coalesce(subscriber."pageId", organization."pageId")
+    WHERE subscriber.id = ${subscriberId} AND ${Prisma.raw(WITHHELD)}`
   return found.length > 0
-}
-
-/** Counts the active subscribers of a page. */
-export function countSubscribers(
-  db: Database,
-  page: { readonly id: string; readonly organizationId: string; readonly isFirst: boolean },
-): Promise<number> {
-  return db.subscriber.count({
-    where: {
-      organizationId: page.organizationId,
-      confirmedAt: { not: null },
-      stoppedAt: null,
-      ...(page.isFirst ? { OR: [{ pageId: null }, { pageId: page.id }] } : { pageId: page.id }),
-    },
-  })
 }

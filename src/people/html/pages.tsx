@@ -23,9 +23,9 @@ import { endSessions, userOfSession } from '../session.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
-import { guardOwnPage } from './guard.ts'
 import type { HeldForm } from './held-form.tsx'
 import { forgetKeptForm, heldIn, ownPath, ResendForm, takeKeptForm } from './held-form.tsx'
+import { guardOwnPage } from './own-site.ts'
 
 /** The maximum size of a form, which may contain a held form. */
 const MAX_FORM_BYTES = 256 * 1024

@@ -161,8 +161,8 @@ const figureOf = ({ percent, source }: ServiceReport, { uptime, percent: format 
 }
 
 /** Describes the outages, maintenance and missing data of a service, and how much of it was corrected. */
-function factsOf({ account, percent }: ServiceReport, { uptime, report, duration }: Catalogue): string {
-  const { bad, unknown, maintenance, corrected } = account
+function factsOf({ tally, percent }: ServiceReport, { uptime, report, duration }: Catalogue): string {
+  const { bad, unknown, maintenance, corrected } = tally
   if (percent === null && maintenance === 0) return ''
   return uptime.listed([
     ...(bad > 0 ? [uptime.down(bad)] : [uptime.noOutages]),

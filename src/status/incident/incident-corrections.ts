@@ -21,14 +21,14 @@ export interface DerivedState {
 }
 
 /** Derives the state of an incident from its updates, oldest first. Expects at least one. */
-export function deriveState(entries: readonly TimelineItem[]): DerivedState {
+export function deriveState(updates: readonly TimelineItem[]): DerivedState {
   let status: IncidentStatus = 'INVESTIGATING'
   let resolvedAt: Date | null = null
   const statuses = new Map<string, ServiceStatus>()
-  for (const entry of entries) {
-    for (const service of entry.services) statuses.set(service.serviceId, service.status)
-    resolvedAt = entry.status === 'RESOLVED' ? (resolvedAt ?? entry.createdAt) : null
-    status = entry.status
+  for (const update of updates) {
+    for (const service of update.services) statuses.set(service.serviceId, service.status)
+    resolvedAt = update.status === 'RESOLVED' ? (resolvedAt ?? update.createdAt) : null
+    status = update.status
   }
   if (status === 'RESOLVED') for (const id of statuses.keys()) statuses.set(id, 'OPERATIONAL')
   return { status, resolvedAt, services: statuses }
@@ -68,7 +68,7 @@ export function readTimeline({ db }: Context, incidentId: string): Promise<(Time
 /**
  * Corrects a timeline inside a change, and updates the incident's status, resolution time and service statuses
  * accordingly. Values that the correction does not affect stay, even if they were set manually.
- * @param path the input member to name if the times are invalid.
+ * @param path the input field to name if the times are invalid.
  */
 export async function correctTimeline<T>(
   tx: Context,

@@ -36,7 +36,7 @@ import {
   serviceStatuses,
 } from './incident-services.ts'
 
-const newUpdate = z.object({
+const updateInput = z.object({
   incidentId: z.string(),
   status: z.enum(IncidentStatus),
   message,
@@ -63,14 +63,14 @@ export async function postIncidentUpdate(
   uploaded: readonly PlacedFile[] = [],
 ): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, status, message, version, createdAt, tellSubscribers, ...rest } = validate(newUpdate, input)
+  const { incidentId, status, message, version, createdAt, tellSubscribers, ...rest } = validate(updateInput, input)
   const services = rest.services ?? []
   const files = checkFiles(uploaded)
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
-  const entry = { status, message, ...html, ...others, services, tellSubscribers }
+  const newUpdate = { status, message, ...html, ...others, services, tellSubscribers }
   const read = async (tx: SqlContext) => {
     const before = await readForUpdate(tx, organizationId, incidentId)
     requireVersion(before.incident, version)
@@ -88,9 +88,9 @@ export async function postIncidentUpdate(
         // Both are sent together. If `read` refuses, the insertion is rolled back.
         const [{ incident }, update] = await Promise.all([
           read(tx),
-          insertNewest(tx, { id, organizationId, ...manual }, entry),
+          insertNewest(tx, { id, organizationId, ...manual }, newUpdate),
         ])
-        return withFiles(tx, postedUpdate(incident, update, entry))
+        return withFiles(tx, postedUpdate(incident, update, newUpdate))
       }),
     )
   }
@@ -99,10 +99,10 @@ export async function postIncidentUpdate(
     requireNotInFuture('createdAt', createdAt, tx.now())
     if (before.newest !== null && before.newest > createdAt) {
       await requireServices(tx, organizationId, services.map(serviceIdOf))
-      return withFiles(tx, await backfill(tx, before.incident, entry, createdAt))
+      return withFiles(tx, await backfill(tx, before.incident, newUpdate, createdAt))
     }
     if (status === 'RESOLVED') requireStartBeforeEnd('createdAt', before.incident.startedAt, createdAt)
-    return withFiles(tx, await addUpdate(tx, { ...before.incident, ...manual }, entry, createdAt))
+    return withFiles(tx, await addUpdate(tx, { ...before.incident, ...manual }, newUpdate, createdAt))
   })
 }
 
@@ -141,7 +141,7 @@ async function readForUpdate({ db }: SqlContext, organizationId: string, inciden
 async function backfill(
   tx: Context,
   before: Incident,
-  entry: NewIncidentUpdate,
+  newUpdate: NewIncidentUpdate,
   wanted: Date,
 ): Promise<ChangeResult<IncidentUpdate>> {
   const others = await readTimeline(tx, before.id)
@@ -149,12 +149,12 @@ async function backfill(
     wanted,
     others.map((each) => each.createdAt),
   )
-  if (Object.keys(entry.titles ?? {}).length > 0) {
-    const titles = withChanges(before.titles, entry.titles ?? {})
+  if (Object.keys(newUpdate.titles ?? {}).length > 0) {
+    const titles = withChanges(before.titles, newUpdate.titles ?? {})
     await tx.db.incident.update({ where: { id: before.id }, data: { titles } })
   }
   const { result, incident } = await correctTimeline(tx, before, 'createdAt', () =>
-    insertUpdate(tx, before, entry, createdAt),
+    insertUpdate(tx, before, newUpdate, createdAt),
   )
   return [result, incidentEvent('INCIDENT_UPDATE_BACKFILLED', incident, { updateId: result.id })]
 }
@@ -190,10 +190,10 @@ export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): P
 export async function addUpdate(
   tx: SqlContext,
   before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'automatic' | 'visibility'>,
-  entry: NewIncidentUpdate,
+  newUpdate: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<ChangeResult<IncidentUpdate>> {
-  return postedUpdate(before, await insertNewest(tx, before, entry, at), entry)
+  return postedUpdate(before, await insertNewest(tx, before, newUpdate, at), newUpdate)
 }
 
 /**
@@ -203,17 +203,17 @@ export async function addUpdate(
 async function insertNewest(
   tx: SqlContext,
   { id: incidentId, organizationId, automatic }: Pick<Incident, 'id' | 'organizationId' | 'automatic'>,
-  { status, message, html, services, ...entry }: NewIncidentUpdate,
+  { status, message, html, services, ...newUpdate }: NewIncidentUpdate,
   at = tx.now(),
 ): Promise<IncidentUpdate | null> {
-  const { translations, htmlVersion = entry.htmlVersion } = changedMessages({}, entry.messages ?? {})
+  const { translations, htmlVersion = newUpdate.htmlVersion } = changedMessages({}, newUpdate.messages ?? {})
   const isResolved = status === 'RESOLVED'
   const updateId = newId('IncidentUpdate')
   const [update] = await tx.db.$queryRaw<IncidentUpdate[]>`
     WITH own AS (${ownServices(organizationId, services)}), incident AS (
       UPDATE "Incident" SET status = ${status}::"IncidentStatus", automatic = ${automatic}::bool,
         "resolvedAt" = CASE WHEN ${isResolved}::bool THEN COALESCE("resolvedAt", ${at}::timestamptz) END,
-        titles = jsonb_strip_nulls(titles || ${JSON.stringify(entry.titles ?? {})}::jsonb), version = version + 1
+        titles = jsonb_strip_nulls(titles || ${JSON.stringify(newUpdate.titles ?? {})}::jsonb), version = version + 1
       WHERE id = ${incidentId} AND "organizationId" = ${organizationId} AND (SELECT count(*) FROM own) = ${services.length}
       RETURNING id
     ), affected AS (

@@ -12,7 +12,7 @@ import { requireConfirmation, requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
-import { changedMembers, hasChanges, requireVersion } from '../../core/optimistic-lock.ts'
+import { changedFields, hasChanges, requireVersion } from '../../core/optimistic-lock.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -154,7 +154,7 @@ async function updateOther(
   const before = await db.page.findUniqueOrThrow({ where: { id: page.id } })
   const logo = changedLogo(page, logoUrl, upload)
   const fields = logo === undefined ? others : { ...others, logoUrl: logo }
-  const changed = changedMembers(before, fields)
+  const changed = changedFields(before, fields)
   if (changed.length === 0) return false
   await requireUnlocked(tx, page.organizationId, page.id, changed)
   const after = await db.page.update({ where: { id: page.id }, data: stored(fields) })

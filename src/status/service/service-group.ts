@@ -6,7 +6,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
-import { changedMembers, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { nameText, proseText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { ServiceGroup } from '../../generated/prisma/client.ts'
@@ -54,7 +54,7 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
   return change(ctx, organizationId, async (tx) => {
     const before = await findGroup(tx, organizationId, id)
     requireVersion(before, version)
-    const changed = changedMembers(before, fields)
+    const changed = changedFields(before, fields)
     if (changed.length === 0) return [before]
     await requireUnlocked(tx, organizationId, id, changed)
     const group = await tx.db.serviceGroup.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })

@@ -6,7 +6,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
-import { changedMembers, defined, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, defined, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { type Outcome, onlyResult, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
 import { nameText, proseText, validate } from '../../core/validation.ts'
 import { insertRows } from '../../database/insert-rows.ts'
@@ -122,7 +122,7 @@ async function editServices(
     const before = known.get(id)
     if (before === undefined) throw notFound('Service')
     requireVersion(before, version)
-    const changed = changedMembers(before, fields)
+    const changed = changedFields(before, fields)
     if (changed.length > 0) {
       if (typeof fields.groupId === 'string' && !groups.has(fields.groupId)) throw notFound('ServiceGroup')
       await requireUnlocked(tx, organizationId, id, changed)

@@ -4,7 +4,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
-import { changedMembers, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
+import { changedFields, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -126,7 +126,7 @@ export async function updateTemplate(ctx: Context, input: unknown): Promise<Temp
       ...choicesOf(kind, given),
       tellSubscribers: given.tellSubscribers ?? undefined,
     }
-    const changed = [...changedMembers(before, edit), ...(hasOtherServices(before, statuses) ? ['services'] : [])]
+    const changed = [...changedFields(before, edit), ...(hasOtherServices(before, statuses) ? ['services'] : [])]
     if (changed.length === 0) return [before]
     await requireUnlocked(tx, organizationId, id, changed)
     const template = await tx.db.template.update({

@@ -26,9 +26,9 @@ export function readTimelineEnds(
 ): Promise<UpdateReference[]> {
   const direction = Prisma.raw(newestFirst ? 'DESC' : 'ASC')
   return db.$queryRaw<UpdateReference[]>`
-    SELECT timeline.id AS parent, entry.id FROM unnest(${[...parentIds]}::text[]) AS timeline (id)
+    SELECT timeline.id AS parent, update.id FROM unnest(${[...parentIds]}::text[]) AS timeline (id)
     CROSS JOIN LATERAL (
       SELECT id, "createdAt" FROM ${Prisma.raw(`"${table}"`)} WHERE ${Prisma.raw(`"${parent}"`)} = timeline.id
       ORDER BY "createdAt" ${direction}, id ${direction} LIMIT ${take}
-    ) AS entry ORDER BY timeline.id, entry."createdAt" ${direction}, entry.id ${direction}`
+    ) AS update ORDER BY timeline.id, update."createdAt" ${direction}, update.id ${direction}`
 }

@@ -18,8 +18,8 @@ export const message = optionalMessage.min(1, 'must not be blank')
 export const MAX_UPDATES = 500
 
 /** @throws Conflict `TIMELINE_FULL` unless a timeline has room. The update that closes it may exceed the limit. */
-export function requireRoomForUpdate(entries: number): void {
-  if (entries < MAX_UPDATES) return
+export function requireRoomForUpdate(updates: number): void {
+  if (updates < MAX_UPDATES) return
   throw new Conflict(
     `The timeline has ${MAX_UPDATES} updates. Only an update that closes it can be added.`,
     'TIMELINE_FULL',
@@ -27,8 +27,8 @@ export function requireRoomForUpdate(entries: number): void {
 }
 
 /** @throws Conflict when the update to delete is the only one. */
-export function requireOtherUpdates(entries: number, what: 'incident' | 'maintenance'): void {
-  if (entries > 1) return
+export function requireOtherUpdates(updates: number, what: 'incident' | 'maintenance'): void {
+  if (updates > 1) return
   throw new Conflict(`This is the only update. Edit it, or delete the ${what}.`)
 }
 

@@ -88,10 +88,10 @@ const tables = {
     updates: Prisma.raw('"IncidentUpdate"'),
     services: Prisma.raw('"IncidentService"'),
     owner: Prisma.raw('"incidentId"'),
-    editedAt: Prisma.raw('entry."editedAt"'),
+    editedAt: Prisma.raw('update."editedAt"'),
     files:
       Prisma.raw(`(SELECT json_agg(json_build_object('id', id, 'name', name, 'type', type, 'size', size, 'alt', alt,
-      'width', width, 'height', height) ORDER BY "createdAt", id) FROM "IncidentFile" WHERE "updateId" = entry.id)`),
+      'width', width, 'height', height) ORDER BY "createdAt", id) FROM "IncidentFile" WHERE "updateId" = update.id)`),
     status: Prisma.raw('link.status::text'),
   },
   Maintenance: {
@@ -183,20 +183,20 @@ export function timelinesJson(
     WITH parent AS MATERIALIZED (
       SELECT id, nth FROM ${owners}
     ), newest AS (
-      SELECT parent.id AS owner, nth, entry.id, size,
-        row_number() OVER (PARTITION BY nth ORDER BY entry."createdAt" DESC, entry.id DESC) AS place
+      SELECT parent.id AS owner, nth, update.id, size,
+        row_number() OVER (PARTITION BY nth ORDER BY update."createdAt" DESC, update.id DESC) AS place
       FROM parent CROSS JOIN LATERAL (
         SELECT id, "createdAt", octet_length(${size}) ${extra}
           + CASE WHEN translations = '{}' THEN 0 ELSE octet_length(translations::text) END AS size FROM ${table.updates}
         WHERE ${table.owner} = parent.id ${older} ORDER BY "createdAt" DESC, id DESC LIMIT ${updates}::int
-      ) AS entry
+      ) AS update
     ), sized AS (
       SELECT *, sum(size) OVER (ORDER BY place, nth) <= ${bytes}::int AS fits FROM newest
     ), timeline AS (
-      SELECT owner, json_agg(json_build_array(entry.id, entry.status, entry."createdAt", ${table.editedAt},
+      SELECT owner, json_agg(json_build_array(update.id, update.status, update."createdAt", ${table.editedAt},
         CASE WHEN fits THEN message END, CASE WHEN fits AND ${form} = 'HTML' THEN html END,
         CASE WHEN fits AND translations <> '{}' THEN translations END, ${table.files}) ORDER BY place) AS updates
-      FROM sized JOIN ${table.updates} AS entry ON entry.id = sized.id
+      FROM sized JOIN ${table.updates} AS update ON update.id = sized.id
       WHERE fits OR place = 1 GROUP BY owner
     )
     SELECT coalesce(json_agg(json_build_object(

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createApiKey, insertApiKey, REVOKED_KEY_CHANNEL, revokeApiKey } from '../../../src/account/api-key/api-key.ts'
+import {
+  createApiKey,
+  insertApiKey,
+  REVOKED_KEY_NOTIFICATION,
+  revokeApiKey,
+} from '../../../src/account/api-key/api-key.ts'
 import { authenticate } from '../../../src/account/api-key/authenticate.ts'
 import { createOrganization } from '../../../src/account/organization/organization.ts'
 import type { Context } from '../../../src/core/context.ts'
@@ -168,7 +173,7 @@ describe('revoking', () => {
     const { ctx, organization } = await tenant()
     const { apiKey } = await createApiKey(ctx, { name: 'Lost', scope: 'READ' })
     const heard: (string | null)[] = []
-    const stop = await listen(REVOKED_KEY_CHANNEL, (payload) => heard.push(payload))
+    const stop = await listen(REVOKED_KEY_NOTIFICATION, (payload) => heard.push(payload))
     await Promise.all(Array.from({ length: 4 }, () => revokeApiKey(ctx, apiKey.id)))
     await expect.poll(() => heard).toEqual([apiKey.id])
     await stop()

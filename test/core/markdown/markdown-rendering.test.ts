@@ -25,7 +25,7 @@ const long = `${'Some *words* in a paragraph. '.repeat(20)}\n\n- one\n- **two**`
 const incident = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR' }
 const window = { startsAt: new Date(noon.getTime() + HOUR), endsAt: new Date(noon.getTime() + DAY) }
 
-const entriesOf = (organizationId: string) =>
+const updatesOf = (organizationId: string) =>
   prisma.incidentUpdate.findMany({ where: { organizationId }, orderBy: { createdAt: 'asc' } })
 
 describe('a message', () => {
@@ -34,12 +34,12 @@ describe('a message', () => {
     const { id: incidentId } = await createIncident(acme.ctx, { ...incident, message: long })
     const update = await postIncidentUpdate(acme.later(1), { incidentId, status: 'IDENTIFIED', message: '*a*' })
     await editIncidentUpdate(acme.later(2), { id: update.id, message: '**b**' })
-    const entries = await entriesOf(acme.id)
-    expect(entries.map(({ html }) => html)).toEqual([
+    const updates = await updatesOf(acme.id)
+    expect(updates.map(({ html }) => html)).toEqual([
       expect.stringMatching(/^<p>Some <em>words<\/em> .*<li><strong>two<\/strong><\/li>\n<\/ul>$/s),
       '<p><strong>b</strong></p>',
     ])
-    expect(entries.every(({ htmlVersion }) => htmlVersion === HTML_VERSION)).toBe(true)
+    expect(updates.every(({ htmlVersion }) => htmlVersion === HTML_VERSION)).toBe(true)
 
     const { id } = await scheduleMaintenance(acme.ctx, { title: 'Disks', message: '_c_', ...window })
     await updateMaintenance(acme.later(1), { id, message: '`d`' })
@@ -61,26 +61,26 @@ describe('a message', () => {
     await createIncident(acme.ctx, { ...incident, message: bomb })
     // Rendering it here would block this thread for several seconds.
     expect(performance.eventLoopUtilization(before).active).toBeLessThan(1000)
-    const [entry] = await entriesOf(acme.id)
-    expect(entry).toMatchObject({ html: textAsHtml(bomb), htmlVersion: HTML_VERSION })
+    const [update] = await updatesOf(acme.id)
+    expect(update).toMatchObject({ html: textAsHtml(bomb), htmlVersion: HTML_VERSION })
   })
 
   test('is stored as plain text if its HTML would be too long', async () => {
     const acme = await tenant()
     const quotes = '>'.repeat(5000)
     await createIncident(acme.ctx, { ...incident, message: quotes })
-    expect((await entriesOf(acme.id))[0]?.html).toBe(textAsHtml(quotes))
+    expect((await updatesOf(acme.id))[0]?.html).toBe(textAsHtml(quotes))
   })
 
   test('is rendered later if it is long and written inside a transaction', async () => {
     const acme = await tenant()
     const message = `*In a transaction.* ${long}`
     await change(acme.ctx, acme.id, async (tx) => [await createIncident(tx, { ...incident, message })])
-    const [entry] = await entriesOf(acme.id)
-    expect(entry).toMatchObject({ html: null, htmlVersion: 0 })
+    const [update] = await updatesOf(acme.id)
+    expect(update).toMatchObject({ html: null, htmlVersion: 0 })
     expect(htmlOf({ message, html: null })).toBe(textAsHtml(message))
     expect(await renderStored(testContext(prisma))).toBe(false)
-    expect((await entriesOf(acme.id))[0]).toMatchObject({
+    expect((await updatesOf(acme.id))[0]).toMatchObject({
       html: expect.stringContaining('<em>In a transaction.</em>'),
       htmlVersion: HTML_VERSION,
     })

@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
 import type { Prisma } from '../../../src/generated/prisma/client.ts'
 import type { Scope, Tier } from '../../../src/generated/prisma/enums.ts'
 import { createMonitor } from '../../../src/monitoring/monitor/monitor.ts'
-import { RESULTS_CHANNEL } from '../../../src/monitoring/result/result-store.ts'
+import { RESULTS_NOTIFICATION } from '../../../src/monitoring/result/result-store.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { createService } from '../../../src/status/service/service.ts'
 import { noon, testContext } from '../../support/context.ts'
@@ -526,7 +526,7 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
   const happen = async (monitorId: string, second: number) => {
     const result = { monitorId, at: at(second * 1000), region: 'local', outcome: 'DOWN', message: 'Refused.' } as const
     await prisma.probeResult.create({ data: result })
-    await prisma.$executeRaw`SELECT pg_notify(${RESULTS_CHANNEL}, ${monitorId})`
+    await prisma.$executeRaw`SELECT pg_notify(${RESULTS_NOTIFICATION}, ${monitorId})`
   }
   /** Stores results until the subscription receives one. The subscription starts some time after the request. */
   const first = async (subscription: Subscription, monitorId: string) => {

@@ -5,7 +5,7 @@ import type { MonitorState } from '../../../src/generated/prisma/enums.ts'
 import { type GroupOptions, group as rules } from '../../../src/monitoring/group/group.ts'
 import { groupCause, unknownGroupReason } from '../../../src/monitoring/group/group-cause.ts'
 import { leavesOf, levelsAbove } from '../../../src/monitoring/group/group-graph.ts'
-import { type GroupVerdict, judgeGroup, type Member } from '../../../src/monitoring/group/judge-group.ts'
+import { type GroupMember, type GroupVerdict, judgeGroup } from '../../../src/monitoring/group/judge-group.ts'
 import { noon } from '../../support/context.ts'
 import { runs } from '../../support/runs.ts'
 
@@ -15,7 +15,7 @@ const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
 const conditions = ['UP', 'DEGRADED', 'DOWN', 'UNKNOWN', 'PENDING', 'PAUSED'] as const
 type Condition = (typeof conditions)[number]
 
-const member = (condition: Condition, since = 0, name = 'A'): Member => ({
+const member = (condition: Condition, since = 0, name = 'A'): GroupMember => ({
   id: `mon_${name}`,
   name,
   state: condition === 'UNKNOWN' ? 'UP' : condition,
@@ -55,7 +55,7 @@ function lists(length: number): Condition[][] {
 const outcomeOf = (verdict: GroupVerdict) => (verdict.kind === 'KNOWN' ? verdict.state : verdict.kind)
 
 /** Returns a member after a change. If it becomes unknown, it keeps its state, which started earlier. */
-function changed(before: Member, to: Condition, seconds: number): Member {
+function changed(before: GroupMember, to: Condition, seconds: number): GroupMember {
   const { name, state } = before
   if (to !== 'UNKNOWN') return member(to, seconds, name)
   const isKnown = ['UP', 'DEGRADED', 'DOWN'].includes(state)
@@ -132,7 +132,7 @@ describe('the state of a group', () => {
     expect(wrong).toEqual([])
   })
 
-  const judged = (members: readonly Member[], rule: Pick<GroupOptions, 'require' | 'count'>, given = {}) => {
+  const judged = (members: readonly GroupMember[], rule: Pick<GroupOptions, 'require' | 'count'>, given = {}) => {
     const verdict = judgeGroup(members, rule, { ...standing, ...given }, at(0))
     return 'since' in verdict ? (verdict.since.getTime() - noon.getTime()) / SECOND : verdict.kind
   }
@@ -190,7 +190,7 @@ describe('the state of a group', () => {
       ...member(condition, -99),
       knownSince: at(knownSince),
     })
-    const known = (members: readonly Member[], require: 'ALL' | 'ANY') =>
+    const known = (members: readonly GroupMember[], require: 'ALL' | 'ANY') =>
       judgeGroup(members, { require }, { ...standing, unknownSince: at(-40) }, at(0))
     expect(known([again(-20), again(-10)], 'ALL')).toMatchObject({ knownSince: at(-10) })
     expect(known([again(-20), again(-10)], 'ANY')).toMatchObject({ knownSince: at(-20) })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
-import type { Counted, CountedStretch } from '../../../src/monitoring/objective/account.ts'
-import { accountOf, countedStretches } from '../../../src/monitoring/objective/account.ts'
 import { budgetOf, isMet } from '../../../src/monitoring/objective/budget.ts'
+import type { Counted, CountedStretch } from '../../../src/monitoring/objective/objective-tally.ts'
+import { countedStretches, objectiveTally } from '../../../src/monitoring/objective/objective-tally.ts'
 import { monthOf, windowAt } from '../../../src/monitoring/objective/window.ts'
 import type { Condition } from '../../../src/monitoring/uptime/uptime.ts'
 import { noon } from '../../support/context.ts'
@@ -83,7 +83,7 @@ describe('a correction', () => {
       { from: at(-3.5 * HOUR), to: at(-0.5 * HOUR), kind: 'BAD' },
       { from: at(-2 * HOUR), to: at(-HOUR), kind: 'GOOD' },
     ])
-    expect(accountOf(counted, span)).toEqual({
+    expect(objectiveTally(counted, span)).toEqual({
       good: HOUR,
       bad: 2 * HOUR,
       unknown: 0,
@@ -96,6 +96,6 @@ describe('a correction', () => {
   test('does not affect the time before and after it', () => {
     const stretches = measured(['up', 2 * HOUR], ['down', 2 * HOUR])
     const counted = countedStretches(stretches, [{ from: at(-HOUR), to: at(HOUR), kind: 'EXCLUDED' }])
-    expect(accountOf(counted, span)).toMatchObject({ good: 2 * HOUR, bad: HOUR, excluded: HOUR, corrected: HOUR })
+    expect(objectiveTally(counted, span)).toMatchObject({ good: 2 * HOUR, bad: HOUR, excluded: HOUR, corrected: HOUR })
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
-import type { CountedStretch } from '../../../src/monitoring/objective/account.ts'
 import type { BurnQuestion } from '../../../src/monitoring/objective/burn-rate.ts'
 import { burnRates, burnSpeed } from '../../../src/monitoring/objective/burn-rate.ts'
+import type { CountedStretch } from '../../../src/monitoring/objective/objective-tally.ts'
 import { noon } from '../../support/context.ts'
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)

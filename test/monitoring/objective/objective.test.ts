@@ -59,7 +59,7 @@ describe('an objective', () => {
     expect(correction.author).toMatch(/./)
     const corrected = await standingOf(objective)
     expect(corrected?.remainingMs).toBe(13 * MINUTE + 12 * SECOND)
-    expect(corrected?.account).toMatchObject({ bad: HOUR / 2, corrected: HOUR / 2 })
+    expect(corrected?.tally).toMatchObject({ bad: HOUR / 2, corrected: HOUR / 2 })
     await deleteUptimeCorrection(ctx, correction.id)
     expect((await standingOf(objective))?.remainingMs).toBe(overspent?.remainingMs)
   })

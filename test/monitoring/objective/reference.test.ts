@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import type { CorrectionKind, MonitorState } from '../../../src/generated/prisma/enums.ts'
-import type { CorrectedSpan, Counted } from '../../../src/monitoring/objective/account.ts'
-import { countedStretches } from '../../../src/monitoring/objective/account.ts'
 import { budgetOf, isMet } from '../../../src/monitoring/objective/budget.ts'
 import { burnRates } from '../../../src/monitoring/objective/burn-rate.ts'
+import type { CorrectedSpan, Counted } from '../../../src/monitoring/objective/objective-tally.ts'
+import { countedStretches } from '../../../src/monitoring/objective/objective-tally.ts'
 import { monthAt, windowAt } from '../../../src/monitoring/objective/window.ts'
 import type { MonitorHistory, Span } from '../../../src/monitoring/uptime/uptime.ts'
 import { stretches } from '../../../src/monitoring/uptime/uptime.ts'
@@ -44,7 +44,7 @@ function naiveCounted({ monitors, maintenance, corrections }: Past, at: number):
   return known.length === 0 ? 'unknown' : known.includes('DOWN') ? 'bad' : 'good'
 }
 
-function naiveAccount(past: Past, { from, to }: Span) {
+function naiveTally(past: Past, { from, to }: Span) {
   const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   for (let at = from.getTime(); at < to.getTime(); at += MINUTE) {
     sum[naiveCounted(past, at)] += MINUTE
@@ -109,24 +109,24 @@ test('budgets and burn rates equal a naive reference over random histories', () 
       const from = new Date(Math.min(+window.from, +at - 3 * DAY))
       const counted = countedStretches(stretches(past.monitors, past.maintenance, { from, to: at }), past.corrections)
       const budget = budgetOf(counted, { target, window, begunAt, now: at })
-      const account = naiveAccount(past, { from: window.from, to: at })
-      expect(budget.account).toEqual(account)
+      const tally = naiveTally(past, { from: window.from, to: at })
+      expect(budget.tally).toEqual(tally)
       const watched = { from: new Date(Math.max(+window.from, Math.min(+at, +begunAt))), to: at }
-      const lost = naiveAccount(past, watched).unknown + account.maintenance + account.excluded
+      const lost = naiveTally(past, watched).unknown + tally.maintenance + tally.excluded
       const allowed = Number((BigInt(100_000 - target) * BigInt(windowMs - lost)) / 100_000n)
       expect(budget.budgetMs).toBe(allowed)
-      expect(budget.remainingMs).toBe(allowed - account.bad)
+      expect(budget.remainingMs).toBe(allowed - tally.bad)
       expect(budget.isFull).toBe(begunAt <= window.from)
-      const total = account.good + account.bad
-      expect(isMet(account, target)).toBe(
-        total === 0 ? null : BigInt(account.bad) * 100_000n <= BigInt(total) * BigInt(100_000 - target),
+      const total = tally.good + tally.bad
+      expect(isMet(tally, target)).toBe(
+        total === 0 ? null : BigInt(tally.bad) * 100_000n <= BigInt(total) * BigInt(100_000 - target),
       )
       for (const rate of burnRates(counted, { target, windowMs, begunAt, now: at })) {
         for (const [length, found] of [
           [rate.longMs, rate.longRate],
           [rate.shortMs, rate.shortRate],
         ] as const) {
-          const { good, bad } = naiveAccount(past, { from: new Date(+at - length), to: at })
+          const { good, bad } = naiveTally(past, { from: new Date(+at - length), to: at })
           if (good + bad === 0) expect(found).toBeNull()
           else expect(found).toBeCloseTo(bad / (good + bad) / (1 - target / 100_000), 6)
         }

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { createMetrics } from '../../../src/core/telemetry/metrics.ts'
 import { deleteWatches, watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
-import { RESULTS_CHANNEL } from '../../../src/monitoring/result/result-store.ts'
+import { RESULTS_NOTIFICATION } from '../../../src/monitoring/result/result-store.ts'
 import { createResultWriter } from '../../../src/monitoring/result/result-writer.ts'
 import { mergeHistograms } from '../../../src/monitoring/uptime/histogram.ts'
 import type { DueWatch } from '../../../src/monitoring/watch/due-watch.ts'
@@ -180,7 +180,7 @@ describe('a result', () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
     const heard: (string | null)[] = []
-    const stop = await database.listen(RESULTS_CHANNEL, (payload) => heard.push(payload))
+    const stop = await database.listen(RESULTS_NOTIFICATION, (payload) => heard.push(payload))
     await resultWriter.record(await read(), { at: at(1), result: up })
     await vi.waitUntil(() => heard.length > 0)
     expect(heard).toEqual([id])
@@ -197,7 +197,7 @@ describe('many results', () => {
     }) as typeof pool.query
     const { resultWriter, metrics } = recorderWith(counting)
     const heard: string[] = []
-    const stop = await database.listen(RESULTS_CHANNEL, (payload) => heard.push(payload ?? ''))
+    const stop = await database.listen(RESULTS_NOTIFICATION, (payload) => heard.push(payload ?? ''))
     const watches = await readWatches(pool, await watching.monitors(acme.id, 650))
     const counted = await Promise.all(watches.map((watch) => resultWriter.record(watch, { at: at(1), result: up })))
     expect(counted).toEqual(Array(650).fill(true))

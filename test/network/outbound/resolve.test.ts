@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { PRIVATE_NETWORKS_HINT } from '../../../src/network/outbound/guard.ts'
+import { PRIVATE_NETWORKS_HINT } from '../../../src/network/outbound/destination-policy.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { answer, createGate, rcodes, silence } from '../../support/dns-server.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, SECOND } from '../../../src/core/time.ts'
-import type { Outcome } from '../../../src/notification/channel/channel.ts'
+import type { SendOutcome } from '../../../src/notification/channel/channel.ts'
 import { progressAfter, readAttempts } from '../../../src/notification/queue/attempt.ts'
 import { noon } from '../../support/context.ts'
 
-const failed = (permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'): Outcome => ({
+const failed = (permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'): SendOutcome => ({
   kind: 'failed',
   status: 500,
   message: 'No.',

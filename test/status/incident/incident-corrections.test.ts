@@ -55,7 +55,7 @@ async function withPast() {
 }
 
 describe('the state derived from a timeline', () => {
-  const entry = fc.record({
+  const update = fc.record({
     status: fc.constantFrom('INVESTIGATING', 'IDENTIFIED', 'RESOLVED'),
     minute: fc.nat(1000),
     services: fc.uniqueArray(
@@ -63,19 +63,19 @@ describe('the state derived from a timeline', () => {
       { selector: ({ serviceId }) => serviceId },
     ),
   })
-  const timelines = fc.uniqueArray(entry, { selector: ({ minute }) => minute, minLength: 1, maxLength: 8 })
-  const read = (entries: readonly (typeof entry extends fc.Arbitrary<infer E> ? E : never)[]) =>
+  const timelines = fc.uniqueArray(update, { selector: ({ minute }) => minute, minLength: 1, maxLength: 8 })
+  const read = (updates: readonly (typeof update extends fc.Arbitrary<infer E> ? E : never)[]) =>
     deriveState(
-      [...entries]
+      [...updates]
         .sort((one, other) => one.minute - other.minute)
         .map(({ status, minute, services }) => ({ status, createdAt: at(minute), services })),
     )
 
   test('follows the newest update, whatever order updates were posted in', () => {
     fc.assert(
-      fc.property(timelines, (entries) => {
-        const newest = [...entries].sort((one, other) => other.minute - one.minute)[0]
-        const state = read(entries)
+      fc.property(timelines, (updates) => {
+        const newest = [...updates].sort((one, other) => other.minute - one.minute)[0]
+        const state = read(updates)
         expect(state.status).toBe(newest?.status)
         expect(state.resolvedAt === null).toBe(newest?.status !== 'RESOLVED')
         if (state.status === 'RESOLVED') expect(new Set(state.services.values()).size).toBeLessThan(2)
@@ -130,8 +130,8 @@ describe('the times of an incident', () => {
     const past = { ...given, status: 'RESOLVED', startedAt: at(-90), resolvedAt: at(-60) }
     const incident = await createIncident(ctx, past)
     expect(incident).toMatchObject({ startedAt: at(-90), resolvedAt: at(-60), createdAt: noon })
-    const [entry] = await prisma.incidentUpdate.findMany({ where: { incidentId: incident.id } })
-    expect(entry).toMatchObject({ createdAt: at(-60), status: 'RESOLVED' })
+    const [update] = await prisma.incidentUpdate.findMany({ where: { incidentId: incident.id } })
+    expect(update).toMatchObject({ createdAt: at(-60), status: 'RESOLVED' })
     expect(await news()).toEqual(['INCIDENT_BACKFILLED API is down'])
     await dispatch(system, organizationId)
     expect(await prisma.notificationPayload.count({ where: { organizationId } })).toBe(0)

@@ -183,10 +183,10 @@ describe('its timeline', () => {
 
   test('changes only the services that an update names', async () => {
     const { id, api, site, post } = await withIncident()
-    const { id: entry } = await post('IDENTIFIED', { services: [says(site, 'DEGRADED_PERFORMANCE')] })
+    const { id: updateId } = await post('IDENTIFIED', { services: [says(site, 'DEGRADED_PERFORMANCE')] })
     expect((await deriveState(id)).services).toEqual([says(api, 'MAJOR_OUTAGE'), says(site, 'DEGRADED_PERFORMANCE')])
-    expect(await prisma.incidentUpdateService.findMany({ where: { updateId: entry } })).toEqual([
-      { updateId: entry, ...says(site, 'DEGRADED_PERFORMANCE') },
+    expect(await prisma.incidentUpdateService.findMany({ where: { updateId } })).toEqual([
+      { updateId, ...says(site, 'DEGRADED_PERFORMANCE') },
     ])
     await post('MONITORING', { services: [says(api, 'OPERATIONAL')] })
     expect((await deriveState(id)).services).toEqual([says(api, 'OPERATIONAL'), says(site, 'DEGRADED_PERFORMANCE')])

@@ -1,5 +1,6 @@
 import { requireScope } from '../../../core/access.ts'
 import { Conflict, NotFound } from '../../../core/errors.ts'
+import { isRefused } from '../../../core/outcome.ts'
 import { invalid } from '../../../core/validation.ts'
 import { bulk } from '../../../event-log/bulk.ts'
 import type { SubmittedForm } from '../../../http/page/form.tsx'
@@ -25,7 +26,7 @@ export async function applyToEach(
   work: (ctx: ConsoleContext, id: string) => Promise<unknown>,
 ): Promise<void> {
   const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode: 'EACH' }, work)
-  const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []))
+  const errors = outcomes.filter(isRefused)
   const [first] = errors
   if (first === undefined) return
   if (errors.length === items.length) throw first

@@ -1,3 +1,4 @@
+import { inputNames } from '../../../account/field-name.ts'
 import {
   isLocked,
   lockManagedObject,
@@ -5,14 +6,13 @@ import {
   readManagedObject,
   unlockManagedObject,
 } from '../../../account/managed-object.ts'
-import { inputNames } from '../../../account/member-name.ts'
 import { ownValue } from '../../../core/own-value.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
 import type { Screen, Screens } from './screen.tsx'
 import { idIn } from './screen.tsx'
 
-/** The form fields of an input's member, if their names differ. */
+/** The form fields of an input, if their names differ. */
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   serviceIds: ['serviceIds', 'shows'],
   logoUrl: ['logoUrl', 'logo', 'logoRemoved', 'logoNone'],
@@ -56,7 +56,7 @@ export interface Lock {
 export async function readLock({ ctx, organization }: Screen, id: string, state: FormState = emptyForm): Promise<Lock> {
   const managed = await readManagedObject(ctx, organization.id, id)
   if (managed === null || !isLocked(managed)) return { managed, state }
-  const inputs = managed.members.flatMap((member) => [member, inputNames[member] ?? member])
+  const inputs = managed.members.flatMap((field) => [field, inputNames[field] ?? field])
   return { managed, state: { ...state, locked: new Set(inputs.flatMap((name) => ownValue(fieldsOf, name) ?? [name])) } }
 }
 
@@ -93,7 +93,7 @@ export function LockedFields({ state: { locked } }: { readonly state: FormState 
   return <input type="hidden" name="locked" value={[...locked].join()} />
 }
 
-/** Returns an input without the members whose fields were disabled in the form. */
+/** Returns an input without the values whose fields were disabled in the form. */
 export function withoutLocked<T extends object>(input: T, fields: URLSearchParams): Partial<T> {
   const locked = new Set(fields.get('locked')?.split(','))
   return Object.fromEntries(Object.entries(input).filter(([name]) => !locked.has(name))) as Partial<T>

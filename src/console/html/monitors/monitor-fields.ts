@@ -2,7 +2,7 @@ import { blacklists } from '../../../blacklist/list.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { MonitorKind } from '../../../generated/prisma/enums.ts'
 import type { Choice } from '../../../http/page/form.tsx'
-import { MAX_MEMBERS } from '../../../monitoring/group/limits.ts'
+import { MAX_GROUP_MEMBERS } from '../../../monitoring/group/limits.ts'
 import type { DescribedOption } from '../../../monitoring/monitor/option-list.ts'
 import { describedOptions } from '../../../monitoring/monitor/option-list.ts'
 import type { DescribedKind } from '../../../monitoring/monitor/probe-kinds.ts'
@@ -299,7 +299,7 @@ const group: readonly EditorField[] = [
     ],
   },
   {
-    ...{ name: 'group.count', label: 'At least', type: 'number', min: 1, max: MAX_MEMBERS },
+    ...{ name: 'group.count', label: 'At least', type: 'number', min: 1, max: MAX_GROUP_MEMBERS },
     hint: 'How many must be up. Empty, unless “At least this many are up” is chosen.',
   },
 ]

@@ -1,8 +1,8 @@
 import type { Monitor, ProbeResult, Watch } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
-import type { MemberRow } from '../../../monitoring/group/group-store.ts'
-import { groupOptionsOf, readMembers } from '../../../monitoring/group/group-store.ts'
+import type { GroupMemberRow } from '../../../monitoring/group/group-store.ts'
+import { groupOptionsOf, readGroupMembers } from '../../../monitoring/group/group-store.ts'
 import { HEARTBEAT_PATH } from '../../../monitoring/heartbeat/heartbeat.ts'
 import { heartbeatToken, rotateHeartbeatToken } from '../../../monitoring/monitor/monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../../../monitoring/monitor/pause.ts'
@@ -73,7 +73,7 @@ interface Details {
   readonly parents: readonly NamedParent[]
   readonly dependents: number
   /** The members of a group; null: it is not a group. */
-  readonly members: readonly MemberRow[] | null
+  readonly members: readonly GroupMemberRow[] | null
   readonly history: MonitorPageHistory
   readonly outages: readonly OutageRow[]
   /** Empty: none were measured. */
@@ -107,7 +107,7 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
     ),
     readLatencies(db, organization, [id], last24Hours, now),
     readRelations(ctx, monitor),
-    monitor.kind === 'GROUP' ? readMembers(ctx, [monitor]).then((found) => found.get(id) ?? []) : null,
+    monitor.kind === 'GROUP' ? readGroupMembers(ctx, [monitor]).then((found) => found.get(id) ?? []) : null,
     readNewestResults(ctx, id, MAX_CHECKS),
   ])
   const points = latencies.get(id) ?? []

@@ -2,7 +2,7 @@ import { NotFound } from '../../../core/errors.ts'
 import { nameText } from '../../../core/validation.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, TextField, textRules } from '../../../http/page/form.tsx'
-import { countSubscribers } from '../../../notification/subscriber/withheld.ts'
+import { countSubscribers } from '../../../notification/subscriber/subscriber-queries.ts'
 import type { CreatedPageToken, ShownAccess } from '../../../people/page-access.ts'
 import {
   createPageToken,
@@ -76,7 +76,7 @@ async function showAccess(screen: Screen, state: FormState): Promise<Response> {
   const page = await pageIn(screen)
   const [access, subscribers] = await Promise.all([
     readPageAccess(screen.ctx, page.id),
-    countSubscribers(screen.ctx.db, page),
+    countSubscribers(screen.ctx, page),
   ])
   const { version } = page
   const content = (

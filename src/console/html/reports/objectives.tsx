@@ -279,7 +279,7 @@ interface FiguresProps {
 }
 
 function Figures({ screen, standing, objective }: FiguresProps) {
-  const { account, percent, coverage, verdict, isFull, from, to, burnRates } = standing
+  const { tally, percent, coverage, verdict, isFull, from, to, burnRates } = standing
   const facts: readonly (readonly [string, Child])[] = [
     [
       'Counted',
@@ -289,9 +289,9 @@ function Figures({ screen, standing, objective }: FiguresProps) {
     ],
     ['Available', `${percentInWords(percent)} (known: ${percentInWords(coverage)} of the time)`],
     ['Error budget', <Budget standing={standing} />],
-    ['Outages', durationInWords(account.bad)],
-    ['Maintenance, not counted', durationInWords(account.maintenance)],
-    ['Corrected', durationInWords(account.corrected)],
+    ['Outages', durationInWords(tally.bad)],
+    ['Maintenance, not counted', durationInWords(tally.maintenance)],
+    ['Corrected', durationInWords(tally.corrected)],
   ]
   const rate = (value: number | null) => (value === null ? 'no data' : `${Math.round(value * 100) / 100}×`)
   return (

@@ -188,15 +188,15 @@ function Report({ screen, report }: Props) {
 }
 
 function ServiceRow({ service }: { readonly service: ServiceReport }) {
-  const { name, percent, coverage, account, objectives } = service
+  const { name, percent, coverage, tally, objectives } = service
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>{percentInWords(percent)}</td>
       <td>{percentInWords(coverage)}</td>
-      <td>{durationInWords(account.bad)}</td>
-      <td>{durationInWords(account.maintenance)}</td>
-      <td>{durationInWords(account.corrected)}</td>
+      <td>{durationInWords(tally.bad)}</td>
+      <td>{durationInWords(tally.maintenance)}</td>
+      <td>{durationInWords(tally.corrected)}</td>
       <td>
         {objectives
           .map(

@@ -6,7 +6,7 @@ export const inputNames: Readonly<Record<string, string>> = {
   monitors: 'monitorIds',
   dependsOn: 'dependsOnIds',
 }
-const memberNames = new Map(Object.entries(inputNames).map(([member, input]) => [input, member]))
+const fieldNames = new Map(Object.entries(inputNames).map(([field, input]) => [input, field]))
 
 /** Returns the name that an input field has in files. */
-export const memberName = (input: string): string => memberNames.get(input) ?? input
+export const fieldName = (input: string): string => fieldNames.get(input) ?? input

@@ -1,4 +1,4 @@
-// Operations on objects that have immutable members.
+// Operations on objects that have immutable fields.
 import type { Context } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
 import { ownObjective, updateObjective } from '../monitoring/objective/objective.ts'
@@ -54,5 +54,5 @@ function requireOrganization({ open }: Context): string {
   return open.organizationId
 }
 
-const immutable = (member: string, value: string) =>
-  invalid([{ path: [member], message: `must stay ${value}. Use another key for another object` }])
+const immutable = (field: string, value: string) =>
+  invalid([{ path: [field], message: `must stay ${value}. Use another key for another object` }])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { domain, judgeRegistration } from '../../../src/monitoring/probe/domain.ts'
+import { domain, judgeRegistration } from '../../../src/monitoring/probe/domain-expiry.ts'
 import type { Registration } from '../../../src/network/outbound/rdap.ts'
 import { runWith, startTools } from './run.ts'
 

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts'
 import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
-import type { Outcome, SendResult } from '../channel/channel.ts'
+import type { SendOutcome, SendResult } from '../channel/channel.ts'
 import { progressAfter } from '../queue/attempt.ts'
 import { postponedUntil } from '../queue/backoff.ts'
 import type { PushContent } from './content.ts'
@@ -105,7 +105,7 @@ function contentOf({ seal }: Pick<PushTools, 'seal'>, { content, alertDeliveryId
 async function recordInChannel(
   { db, now }: PushParts['ctx'],
   { alertDeliveryId, host }: DuePush,
-  { kind, status, message }: Outcome,
+  { kind, status, message }: SendOutcome,
 ): Promise<void> {
   if (alertDeliveryId === null) return
   const delivered = kind === 'delivered'

@@ -1,5 +1,5 @@
 import type { BlacklistResult } from '../check-report.ts'
-import type { Outcome } from '../verdict.ts'
+import type { Verdict } from '../verdict.ts'
 
 /** The state of a list's row. */
 export type RowState = 'listed' | 'policy' | 'clean' | 'failed' | 'unsupported' | 'pending'
@@ -11,8 +11,8 @@ export function rowStateOf(result: BlacklistResult): Exclude<RowState, 'pending'
   return result.error === null ? 'clean' : 'failed'
 }
 
-/** The labels of outcomes. */
-export const outcomeLabels = {
+/** The labels of verdicts. */
+export const verdictLabels = {
   listed: 'Listed',
   policy: 'Policy entry',
   clean: 'Clean',
@@ -29,12 +29,12 @@ const stateLabels = {
   pending: 'Checking…',
 } as const satisfies Record<RowState, string>
 
-/** Renders an outcome as a label with an icon. The nearest `data-outcome` sets the colour. */
-export function OutcomeMark({ outcome }: { readonly outcome: Outcome | 'pending' }) {
+/** Renders a verdict as a label with an icon. The nearest `data-outcome` sets the colour. */
+export function VerdictMark({ verdict }: { readonly verdict: Verdict | 'pending' }) {
   return (
     <span class="mark">
-      <ShapeIcon of={outcome} />
-      {outcomeLabels[outcome]}
+      <ShapeIcon of={verdict} />
+      {verdictLabels[verdict]}
     </span>
   )
 }

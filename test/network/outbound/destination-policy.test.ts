@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayReach } from '../../../src/network/outbound/guard.ts'
+import { mayReach } from '../../../src/network/outbound/destination-policy.ts'
 
 const publicAddresses = ['93.184.216.34', '2606:4700::1111']
 const lan = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1']

@@ -1,11 +1,11 @@
-import { inputNames, memberName } from '../account/member-name.ts'
+import { fieldName, inputNames } from '../account/field-name.ts'
 import { addressKeys } from '../alerting/channel-address.ts'
 import { ownValue } from '../core/own-value.ts'
-import type { Members } from './format.ts'
+import type { ObjectFields } from './format.ts'
 import { isSecret } from './secret.ts'
 import type { Section } from './sections.ts'
 
-/** The section that each reference member refers to. `escalate` refers through its `channel`. */
+/** The section that each reference field refers to. `escalate` refers through its `channel`. */
 const references: Readonly<Record<string, Section>> = {
   group: 'groups',
   service: 'services',
@@ -14,20 +14,20 @@ const references: Readonly<Record<string, Section>> = {
   dependsOn: 'monitors',
 }
 
-/** Members that may refer to objects of their own section. They are set once all of those exist. */
-export const lateMembers: ReadonlySet<string> = new Set(['dependsOn', 'escalate'])
+/** Fields that may refer to objects of their own section. They are set once all of those exist. */
+export const lateFields: ReadonlySet<string> = new Set(['dependsOn', 'escalate'])
 
 /** Returns the replacement of a reference found at a path. */
 export type Replace = (section: Section, reference: string, path: readonly string[]) => string
 
-/** Replaces all references in members. */
-export function withReferences(members: Members, replace: Replace): Members {
+/** Replaces all references in fields. */
+export function withReferences(fields: ObjectFields, replace: Replace): ObjectFields {
   return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => {
+    Object.entries(fields).map(([name, value]) => {
       const section = ownValue(references, name)
       if (section !== undefined && typeof value === 'string') return [name, replace(section, value, [name])]
       if (section !== undefined && Array.isArray(value)) return [name, listed(value, section, name, replace)]
-      if (name === 'group' && isMembership(value)) return [name, withMemberships(value, replace)]
+      if (name === 'group' && isMonitorGroup(value)) return [name, withGroupReferences(value, replace)]
       if (name !== 'escalate' || typeof value !== 'object' || value === null) return [name, value]
       const { channel, ...rest } = value as { readonly channel: string }
       return [name, { channel: replace('channels', channel, [name, 'channel']), ...rest }]
@@ -36,20 +36,21 @@ export function withReferences(members: Members, replace: Replace): Members {
 }
 
 /** The group of a monitor: the monitors that it follows. A service's group is a reference. */
-interface Membership {
+interface MonitorGroup {
   readonly monitors: readonly string[]
 }
 
-const isMembership = (value: unknown): value is Membership =>
+const isMonitorGroup = (value: unknown): value is MonitorGroup =>
   typeof value === 'object' && value !== null && 'monitors' in value && Array.isArray(value.monitors)
 
-function withMemberships(group: Membership, replace: Replace): Membership {
+function withGroupReferences(group: MonitorGroup, replace: Replace): MonitorGroup {
   const monitors = group.monitors.map((each, index) => replace('monitors', each, ['group', 'monitors', String(index)]))
   return { ...group, monitors }
 }
 
 /** Returns the keys of the monitors in a group monitor. Empty for other monitors. */
-export const membersOfGroup = ({ group }: Members): readonly string[] => (isMembership(group) ? group.monitors : [])
+export const monitorsOfGroup = ({ group }: ObjectFields): readonly string[] =>
+  isMonitorGroup(group) ? group.monitors : []
 
 /** Replaces the references in a list of keys, or of objects with a `service` (in templates). */
 function listed(
@@ -64,14 +65,14 @@ function listed(
   })
 }
 
-/** Converts members to the input of an operation. A channel address of null stays unchanged. */
-export function asInput(members: Members): Record<string, unknown> {
+/** Converts fields to the input of an operation. A channel address of null stays unchanged. */
+export function asInput(fields: ObjectFields): Record<string, unknown> {
   const isAddress = (name: string) => (addressKeys as readonly string[]).includes(name)
   return Object.fromEntries(
-    Object.entries(members)
+    Object.entries(fields)
       .filter(([name, value]) => !(isAddress(name) && value === null))
       .map(([name, value]) => {
-        if (name === 'group' && isMembership(value)) {
+        if (name === 'group' && isMonitorGroup(value)) {
           const { monitors: monitorIds, ...rest } = value
           return [name, { ...rest, monitorIds }]
         }
@@ -83,11 +84,11 @@ export function asInput(members: Members): Record<string, unknown> {
 }
 
 /** Converts a path in an operation's input to the path in the file. */
-export function memberPath([first, second, ...rest]: readonly string[]): string[] {
+export function fieldPath([first, second, ...rest]: readonly string[]): string[] {
   if (first === undefined) return []
   if (first === 'escalate' && second === 'channelId') return ['escalate', 'channel', ...rest]
   if (first === 'group' && second === 'monitorIds') return ['group', 'monitors', ...rest]
-  return [memberName(first), ...(second === undefined ? [] : [second]), ...rest.map(memberName)]
+  return [fieldName(first), ...(second === undefined ? [] : [second]), ...rest.map(fieldName)]
 }
 
 /** Replaces each secret within a value. */
@@ -95,5 +96,5 @@ export function withSecrets(value: unknown, replacement: unknown): unknown {
   if (isSecret(value)) return replacement
   if (Array.isArray(value)) return value.map((item) => withSecrets(item, replacement))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withSecrets(member, replacement)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withSecrets(field, replacement)]))
 }

@@ -5,7 +5,7 @@ import type { Condition, Span, Stretch } from '../uptime/uptime.ts'
 export type Counted = 'good' | 'bad' | 'unknown' | 'maintenance' | 'excluded'
 
 /** The milliseconds of a span, by how they count. They add up to the whole span. */
-export interface Account extends Readonly<Record<Counted, number>> {
+export interface ObjectiveTally extends Readonly<Record<Counted, number>> {
   /** The milliseconds that a correction covers, regardless of how they count. */
   readonly corrected: number
 }
@@ -94,7 +94,7 @@ function flattened(corrections: readonly CorrectedSpan[]): FlatCorrection[] {
 }
 
 /** Sums up stretches within a span, by how they count. */
-export function accountOf(stretches: readonly CountedStretch[], span: Span): Account {
+export function objectiveTally(stretches: readonly CountedStretch[], span: Span): ObjectiveTally {
   const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   const [first, last] = [span.from.getTime(), span.to.getTime()]
   for (const { from, to, counted, isCorrected } of stretches) {

@@ -44,7 +44,9 @@ export interface DeliveryTools {
  * Returns a function that tries once to send a delivery and stores the result. Before it stores the result, it calls
  * `sent`, when the destination (but not the subscriber) is free for another delivery.
  */
-export function createDelivering(parts: DeliveryTools): (taken: ClaimedDelivery, sent: () => void) => Promise<void> {
+export function createDeliverySender(
+  parts: DeliveryTools,
+): (taken: ClaimedDelivery, sent: () => void) => Promise<void> {
   const { ctx, pool, seal, usage, metrics, random = Math.random } = parts
   const { now } = ctx
   const store = createDeliveryStore({ ...ctx, seal }, pool)

@@ -9,8 +9,8 @@ import type { AlertItem } from './sender/item.ts'
 import { isOver, readItems, serializeItems } from './sender/item.ts'
 import { senders } from './senders.ts'
 
-/** The database channel that announces new alert deliveries. */
-export const ALERT_CHANNEL = 'alert_delivery'
+/** The database notification that announces new alert deliveries. */
+export const ALERT_DELIVERY_NOTIFICATION = 'alert_delivery'
 
 /** How many alerts a message can have; further ones go into another message. */
 const MAX_ITEMS = 200
@@ -21,7 +21,7 @@ const MAX_ITEMS = 200
  * delay both.
  * @returns when they are sent.
  */
-export async function deliver(
+export async function createDeliveries(
   tx: Pick<Context, 'db' | 'now'> & { readonly seal: SecretBox },
   channel: AlertChannel,
   items: readonly AlertItem[],
@@ -34,7 +34,7 @@ export async function deliver(
   } else {
     await deliverToPeople(tx, channel, items, quietEnd)
   }
-  await tx.db.$executeRaw`SELECT pg_notify(${ALERT_CHANNEL}, '')`
+  await tx.db.$executeRaw`SELECT pg_notify(${ALERT_DELIVERY_NOTIFICATION}, '')`
   return quietEnd ?? now
 }
 
