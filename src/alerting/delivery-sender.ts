@@ -1,11 +1,11 @@
 import type { Quota } from '../account/quota.ts'
 import { withDeadline } from '../core/concurrency/deadline.ts'
-import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import type { Context } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { AlertChannel, AlertDelivery, Organization, PrismaClient } from '../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../network/third-party-rate.ts'
+import { createHostLimit } from '../network/third-party-rate.ts'
 import { internalFailure } from '../notification/channel/channel.ts'
 import { consumeMail } from '../notification/mail/budget.ts'
 import { suppressedAmong } from '../notification/mail/suppression.ts'
@@ -55,14 +55,13 @@ export interface DeliveryParts {
 export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) => Promise<void> {
   const { ctx, metrics, rate, random = Math.random } = parts
   const { db, now } = ctx
-  const hosts = createKeyLimiter({ atOnce: PER_HOST })
+  const hosts = createHostLimit(rate, PER_HOST)
 
   async function deliver(row: DueDelivery): Promise<void> {
     const [first, ...others] = readItems(row.items)
     if (first === undefined || row.organization.deletedAt !== null || (await isBlocked(parts, row)))
       return store(row, null, { status: 'CANCELLED', dueAt: null })
-    const leave = hosts.tryAcquire(row.destination)
-    const release = leave && rate.tryAcquire(row.destination)
+    const release = hosts.tryAcquire(row.destination)
     try {
       if (release === null) return await store(row, null, postponed())
       const later = await deferralOf(parts, row)
@@ -70,7 +69,6 @@ export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) =
       return await attempt(row, [first, ...others])
     } finally {
       release?.()
-      leave?.()
     }
   }
 

@@ -1,3 +1,4 @@
+import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import { thirdParty } from './destination.ts'
 import { createDestinationLimiter } from './destination-limiter.ts'
 
@@ -37,6 +38,31 @@ export function createThirdPartyRate(): ThirdPartyRate {
     msUntilFree(host) {
       const limits = limitsOf(host)
       return limits === null ? 0 : limits.limiter.msUntilFree(limits.party)
+    },
+  }
+}
+
+/**
+ * Creates a limit of the messages to each host that one kind of sender sends at once. They also count against the rate that all
+ * senders share.
+ */
+export function createHostLimit(
+  rate: Pick<ThirdPartyRate, 'tryAcquire'>,
+  atOnce: number,
+): Pick<ThirdPartyRate, 'tryAcquire'> {
+  const running = createKeyLimiter({ atOnce })
+  return {
+    tryAcquire(host) {
+      const leave = running.tryAcquire(host)
+      const release = leave && rate.tryAcquire(host)
+      if (leave === null || release === null) {
+        leave?.()
+        return null
+      }
+      return () => {
+        release()
+        leave()
+      }
     },
   }
 }

@@ -1,8 +1,8 @@
-import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import type { Context } from '../../core/context.ts'
 import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
+import { createHostLimit } from '../../network/third-party-rate.ts'
 import type { SendOutcome, SendResult } from '../channel/channel.ts'
 import { progressAfter } from '../queue/attempt.ts'
 import { postponedUntil } from '../queue/backoff.ts'
@@ -43,13 +43,12 @@ export interface PushParts {
 export function createPushSender(parts: PushParts): (row: DuePush) => Promise<void> {
   const { ctx, tools, rate, random = Math.random } = parts
   const { db, now } = ctx
-  const hosts = createKeyLimiter({ atOnce: PER_HOST })
+  const hosts = createHostLimit(rate, PER_HOST)
   let keys: VapidKeys | undefined
 
   async function deliver(row: DuePush): Promise<void> {
     if (!row.isWanted) return end(row)
-    const leave = hosts.tryAcquire(row.host)
-    const release = leave && rate.tryAcquire(row.host)
+    const release = hosts.tryAcquire(row.host)
     try {
       if (release === null) return await postpone(row)
       keys ??= await vapidKeys({ db, seal: tools.seal })
@@ -57,7 +56,6 @@ export function createPushSender(parts: PushParts): (row: DuePush) => Promise<vo
       return await store(row, await sendPush(tools, keys, browser, contentOf(tools, row)))
     } finally {
       release?.()
-      leave?.()
     }
   }
 
