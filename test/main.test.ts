@@ -88,7 +88,7 @@ describe('the service as a process', () => {
 
   test('stops in order on a signal during its start', async () => {
     const service = start(await ownData())
-    await service.wrote('blacklists: querying')
+    await service.wrote('blacklist: querying')
     service.signal('SIGTERM')
     expect(await service.ended).toEqual({ code: 0, signal: null })
     expect(service.output()).toContain('app: stopped')
@@ -140,7 +140,7 @@ describe.skipIf(serverUrl === undefined)('a process with a silent database', () 
     const service = await silenced()
     service.signal('SIGTERM')
     expect(await service.ended).toEqual({ code: 1, signal: null })
-    expect(service.output()).toMatch(/stopped, but had to cut: |did not stop in time/)
+    expect(service.output()).toMatch(/stopped, but these did not finish: |did not stop in time/)
   })
 
   test('exits immediately on a second signal', async () => {

@@ -127,7 +127,7 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
 }
 
 /**
- * Updates the given fields of an alert channel; null removes reminders, escalation and quiet hours. The kind cannot change.
+ * Updates the given fields of an alert channel; null removes reminders, escalation and quiet times. The kind cannot change.
  * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict if the channel is newer than the given version, and ManagedByFile.
  */

@@ -17,7 +17,7 @@ const MAX_ITEMS = 200
 
 /**
  * Creates the deliveries of items to a channel, in the transaction that changes the alerts. A program gets one delivery per item,
- * immediately. People get one delivery for all items within a few seconds, including items that are still waiting. Quiet hours
+ * immediately. People get one delivery for all items within a few seconds, including items that are still waiting. Quiet times
  * delay both.
  * @returns when they are sent.
  */
@@ -43,7 +43,7 @@ type Tx = Pick<Context, 'db' | 'now'> & { readonly seal: SecretBox }
 async function deliverToMachine(tx: Tx, channel: AlertChannel, item: AlertItem, quietEnd: Date | null): Promise<void> {
   const where = { channelId: channel.id, thread: item.alertId, status: 'PENDING', openUntil: { gt: tx.now() } } as const
   if (isOver(item)) {
-    // An alert that begins and ends within quiet hours is not sent.
+    // An alert that begins and ends within quiet times is not sent.
     const data = { status: 'CANCELLED', dueAt: null, openUntil: null, endedAt: tx.now() } as const
     const { count } = await tx.db.alertDelivery.updateMany({ where, data })
     if (count > 0) return

@@ -25,7 +25,7 @@ export interface ChannelTest {
 }
 
 /**
- * Sends a test to a channel now, even in its quiet hours, and returns the provider's response. Requires a key with scope WRITE.
+ * Sends a test to a channel now, even in its quiet times, and returns the provider's response. Requires a key with scope WRITE.
  * @throws NotFound.
  * @throws RateLimited after 60 tests in an hour.
  */

@@ -95,7 +95,7 @@ function startChecker(
   health.start()
   closers.push(() => health.stop())
   const resolvers = config.DNS_SERVERS.map(({ address }) => address).join(', ')
-  log.info(`blacklists: querying ${lists.length} lists through ${resolvers}`)
+  log.info(`blacklist: querying ${lists.length} lists through ${resolvers}`)
   const geo = openGeo({ dataDir: config.DATA_DIR, cityFile: config.GEO_CITY_DB, asnFile: config.GEO_ASN_DB, log })
   closers.push(() => geo.close())
   const budgets = new Map(lists.map((list) => [list.id, createDailyBudget(list.queriesPerDay, now)]))

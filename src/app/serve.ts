@@ -45,7 +45,7 @@ export async function serve(config: Config, log: Logger): Promise<App> {
     }, STOP_TIMEOUT)
     const cut = await starting.then((app) => app.close())
     if (cut.length === 0) log.info('app: stopped')
-    else log.error(`app: stopped, but had to cut: ${cut.join(', ')}`)
+    else log.error(`app: stopped, but these did not finish: ${cut.join(', ')}`)
     process.exit(cut.length === 0 ? 0 : 1)
   }
   // Registered before the first `await`: anyone who reads that the service is ready may stop it at once, and the first

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml'
+import { type ErrorCode, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml'
 import type { Issue } from '../core/errors.ts'
 
 /** Parsed YAML: its value and the line of each part. */
@@ -7,6 +7,18 @@ export interface YamlText {
   /** The line of each field, counted from 1, by the `pathKey` of its path. */
   readonly lines: ReadonlyMap<string, number>
 }
+
+/** What is wrong, by the parser's code. */
+const problems: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_INDENT: 'is indented differently from its neighbours',
+  BLOCK_AS_IMPLICIT_KEY: 'must begin on a line of its own',
+  DUPLICATE_KEY: 'repeats a key',
+  MISSING_CHAR: 'lacks a closing quote or bracket, or another character',
+  MULTIPLE_DOCS: 'begins a second document; a file has only one',
+  TAB_AS_INDENT: 'is indented with a tab; use spaces',
+}
+const UNCLOSED = 'lacks a closing bracket, or is indented too little'
+const NOT_VALID = 'is not valid YAML'
 
 /** The maximum number of alias expansions, which bounds the growth of nested aliases. */
 const MAX_ALIASES = 100
@@ -28,9 +40,10 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
     const counter = new LineCounter()
     const document = parseDocument(text, { lineCounter: counter, prettyErrors: false })
     if (document.errors.length > 0) {
-      return document.errors.slice(0, MAX_PROBLEMS).map(({ message, pos }) => ({
+      return document.errors.slice(0, MAX_PROBLEMS).map(({ code, message, pos }) => ({
         path: [],
-        message: message.slice(0, 300),
+        // This code also stands for brackets that are not closed.
+        message: code === 'BAD_INDENT' && message.startsWith('Flow ') ? UNCLOSED : (problems[code] ?? NOT_VALID),
         line: counter.linePos(pos[0]).line,
       }))
     }
@@ -41,11 +54,18 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
     collectLines(document.contents, [], counter, lines)
     return { value, lines }
   } catch (error) {
-    // Too many aliases, or nesting that exhausts the stack.
-    const message =
-      error instanceof RangeError ? 'is nested too deeply' : String((error as Error).message).slice(0, 300)
-    return [{ path: [], message }]
+    return [{ path: [], message: conversionProblem(error) }]
   }
+}
+
+/** Returns what is wrong with a text that the parser accepts but cannot convert to values. */
+function conversionProblem(error: unknown): string {
+  // The stack is exhausted.
+  if (error instanceof RangeError) return 'is nested too deeply'
+  if (!(error instanceof ReferenceError)) return NOT_VALID
+  return error.message.startsWith('Unresolved alias')
+    ? 'has an alias without an anchor before it'
+    : 'has too many aliases'
 }
 
 /**

@@ -84,7 +84,7 @@ export class Invalid extends DomainError {
 /** A key is missing, or is unknown, revoked or expired. */
 export class Unauthenticated extends DomainError {}
 
-/** The caller's key does not permit this. */
+/** The caller's key or role does not permit this. */
 export class Forbidden extends DomainError {}
 
 /** The object does not exist, or the caller may not see it. */

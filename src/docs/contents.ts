@@ -12,7 +12,7 @@ export const sections: readonly Section[] = [
   { title: 'Monitoring', slugs: ['monitors', 'uptime', 'objectives', 'alerts', 'blacklist-checks'] },
   { title: 'API', slugs: ['graphql', 'rest', 'command-line', 'configuration'] },
   {
-    title: 'Operate',
+    title: 'Operation',
     slugs: ['running', 'settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
   },
   { title: 'More', slugs: ['contributing', 'data-sources', 'changelog'] },

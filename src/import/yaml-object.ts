@@ -10,5 +10,6 @@ export function readYamlObject(text: string): Fields {
   const read = readYaml(text.replace(/^\uFEFF/, ''))
   if ('lines' in read) return new Fields(read.value)
   const [problem] = read
-  throw new Unreadable(`Cannot read this YAML: ${problem?.message ?? ''} (line ${problem?.line ?? '?'})`)
+  const place = problem?.line === undefined ? 'it' : `line ${problem.line}`
+  throw new Unreadable(`Cannot read this YAML: ${place} ${problem?.message ?? ''}.`)
 }

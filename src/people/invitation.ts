@@ -37,7 +37,8 @@ export async function invite(ctx: Context, input: unknown): Promise<{ invitation
     const people =
       (await db.membership.count({ where: { organizationId } })) +
       (await db.invitation.count({ where: { organizationId } }))
-    if (people >= MAX_PEOPLE) throw new Conflict(`An organization has at most ${MAX_PEOPLE} members and invitations.`)
+    if (people >= MAX_PEOPLE)
+      throw new Conflict(`An organization can have at most ${MAX_PEOPLE} members and invitations.`)
     const createdAt = now()
     const expiresAt = new Date(createdAt.getTime() + LIFETIME)
     const created = await db.invitation.create({

@@ -170,7 +170,7 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
   const secret = PAGE_TOKEN_PREFIX + newSecret()
   const created = await change<CreatedPageToken>(ctx, organizationId, async ({ db, now }) => {
     if ((await db.pageToken.count({ where: { pageId } })) >= MAX_TOKENS) {
-      throw new Conflict(`A page has at most ${MAX_TOKENS} read tokens. Revoke one first.`)
+      throw new Conflict(`A page can have at most ${MAX_TOKENS} read tokens. Revoke one first.`)
     }
     const token = await db.pageToken.create({
       data: { id: newId('PageToken'), pageId, organizationId, name, hash: hashSecret(secret), createdAt: now() },

@@ -157,7 +157,7 @@ describe('messages to people', () => {
     expect(titles()).toEqual(['Down: One', 'Up: Two'])
   })
 
-  test('wait for the end of quiet hours, then report the current states', async () => {
+  test('wait for the end of quiet times, then report the current states', async () => {
     const tenant = await alerted.tenant()
     const quietHours = { from: '13:00', to: '15:00', timeZone: 'Europe/Berlin' }
     await alerted.channel(tenant, { ...ntfy, quietHours })
@@ -173,7 +173,7 @@ describe('messages to people', () => {
     alerted.time = 120
     await alerted.run(tenant, 1)
     expect(titles()).toEqual(['Down: One · Up: Two'])
-    // An alert that began and ended in quiet hours is not sent.
+    // An alert that began and ended in quiet times is not sent.
     const events = sent(({ headers }) => headers['x-host'] === 'events.pagerduty.com')
     expect(events.map((event) => `${event.event_action} ${event.payload.source}`)).toEqual(['trigger One'])
   })

@@ -63,7 +63,7 @@ describe('an unacknowledged alert', () => {
     expect(sent()).toHaveLength(4)
   })
 
-  test('escalates only after quiet hours', async () => {
+  test('escalates only after quiet times', async () => {
     const tenant = await alerted.tenant()
     alerted.time = 0
     const boss = await alerted.channel(tenant, { ...topic('boss'), when: ['LISTED'] })

@@ -77,7 +77,7 @@ test.skipIf(serverUrl === undefined)(
     expect(page.replace(/<svg id="icons".*?<\/svg>/s, '')).not.toMatch(/operational/i)
     expect(await text(`/services/${serviceId}/badge.svg`)).toContain('No data')
     const summary = JSON.parse(await text('/api/v2/summary.json'))
-    const said = `Monitoring has been silent since ${since?.slice(0, 16).replace('T', ' ')} UTC`
+    const said = `No monitoring data since ${since?.slice(0, 16).replace('T', ' ')} UTC`
     expect(summary.status).toEqual({ indicator: 'minor', description: said })
     expect(summary.components).toMatchObject([{ name: 'Shop', status: 'degraded_performance' }])
     expect(JSON.stringify(summary)).not.toMatch(/operational/i)

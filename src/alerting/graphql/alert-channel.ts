@@ -199,7 +199,7 @@ const order = orderOf('AlertChannel', { createdAt: ['time', 'asc'], id: ['text',
 builder.prismaObjectField('Organization', 'alertChannels', (t) =>
   t.field({
     type: connectionOf('AlertChannel'),
-    description: 'Oldest first.',
+    description: 'The alert channels, oldest first.',
     args: pageArgs,
     resolve: ({ id }, args, ctx, info) =>
       pageOf({

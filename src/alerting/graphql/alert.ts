@@ -71,7 +71,7 @@ builder.prismaObjectField('Organization', 'alerts', (t) =>
   t.field({
     type: connectionOf('Alert'),
     description:
-      'Newest first. Kept for 100 days after they end. An organization without alert channels has no alerts.',
+      'The alerts, newest first. Kept for 100 days after they end. An organization without alert channels has no alerts.',
     args: { filter: t.arg({ type: AlertFilter, required: false }), ...pageArgs },
     resolve: ({ id }, { filter, ...args }, ctx, info) =>
       pageOf({

@@ -93,7 +93,10 @@ const QuietHoursInput = builder.inputType('QuietHoursInput', {
   fields: (t) => ({
     from: t.string({ description: 'The start, such as 22:00.' }),
     to: t.string({ description: 'The end. If it is before `from`, it is on the next day.' }),
-    timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
+    timeZone: t.string({
+      required: false,
+      description: 'The IANA time zone. Default: the zone of the organization.',
+    }),
   }),
 })
 
@@ -113,7 +116,10 @@ const QuietTimesInput = builder.inputType('QuietTimesInput', {
       type: [QuietWindowInput],
       description: 'Up to 14 windows, which must not cover the whole week.',
     }),
-    timeZone: t.string({ required: false, description: 'Default: the zone of the organization.' }),
+    timeZone: t.string({
+      required: false,
+      description: 'The IANA time zone. Default: the zone of the organization.',
+    }),
   }),
 })
 
@@ -269,7 +275,7 @@ builder.mutationField('testAlertChannel', (t) =>
   t.field({
     type: TestAlertChannelPayload,
     description:
-      'Sends a test to an alert channel now, even in quiet hours, and returns the provider’s response. Requires a key with scope WRITE.',
+      'Sends a test to an alert channel now, even in quiet times, and returns the provider’s response. Requires a key with scope WRITE.',
     args: { id: t.arg.id() },
     errors: { types: [NotFound, RateLimited] },
     resolve: (_root, { id }, ctx) => testAlertChannel(ctx, id),

@@ -194,7 +194,7 @@ builder.queryField('checkIp', (t) =>
   t.field({
     type: IpReportRef,
     description: 'Checks an IP address on the blacklists. Counts as one check.',
-    args: { target: t.arg.string() },
+    args: { target: t.arg.string({ description: 'The IP address to check.' }) },
     extensions: CHECK,
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, { target }, ctx) => (await checkIp(ctx, target)).report,
@@ -205,7 +205,7 @@ builder.queryField('checkDomain', (t) =>
   t.field({
     type: DomainReportRef,
     description: 'Checks a domain and the addresses it resolves to. Counts as one check.',
-    args: { target: t.arg.string() },
+    args: { target: t.arg.string({ description: 'The domain name to check.' }) },
     extensions: CHECK,
     errors: { types: [Invalid, LimitExceeded] },
     resolve: async (_root, { target }, ctx) => (await checkDomain(ctx, target)).report,

@@ -206,7 +206,7 @@ async function readAllowanceAfter(
   // A query for the allowance would fail too.
   if (unavailability(error)) return null
   return allowanceOf(ctx).catch((cause: unknown) => {
-    ctx.log.warn({ err: cause }, 'http: could not read the remaining allowance')
+    ctx.log.warn({ err: cause }, 'blacklist: could not read the remaining quota')
     return null
   })
 }

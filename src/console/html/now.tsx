@@ -125,7 +125,7 @@ function NoProblems({
 }) {
   const [first] = waiting
   const begins =
-    first && (waiting.length === 1 ? `The first check of ${first.name} is running.` : 'The first checks are running.')
+    first && (waiting.length === 1 ? `The first probe of ${first.name} is running.` : 'The first probes are running.')
   return (
     <>
       {waiting.length < all ? <p class="all-clear">Everything is operational.</p> : null}

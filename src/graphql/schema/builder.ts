@@ -76,7 +76,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
         about: ({ ids }) => ({ objects: Array.isArray(ids) ? ids.map(String) : [] }),
       }),
       resolve: (_root, { ids }, _ctx, _info, resolveNodes) => {
-        if (ids.length > PAGE_SIZE.max) throw invalid([{ path: ['ids'], message: `must be at most ${PAGE_SIZE.max}` }])
+        if (ids.length > PAGE_SIZE.max)
+          throw invalid([{ path: ['ids'], message: `must have at most ${PAGE_SIZE.max} items` }])
         return resolveNodes(ids)
       },
     },
@@ -87,7 +88,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     unauthorizedError: (_parent, { actor }) =>
       actor.kind === 'visitor'
         ? new Unauthenticated('UNAUTHENTICATED', 'Send an API key of the organization.')
-        : new Forbidden('FORBIDDEN', 'Your API key does not permit this.'),
+        : new Forbidden('FORBIDDEN', 'Your key or role does not permit this.'),
   },
   prisma: {
     client: (ctx) => ctx.db,

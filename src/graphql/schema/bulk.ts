@@ -19,6 +19,8 @@ const BulkModeRef = builder.enumType('BulkMode', {
   } as const satisfies Record<(typeof bulkModes)[number], object>,
 })
 
+const MODE = 'What happens to the other items when one is rejected. Default: ATOMIC.'
+
 type Types = typeof builder.$inferSchemaTypes
 
 /** The outcome of one item of a bulk call. */
@@ -76,7 +78,7 @@ function addBulkMutation<T>(
     description: `The input of \`${name}\`.`,
     fields: (t) => ({
       items: t.field({ type: [item], description: `The items, at most ${MAX_ITEMS}.` }),
-      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Default: ATOMIC.' }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: MODE }),
       ...(name.startsWith('create') && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
     }),
   })
@@ -99,7 +101,7 @@ export function bulkMutationOfIds<T>(name: string, mutation: BulkMutation<T, str
     description: `The input of \`${name}\`.`,
     fields: (t) => ({
       ids: t.idList({ description: `The items, at most ${MAX_ITEMS}.` }),
-      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: 'Default: ATOMIC.' }),
+      mode: t.field({ type: BulkModeRef, defaultValue: 'ATOMIC', description: MODE }),
     }),
   })
   const payload = payloadOf(name, mutation)

@@ -47,13 +47,14 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     ALREADY_ON_TIER: 'The organization already has this tier or a higher one.',
     API_KEY_REQUIRED: 'The request requires an API key.',
     CONFIRMATION_REQUIRED: 'Confirm that it is you, with your password or passkey, and try again.',
-    CONFLICT: 'The object has been changed since you read it, or already exists.',
+    CONFLICT:
+      'The current state does not allow this: for example, the object has changed since you read it, already exists, or has reached a limit. The message says which.',
     MANAGED_BY_FILE: 'A configuration file manages what would change. Change the file, or unlock the object first.',
     IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used for another request.',
     NOT_APPLIED: 'Not applied, because another item of the call was rejected.',
     DAILY_LIMIT_EXCEEDED: 'The daily check limit of the plan is exceeded.',
     RATE_LIMITED: 'Too many requests. Try again later.',
-    FORBIDDEN: 'The key does not permit this.',
+    FORBIDDEN: 'The caller’s key or role does not permit this.',
     INTERNAL: 'An unexpected error on the server.',
     INVALID_API_KEY: 'The API key is unknown, revoked or expired.',
     INVALID_INPUT: 'The input is invalid.',
@@ -135,7 +136,8 @@ builder.objectType(NotFound, {
 
 builder.objectType(Conflict, {
   name: 'ConflictError',
-  description: 'The object has been changed since you read it, or already exists.',
+  description:
+    'The current state does not allow this: for example, the object has changed since you read it, already exists, or has reached a limit. The message says which.',
   interfaces: [ErrorInterface],
 })
 

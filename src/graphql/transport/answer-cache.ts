@@ -132,7 +132,7 @@ export function createAnswerCache(options: {
       else {
         void respond(request, response, caller).catch((error: unknown) => {
           // A body that ends early means that the caller has disconnected.
-          if (!(error instanceof Invalid)) log.error({ err: error }, 'graphql: a query was not answered')
+          if (!(error instanceof Invalid)) log.error({ err: error }, 'graphql: could not answer a query')
           response.destroy()
         })
       }

@@ -26,7 +26,7 @@ const MonitorFilter = builder.inputType('MonitorFilter', {
     state: t.field({
       type: [MonitorState],
       required: false,
-      description: 'With one of these states. PAUSED: paused monitors.',
+      description: 'With one of these states.',
     }),
     serviceId: t.id({ required: false, description: 'Monitors of this service.' }),
     region: t.string({ required: false, description: 'Monitors probed from this region.' }),
@@ -52,7 +52,7 @@ const byName = ({ orderBy }: ListArgs) => (orderBy?.field === 'NAME' ? NAME_SEAR
 builder.prismaObjectField('Organization', 'monitors', (t) =>
   t.field({
     type: connectionOf('Monitor'),
-    description: 'Oldest first, unless `orderBy` says otherwise.',
+    description: 'The monitors, oldest first unless `orderBy` is given.',
     extensions: listCosts(NAME_SEARCH_COST, byName),
     args: {
       filter: t.arg({ type: MonitorFilter, required: false }),

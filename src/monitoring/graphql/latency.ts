@@ -26,7 +26,7 @@ const LatencyResolutionRef = builder.enumType('LatencyResolution', {
 })
 
 const LatencyPointRef = builder.objectRef<LatencyPoint>('LatencyPoint').implement({
-  description: 'Response times within an interval. Failed requests are not included.',
+  description: 'Response times within an interval. Failed probes are not included.',
   fields: (t) => ({
     at: t.expose('at', { type: 'DateTime', description: 'When the interval begins.' }),
     count: t.exposeInt('count', { description: 'The number of responses.' }),

@@ -86,7 +86,9 @@ const LastProbeResult = builder.objectRef<Watch>('LastProbeResult').implement({
   description: 'A monitor’s newest probe result.',
   fields: (t) => ({
     at: t.expose('lastProbedAt', { type: 'DateTime', nullable: true, description: 'When the probe began.' }),
-    region: t.exposeString('region', { description: 'The region that probed; *: any.' }),
+    region: t.exposeString('region', {
+      description: 'The region that probed; `*` if the result is the same everywhere.',
+    }),
     outcome: t.expose('lastOutcome', { type: ProbeOutcome, nullable: true, description: 'The outcome of the probe.' }),
     message: t.exposeString('lastMessage', { extensions: text(500) }),
     latencyMs: t.exposeInt('lastLatencyMs', {
@@ -119,12 +121,12 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When it became stale. A monitor is stale while it is not probed, its probes are inconclusive, fewer regions report than must agree, a monitor that it depends on is down, or too many members of a group are stale. `state` is then the last known one. Null: its state is known, or it is paused.',
+        'When its state became unknown: while it is not probed, its probes are inconclusive, fewer regions report than must agree, a monitor that it depends on is down, or the states of too many members of a group are unknown. `state` is then the last known one. Null: its state is known, or it is paused.',
     }),
     unknownReason: t.string({
       nullable: true,
       extensions: text(500),
-      description: 'Why it is stale; null while `unknownSince` is null.',
+      description: 'Why its state is unknown; null while `unknownSince` is null.',
       select: {
         ...{ watches: true, unknownSince: true, agreement: true, kind: true, options: true, organizationId: true },
         dependencies: parentsSelect,
@@ -141,7 +143,7 @@ export const Monitor = builder.prismaNode('Monitor', {
       type: [MonitorParent],
       extensions: rows(MAX_PARENTS),
       description:
-        'The monitors that it depends on. While one of them is down, it is stale and opens no incidents or alerts.',
+        'The monitors that it depends on. While one of them is down, its state is unknown, and it opens no incidents or alerts.',
       select: { dependencies: parentsSelect },
       resolve: ({ dependencies }) => dependencies.map(({ parent }) => parent),
     }),

@@ -14,6 +14,7 @@ import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
 import { pauseMonitor, resumeMonitor } from '../monitor/pause.ts'
+import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import type { TestRun } from '../monitor/test-run.ts'
 import { testMonitor } from '../monitor/test-run.ts'
 import { describedInputs } from './described-kinds.ts'
@@ -21,19 +22,42 @@ import { Monitor } from './monitor.ts'
 import { kindInputs } from './option-inputs.ts'
 import { ProbeDetailRef } from './probe-result.ts'
 
-/** Returns the input fields for the options of each kind. A new monitor has exactly one of them. */
-const kindFields = (t: InputFields, description: string) => ({
-  http: t.field({ type: kindInputs.http, required: false, description }),
-  tcp: t.field({ type: kindInputs.tcp, required: false, description }),
-  dns: t.field({ type: kindInputs.dns, required: false, description }),
-  ping: t.field({ type: kindInputs.ping, required: false, description }),
-  heartbeat: t.field({ type: kindInputs.heartbeat, required: false, description }),
-  blacklist: t.field({ type: kindInputs.blacklist, required: false, description }),
-  group: t.field({ type: kindInputs.group, required: false, description }),
-  ...Object.fromEntries(
-    [...describedInputs].map(([kind, type]) => [kind.toLowerCase(), t.field({ type, required: false, description })]),
-  ),
-})
+/** A monitor of each described kind, in words. */
+const describedMonitors: Readonly<Record<DescribedKind, string>> = {
+  DOMAIN: 'a domain',
+  GRPC: 'a gRPC',
+  MONGODB: 'a MongoDB',
+  MQTT: 'an MQTT',
+  MYSQL: 'a MySQL or MariaDB',
+  POSTGRESQL: 'a PostgreSQL',
+  REDIS: 'a Redis',
+  SSH: 'an SSH',
+  UDP: 'a UDP',
+  WEBSOCKET: 'a WebSocket',
+}
+
+/**
+ * Returns the input fields for the options of each kind. A new monitor has exactly one of them.
+ * @param describe describes a field by its monitor, such as `an HTTP monitor`.
+ */
+const kindFields = (t: InputFields, describe: (monitor: string) => string) => {
+  const of = (kind: string) => ({ required: false, description: describe(`${kind} monitor`) }) as const
+  return {
+    http: t.field({ type: kindInputs.http, ...of('an HTTP') }),
+    tcp: t.field({ type: kindInputs.tcp, ...of('a TCP') }),
+    dns: t.field({ type: kindInputs.dns, ...of('a DNS') }),
+    ping: t.field({ type: kindInputs.ping, ...of('a ping') }),
+    heartbeat: t.field({ type: kindInputs.heartbeat, ...of('a heartbeat') }),
+    blacklist: t.field({ type: kindInputs.blacklist, ...of('a blacklist') }),
+    group: t.field({ type: kindInputs.group, ...of('a group') }),
+    ...Object.fromEntries(
+      [...describedInputs].map(([kind, type]) => [
+        kind.toLowerCase(),
+        t.field({ type, ...of(describedMonitors[kind]) }),
+      ]),
+    ),
+  }
+}
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 
@@ -45,9 +69,13 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
     intervalSeconds: t.int({
       required: false,
       description:
-        'Default: 60; 3600 for a blacklist, 86400 for a heartbeat. At least the minimum of the tier; at most a day, 31 days for a heartbeat.',
+        'The time between probes, in seconds. Default: 60; 3600 for a blacklist, 86400 for a heartbeat. At least the minimum of the tier; at most a day, 31 days for a heartbeat.',
     }),
-    timeoutMs: t.int({ required: false, description: '500 to 30000, not longer than the interval. Default: 10000.' }),
+    timeoutMs: t.int({
+      required: false,
+      description:
+        'The timeout of a probe, in milliseconds: 500 to 30000, and not longer than the interval. Default: 10000.',
+    }),
     failureThreshold: t.int({
       required: false,
       description:
@@ -66,7 +94,7 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
       required: false,
       description: 'Up to 10 monitors that it depends on. While one of them is down, its state is unknown.',
     }),
-    ...kindFields(t, 'The options of this kind of monitor.'),
+    ...kindFields(t, (monitor) => `Creates ${monitor} with these options.`),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -88,7 +116,10 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
     name: t.string({ required: false, description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'Null detaches it from its service.' }),
     intervalSeconds: t.int({ required: false, description: 'The probe interval, in seconds.' }),
-    timeoutMs: t.int({ required: false, description: 'The timeout of a probe, 500 to 30000 milliseconds.' }),
+    timeoutMs: t.int({
+      required: false,
+      description: 'The timeout of a probe, in milliseconds: 500 to 30000, and not longer than the interval.',
+    }),
     failureThreshold: t.int({
       required: false,
       description: 'The number of consecutive failures that make it DOWN, 1 to 10.',
@@ -105,7 +136,7 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
       required: false,
       description: 'The monitors that it depends on, replacing the current ones.',
     }),
-    ...kindFields(t, 'All options, replacing the current ones. Earlier results no longer count.'),
+    ...kindFields(t, () => 'All options, replacing the current ones. Earlier results no longer count.'),
     version: t.int({
       required: false,
       description: 'The version that you read. The update fails with a conflict if there is a newer one.',

@@ -189,7 +189,7 @@ const correctionOrder = orderOf('UptimeCorrection', { createdAt: ['time', 'desc'
 builder.prismaObjectFields('Organization', (t) => ({
   objectives: t.field({
     type: connectionOf('Objective'),
-    description: 'In order of creation.',
+    description: 'The objectives, oldest first.',
     args: pageArgs,
     resolve: ({ id }, args, ctx, info) =>
       pageOf({
@@ -202,7 +202,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   uptimeCorrections: t.field({
     type: connectionOf('UptimeCorrection'),
-    description: 'Newest first.',
+    description: 'The uptime corrections, newest first.',
     args: pageArgs,
     resolve: ({ id }, args, ctx, info) =>
       pageOf({

@@ -93,7 +93,11 @@ const HttpOAuthInput = builder.inputType('HttpOAuthInput', {
     }),
     scope: t.string({ required: false, description: 'The scopes to request, separated by spaces.' }),
     audience: t.string({ required: false, description: 'The audience to request.' }),
-    authentication: t.field({ type: OAuthAuthentication, required: false, description: 'Default: BASIC.' }),
+    authentication: t.field({
+      type: OAuthAuthentication,
+      required: false,
+      description: 'How the client authenticates. Default: BASIC.',
+    }),
   }),
 })
 
@@ -113,7 +117,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
   description: 'The request of an HTTP monitor, and the expected response.',
   fields: (t) => ({
     url: t.string({ description: 'An http:// or https:// URL.' }),
-    method: t.field({ type: HttpMethod, required: false, description: 'Default: GET.' }),
+    method: t.field({ type: HttpMethod, required: false, description: 'The request method. Default: GET.' }),
     headers: t.field({ type: [HttpHeaderInput], required: false, description: 'The request headers, at most 20.' }),
     body: t.string({
       required: false,
@@ -146,7 +150,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),
-    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever connects.' }),
+    ipVersion: t.int({ required: false, description: 'The IP version, 4 or 6. Default: whichever connects.' }),
     expectedHeaders: t.field({
       type: [HttpExpectedHeaderInput],
       required: false,
@@ -199,9 +203,13 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
   description: 'The query of a DNS monitor, and the expected records.',
   fields: (t) => ({
     name: t.string({ description: 'The name to query, or an address for its reverse name.' }),
-    recordType: t.field({ type: DnsRecordType, required: false, description: 'Default: A.' }),
+    recordType: t.field({
+      type: DnsRecordType,
+      required: false,
+      description: 'The record type to query. Default: A.',
+    }),
     expected: t.stringList({ required: false, description: 'The expected records, as in a zone file. Default: any.' }),
-    match: t.field({ type: DnsMatch, required: false, description: 'Default: EXACT.' }),
+    match: t.field({ type: DnsMatch, required: false, description: 'How the records are compared. Default: EXACT.' }),
     resolver: t.string({
       required: false,
       description:
@@ -217,7 +225,11 @@ const GroupOptionsInput = builder.inputType('GroupOptionsInput', {
   description: 'The members of a group, and how many of them must be up.',
   fields: (t) => ({
     monitorIds: t.idList({ description: '1 to 100 monitors, groups included.' }),
-    require: t.field({ type: GroupRequirement, required: false, description: 'Default: ALL.' }),
+    require: t.field({
+      type: GroupRequirement,
+      required: false,
+      description: 'How many must be up. Default: ALL.',
+    }),
     count: t.int({ required: false, description: 'How many monitors must be up, for AT_LEAST only.' }),
   }),
 })
@@ -231,7 +243,10 @@ const PingOptionsInput = builder.inputType('PingOptionsInput', {
       required: false,
       description: 'The bytes of data per packet, 16 to 8972. Default: 56.',
     }),
-    ipVersion: t.int({ required: false, description: '4 or 6. Default: whichever has a route.' }),
+    ipVersion: t.int({
+      required: false,
+      description: 'The IP version, 4 or 6. Default: whichever has a route.',
+    }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),

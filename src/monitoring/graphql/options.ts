@@ -165,7 +165,10 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),
     inverted: t.exposeBoolean('inverted', inverted),
-    ipVersion: t.exposeInt('ipVersion', { nullable: true, description: '4 or 6; null: whichever connects.' }),
+    ipVersion: t.exposeInt('ipVersion', {
+      nullable: true,
+      description: 'The IP version, 4 or 6; null: whichever connects.',
+    }),
     expectedHeaders: t.expose('expectedHeaders', {
       type: [HttpExpectedHeader],
       extensions: costs({ items: 10 }),
@@ -252,7 +255,7 @@ const PingOptions = builder.objectRef<RedactedOptions['PING']>('PingOptions').im
     packetSize: t.exposeInt('packetSize', { description: 'The bytes of data per packet.' }),
     ipVersion: t.exposeInt('ipVersion', {
       nullable: true,
-      description: '4 or 6; null: whichever has a route.',
+      description: 'The IP version, 4 or 6; null: whichever has a route.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),

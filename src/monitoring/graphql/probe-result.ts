@@ -69,7 +69,7 @@ const ProbeResultRef = builder.interfaceRef<StoredProbeResult>('ProbeResult').im
     cursor: t.string({ resolve: newestFirst.cursorOf, description: 'Its position in the monitor’s `results`.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When the probe began.' }),
     region: t.exposeString('region', {
-      description: 'The region that probed; `*` if the probe is the same everywhere.',
+      description: 'The region that probed; `*` if the result is the same everywhere.',
     }),
     outcome: t.expose('outcome', { type: ProbeOutcome, description: 'The outcome of the probe.' }),
     latencyMs: t.exposeInt('latencyMs', {

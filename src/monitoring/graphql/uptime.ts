@@ -266,8 +266,8 @@ const isRange = (name: unknown): name is Range => rangeOrder.some((range) => ran
 const BARS = costs({ itself: 50, items: ({ range }) => (isRange(range) ? barCount(ranges[range]) : 0) })
 
 const spanArgs = {
-  from: { required: false, type: 'DateTime', description: 'Default: 30 days before the end.' },
-  to: { required: false, type: 'DateTime', description: 'Default: now.' },
+  from: { required: false, type: 'DateTime', description: 'The start. Default: 30 days before the end.' },
+  to: { required: false, type: 'DateTime', description: 'The end. Default: now.' },
 } as const
 
 builder.prismaObjectFields('Monitor', (t) => ({

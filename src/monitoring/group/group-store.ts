@@ -121,7 +121,9 @@ export async function requireGroupMembers(
 async function requireRoom({ db }: Db, organizationId: string, added: number): Promise<void> {
   const count = await db.monitor.count({ where: { organizationId, kind: 'GROUP' } })
   if (count + added <= MAX_GROUPS) return
-  throw invalid([{ path: ['group'], message: `must be one of at most ${MAX_GROUPS} groups` }])
+  throw invalid([
+    { path: ['group'], message: `is one too many: an organization can have at most ${MAX_GROUPS} groups` },
+  ])
 }
 
 /** Removes a monitor from its groups before it is deleted. Returns the changed groups. */

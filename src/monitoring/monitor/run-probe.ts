@@ -79,7 +79,7 @@ async function runWithDeadline<K extends ProbedKind>(
     timer = setTimeout(
       () => {
         run.tools.log.error({ kind }, 'monitoring: a probe did not end within its deadline')
-        resolve(failure('it missed its deadline'))
+        resolve(failure('it did not end in time'))
       },
       run.timeoutMs + run.waitMs + GRACE_MS,
     )

@@ -47,7 +47,7 @@ export async function correctUptime(ctx: Context, input: unknown): Promise<Uptim
       tx.db.service.findUnique({ where: { id, organizationId } }),
     )
     if ((await tx.db.uptimeCorrection.count({ where: { serviceId } })) >= MAX_CORRECTIONS)
-      throw new Conflict(`A service has at most ${MAX_CORRECTIONS} corrections. Delete one first.`)
+      throw new Conflict(`A service can have at most ${MAX_CORRECTIONS} corrections. Delete one first.`)
     const correction = await tx.db.uptimeCorrection.create({
       data: {
         ...given,

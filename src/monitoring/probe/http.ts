@@ -139,7 +139,7 @@ async function contentResult(
     return uncertainty === null ? null : probeResult('UNKNOWN', uncertainty)
   } catch (error) {
     if (error instanceof PatternRefused)
-      return probeResult('UNKNOWN', `The regular expression cannot be used: ${error.message}`)
+      return probeResult('UNKNOWN', 'The regular expression is not valid in RE2 syntax.')
     if (!(error instanceof Unavailable)) {
       tools.log.warn({ err: error, organization: owner }, 'monitoring: could not read a response')
     }

@@ -37,7 +37,7 @@ const newestFirst = (type: 'Subscriber' | 'Delivery', filter: object | null | un
 builder.prismaObjectFields('Organization', (t) => ({
   subscribers: t.field({
     type: connectionOf('Subscriber'),
-    description: 'Newest first.',
+    description: 'The subscribers, newest first.',
     extensions: listCosts(0, ({ filter }) => (filter?.['address'] ? NAME_SEARCH_COST : 0)),
     args: { filter: t.arg({ type: SubscriberFilter, required: false }), ...pageArgs },
     resolve: ({ id }, { filter, ...args }, ctx, info) =>

@@ -37,7 +37,11 @@ const ImportSubscribersInput = builder.inputType('ImportSubscribersInput', {
     csv: t.string({
       description: 'CSV with email addresses in the column `email`, or in the first column; up to about 4,000 lines.',
     }),
-    topics: t.field({ type: [Topic], required: false, description: 'Default: incidents and maintenance.' }),
+    topics: t.field({
+      type: [Topic],
+      required: false,
+      description: 'The topics to notify them about. Default: incidents and maintenance.',
+    }),
     serviceIds: t.idList({ required: false, description: 'The services to notify them about. Default: everything.' }),
     pageId: t.id({ required: false, description: 'The page that they follow. Default: the first page.' }),
   }),

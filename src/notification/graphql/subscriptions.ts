@@ -25,7 +25,7 @@ const TelegramInput = builder.inputType('TelegramInput', {
 })
 
 const CHOICES = {
-  topics: 'Default: incidents and maintenance.',
+  topics: 'The topics of notifications. Default: incidents and maintenance.',
   serviceIds: 'Limits notifications to these services, and to those about no service. Default: all services.',
 } as const
 

@@ -29,7 +29,8 @@ export function createAccountMail({ now, log }: Pick<Context, 'now' | 'log'>, ma
       list: null,
       date: now(),
     })
-    if (outcome.kind === 'failed') log.error({ reason: outcome.message }, 'people: could not send an email')
+    if (outcome.kind === 'failed')
+      log.error({ reason: outcome.message }, 'notification: could not send an email to an account')
     return { delivered: outcome.kind === 'delivered', message: outcome.message }
   }
 }

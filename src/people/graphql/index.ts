@@ -128,7 +128,7 @@ builder.prismaObjectFields('Organization', (t) => ({
   }),
   invitations: t.field({
     type: [Invitation],
-    description: 'The pending invitations, newest first. Signed-in owners only.',
+    description: 'The pending invitations, newest first. Requires a signed-in owner or the operator.',
     extensions: costs({ itself: STATEMENT_COST, items: MAX_PEOPLE }),
     resolve: ({ id }, _args, ctx) => invitationsOf(inOrganization(ctx, id)),
   }),
@@ -171,7 +171,7 @@ builder.mutationField('invite', (t) =>
   t.field({
     type: InvitePayload,
     description:
-      'Creates a link that invites a person. A new invitation for the same address replaces the previous one. Signed-in owners only.',
+      'Creates a link that invites a person. A new invitation for the same address replaces the previous one. Requires a signed-in owner or the operator.',
     args: { input: t.arg({ type: InviteInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => invite(ctx, input),
@@ -186,7 +186,7 @@ const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
 builder.mutationField('revokeInvitation', (t) =>
   t.field({
     type: Invitation,
-    description: 'Revokes a pending invitation. Signed-in owners only.',
+    description: 'Revokes a pending invitation. Requires a signed-in owner or the operator.',
     args: { input: t.arg({ type: RevokeInvitationInput }) },
     errors: { types: [NotFound] },
     resolve: (_root, { input: { id } }, ctx) => revokeInvitation(ctx, id),
@@ -210,7 +210,8 @@ const SetRoleInput = builder.inputType('SetRoleInput', {
 builder.mutationField('setRole', (t) =>
   t.field({
     type: Member,
-    description: 'Changes a member’s role. An organization must have an owner. Signed-in owners only.',
+    description:
+      'Changes a member’s role. An organization must have an owner. Requires a signed-in owner or the operator.',
     args: { input: t.arg({ type: SetRoleInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setRole(ctx, input),
@@ -269,7 +270,7 @@ builder.mutationField('removeMember', (t) =>
   t.field({
     type: Member,
     description:
-      'Removes a member from the organization immediately. Members can remove themselves; only signed-in owners can remove others.',
+      'Removes a member from the organization immediately. Members can remove themselves; only a signed-in owner or the operator can remove others.',
     args: { input: t.arg({ type: RemoveMemberInput }) },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { input: { userId } }, ctx) => removeMember(ctx, userId),

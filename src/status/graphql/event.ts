@@ -18,7 +18,7 @@ export const AuditEvent = builder.prismaObject('Event', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the change took effect, for monitors and services that became silent or report again, which is detected later. Null for other events.',
+        'When the change took effect, for monitors and services whose state became unknown or known again, which is detected later. Null for other events.',
     }),
     actor: t.expose('actorKind', { type: ActorKind, description: 'Who did it.' }),
     apiKey: t.prismaField({

@@ -43,13 +43,13 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
     }),
     description: t.exposeString('description', {
       extensions: text(2000),
-      description: 'The status in a few words, or a note that monitoring is silent.',
+      description: 'The status in a few words, or a note that there is no monitoring data.',
     }),
     unknownSince: t.expose('unknownSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When monitoring became silent. The indicator is then MINOR, because the status is unknown. Null: monitoring is not silent, or a worse status is known.',
+        'Since when the status of a service has been unknown; of several services, the latest time. The indicator is then MINOR. Null: no status is unknown, first probes are pending, or a worse status is known.',
     }),
   }),
 })

@@ -24,7 +24,7 @@ const StatusBasisRef = builder.enumType('StatusBasis', {
     MONITORS: 'Its monitors, with open incidents and maintenance.',
     OWNER: 'Its owner, by hand: it has no monitors, or a status that overrides them.',
     PENDING: 'None yet: its monitors have no results.',
-    SILENT: 'None any longer: its monitors are silent or paused.',
+    SILENT: 'None: the states of its monitors are unknown, or they are paused.',
   }),
 })
 
@@ -67,7 +67,7 @@ export const Service = builder.prismaNode('Service', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the last of its monitors became silent or was paused. Null: a monitor reports, none has reported yet, or it has none.',
+        'When the last of its monitors became unknown or was paused. Null: the state of a monitor is known, no monitor has a result yet, or it has none.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).unknownSince,
     }),

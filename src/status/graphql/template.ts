@@ -113,7 +113,7 @@ const Template = builder.objectRef<TemplateRow>('Template').implement({
         startedAt: t.arg({
           type: 'DateTime',
           required: false,
-          description: 'Default: the incident’s start; for INCIDENT, now.',
+          description: 'The start. Default: the incident’s start; for INCIDENT, now.',
         }),
         endsAt: t.arg({ type: 'DateTime', required: false, description: 'The end of a maintenance.' }),
         incidentId: t.arg.id({ required: false, description: 'The incident of an update.' }),
@@ -140,7 +140,9 @@ builder.prismaObjectField('Organization', 'templates', (t) =>
     type: [Template],
     extensions: rows(MAX_TEMPLATES),
     description: 'The templates, by name.',
-    args: { kind: t.arg({ type: TemplateKind, required: false, description: 'Default: of all kinds.' }) },
+    args: {
+      kind: t.arg({ type: TemplateKind, required: false, description: 'The kind of template. Default: all kinds.' }),
+    },
     resolve: ({ id }, { kind }, ctx) => readTemplates(ctx, id, kind ?? undefined),
   }),
 )

@@ -107,7 +107,7 @@ const MessageTranslationInput = builder.inputType('MessageTranslationInput', {
 })
 
 const STAY =
-  'in other languages, which readers of these get. Languages that are not named stay as they are. All messages together have at most 40,000 characters.'
+  'in other languages, for readers of those languages. When you edit, languages that you leave out stay as they are. The messages have at most 40,000 characters in total.'
 
 /** The options of input fields for texts in other languages. */
 export const translationsField = {

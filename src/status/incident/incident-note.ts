@@ -41,7 +41,7 @@ export async function createIncidentNote(
     const incident = await findIncident(tx, organizationId, incidentId)
     requireOwnTimeline(incident)
     if ((await tx.db.incidentNote.count({ where: { incidentId } })) >= MAX_NOTES)
-      throw new Conflict(`The incident has ${MAX_NOTES} notes. Delete one first.`, 'TIMELINE_FULL')
+      throw new Conflict(`An incident can have at most ${MAX_NOTES} notes. Delete one first.`, 'TIMELINE_FULL')
     const note = await tx.db.incidentNote.create({
       data: {
         ...{ id: newId('IncidentNote'), organizationId, incidentId, message, ...html, createdAt: tx.now() },

@@ -106,7 +106,9 @@ export async function insertSeries(
   { data, serviceIds, rendered }: NewSeries,
 ): Promise<ChangeResult<MaintenanceSeries>> {
   if ((await tx.db.maintenanceSeries.count({ where: { organizationId } })) >= MAX_SERIES)
-    throw new Conflict(`An organization can have ${MAX_SERIES} repeating maintenances. Delete a finished one.`)
+    throw new Conflict(
+      `An organization can have at most ${MAX_SERIES} repeating maintenances. Delete a finished one first.`,
+    )
   const series = await tx.db.maintenanceSeries.create({
     data: {
       ...data,

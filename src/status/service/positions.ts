@@ -33,7 +33,8 @@ export async function reorder(
   const existing = new Set(rows.map(({ id }) => id))
   if (ids.some((id) => !existing.has(id))) throw notFound(type)
   if (ids.length !== existing.size) {
-    throw invalid([{ path: ['ids'], message: `must name each of the ${existing.size} once, but names ${ids.length}` }])
+    const message = `must contain each of the ${existing.size} ids once, but contains ${ids.length}`
+    throw invalid([{ path: ['ids'], message }])
   }
   if (rows.every(({ id }, index) => id === ids[index])) return false
   await db.$executeRaw`

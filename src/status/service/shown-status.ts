@@ -178,10 +178,10 @@ export type Indicator = (typeof indicators)[number]
 
 export interface PageStatus {
   readonly indicator: Indicator
-  /** The indicator in a few words, or a note that monitoring is silent. */
+  /** The indicator in a few words, or a note that there is no monitoring data. */
   readonly description: string
   readonly shown: ShownStatus
-  /** When monitoring became silent; null: it is not, first checks are pending, or a worse status is known. */
+  /** Since when a status has been unknown; null: none is, first probes are pending, or a worse status is known. */
   readonly unknownSince: Date | null
 }
 
@@ -216,13 +216,13 @@ export function pageStatus(services: readonly PageService[], openImpacts: readon
   const silence = summarizeUnknown(services)
   if (silence.since === null)
     return { indicator: 'MINOR', description: 'Waiting for first result', shown, unknownSince: null }
-  const of = silence.everywhere ? '' : ` of ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
-  const description = `Monitoring${of} has been silent since ${formatMinute(silence.since)}`
+  const of = silence.everywhere ? '' : ` for ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
+  const description = `No monitoring data${of} since ${formatMinute(silence.since)}`
   return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
 }
 
 /**
- * Returns how many services are silent, whether all monitored ones are, and since when; null: their first checks are
+ * Returns how many services are silent, whether all monitored ones are, and since when; null: their first probes are
  * pending.
  */
 export function summarizeUnknown(services: readonly PageService[]) {

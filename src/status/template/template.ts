@@ -74,7 +74,7 @@ export async function createTemplate(ctx: Context, input: unknown): Promise<Temp
   const statuses = servicesOf(kind, given) ?? []
   return change(ctx, organizationId, async (tx) => {
     if ((await tx.db.template.count({ where: { organizationId } })) >= MAX_TEMPLATES)
-      throw new Conflict(`There are ${MAX_TEMPLATES} templates already. Delete one first.`)
+      throw new Conflict(`An organization can have at most ${MAX_TEMPLATES} templates. Delete one first.`)
     await requireFreeName(tx, organizationId, kind, name)
     await requireServices(tx, organizationId, statuses.map(serviceIdOf))
     const template = await tx.db.template.create({

@@ -116,7 +116,7 @@ const forms: Readonly<Record<string, Edited>> = {
     ...{ now: 'Now: 192.0.2.0/24<', wrong: { 'access.ranges': 'everywhere' } },
   },
   'an alert channel': { screen: `alerts/channels/${channel.id}`, form: 'id="channel-form"', ...named },
-  'the quiet hours of an alert channel': {
+  'the quiet times of an alert channel': {
     ...{ screen: `alerts/channels/${channel.id}`, form: 'id="channel-form"', wrong: { remindAfterMinutes: '1' } },
     theirs: { remindAfterMinutes: '15', ...quietFrom('22:00') },
     mine: { remindAfterMinutes: '45', ...quietFrom('23:00') },

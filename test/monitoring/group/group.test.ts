@@ -323,7 +323,9 @@ describe('a group', async () => {
     await createMonitors(ctx(), inputs)
     const inner = await group(ids)
     const outer = await group([inner.id])
-    await expect(group(ids)).rejects.toMatchObject({ issues: [{ message: 'must be one of at most 100 groups' }] })
+    await expect(group(ids)).rejects.toMatchObject({
+      issues: [{ message: 'is one too many: an organization can have at most 100 groups' }],
+    })
     await pass(15)
     finds.set(ids[0] ?? '', 'DOWN')
     await pass(15)

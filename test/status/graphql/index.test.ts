@@ -692,7 +692,7 @@ describe('the cost of an operation', () => {
     expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['OPERATION_TOO_LARGE'])
     const over = `{ nodes(ids: [${`"${many.ids.Incident}" `.repeat(101)}]) { id } }`
     expect((await post(url, { query: over })).errors).toMatchObject([
-      { message: expect.stringContaining('ids: must be at most 100'), extensions: { code: 'INVALID_INPUT' } },
+      { message: expect.stringContaining('ids: must have at most 100 items'), extensions: { code: 'INVALID_INPUT' } },
     ])
     const { data } = await post(url, { query, variables: { ids: Array(10).fill(many.ids.Incident) } })
     expect(data?.['nodes']).toHaveLength(10)

@@ -179,13 +179,13 @@ describe('an unknown status', () => {
     const unwatched = { ...known, watched: false }
     expect(pageStatus([silent(2), unwatched, silent(1)], ['NONE'])).toEqual({
       indicator: 'MINOR',
-      description: 'Monitoring has been silent since 2026-11-20 12:02 UTC',
+      description: 'No monitoring data since 2026-11-20 12:02 UTC',
       shown: 'UNKNOWN',
       unknownSince: since(2),
     })
     const descriptionOf = (...services: Parameters<typeof pageStatus>[0]) => pageStatus(services, []).description
-    expect(descriptionOf(silent(1), known)).toBe('Monitoring of one service has been silent since 2026-11-20 12:01 UTC')
-    expect(descriptionOf(silent(1), known, silent(1))).toMatch(/^Monitoring of 2 services has been silent/)
+    expect(descriptionOf(silent(1), known)).toBe('No monitoring data for one service since 2026-11-20 12:01 UTC')
+    expect(descriptionOf(silent(1), known, silent(1))).toMatch(/^No monitoring data for 2 services since/)
     expect(pageStatus([silent(1)], ['MAJOR'])).toMatchObject({ indicator: 'MAJOR', unknownSince: null })
     const pending = { shown: 'UNKNOWN', unknownSince: null, watched: true } as const
     expect(pageStatus([pending, known], [])).toEqual({
@@ -194,9 +194,7 @@ describe('an unknown status', () => {
       shown: 'UNKNOWN',
       unknownSince: null,
     })
-    expect(descriptionOf(silent(1), pending)).toBe(
-      'Monitoring of one service has been silent since 2026-11-20 12:01 UTC',
-    )
+    expect(descriptionOf(silent(1), pending)).toBe('No monitoring data for one service since 2026-11-20 12:01 UTC')
   })
 })
 

@@ -294,7 +294,7 @@ function Scope({ state, channel, choices: { monitors, services, hasMore } }: Par
   )
 }
 
-/** Renders reminders, escalation and quiet hours. */
+/** Renders reminders, escalation and quiet times. */
 function Timing({ screen, state, channel, choices: { others } }: PartProps & { readonly screen: Screen }) {
   const quiet = channel && quietTimesOf(channel)
   const escalates = [{ value: '', text: 'No one' }, ...others.map(({ id, name }) => ({ value: id, text: name }))]
@@ -307,7 +307,7 @@ function Timing({ screen, state, channel, choices: { others } }: PartProps & { r
   const isSet = quiet !== null || channel?.remindAfterMinutes != null || channel?.escalateToId != null
   return (
     <details open={wrong || isSet || hasConflict(state, channel)}>
-      <summary>Reminders, escalation and quiet hours</summary>
+      <summary>Reminders, escalation and quiet times</summary>
       <div class="stack">
         <InputField
           label="Remind every … minutes"
@@ -371,8 +371,9 @@ function QuietTimesFields({
     <fieldset class="stack" disabled={isLocked}>
       <legend>Quiet times</legend>
       <p class="hint">
-        The channel gets no messages then; alerts wait until the end. “Until” up to 24:00; not after “From”: on the next
-        day. No day chosen: every day.
+        The channel gets no messages at these times; alerts wait until the window ends. If “Until” is not later than
+        “From”, the window ends on the next day; the latest time is 24:00. If you choose no day, the window applies
+        every day.
       </p>
       {fieldProblem(state, 'quietTimes') === null ? null : <p class="problem">{fieldProblem(state, 'quietTimes')}</p>}
       {Array.from({ length: rows }, (_, index) => (

@@ -48,8 +48,8 @@ export function EditProblem({
   if (!isOutdated(state, version)) return <FormProblem state={state} fields={fields} />
   return (
     <p class="problem" id="problem" role="alert">
-      Another person has changed this in the meantime. Where a value differs, the current one is beside yours. Send the
-      form again to replace it.
+      Another person has changed this in the meantime. Where a value differs, the current one is beside yours. Submit
+      the form again to replace it with yours.
     </p>
   )
 }

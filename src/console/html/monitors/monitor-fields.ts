@@ -381,6 +381,6 @@ const thresholds: readonly EditorField[] = [
   },
   {
     ...{ name: 'agreement', label: 'Regions that must agree', type: 'number', min: 1, max: 100, isRare: true },
-    hint: 'Until it is down. Empty: more than half of those that report.',
+    hint: 'How many regions must find it down. Empty: more than half of those that report.',
   },
 ]

@@ -78,7 +78,7 @@ interface Details {
   readonly outages: readonly OutageRow[]
   /** Empty: none were measured. */
   readonly latencies: readonly LatencyPoint[]
-  readonly checks: readonly ProbeResult[]
+  readonly results: readonly ProbeResult[]
 }
 
 async function showMonitor(screen: Screen, state: FormState): Promise<Response> {
@@ -96,7 +96,7 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   const monitor = await ownMonitor(ctx, organization.id, idOf(screen))
   const { id } = monitor
   const last24Hours = { range: 'HOURS_24', resolution: 'HOUR' } as const
-  const [watches, history, latencies, relations, members, checks] = await Promise.all([
+  const [watches, history, latencies, relations, members, results] = await Promise.all([
     readWatches(ctx, id),
     readMonitorPageHistory(
       db,
@@ -112,7 +112,7 @@ async function readDetails(screen: Screen): Promise<Omit<Details, 'screen' | 'st
   ])
   const points = latencies.get(id) ?? []
   return {
-    ...{ monitor, watches, history, members, checks, ...relations },
+    ...{ monitor, watches, history, members, results, ...relations },
     outages: await withIncidents(screen, id, history.outages.slice(0, MAX_OUTAGES)),
     latencies: points.some(({ count }) => count > 0) ? points : [],
   }
@@ -168,7 +168,7 @@ function MonitorPage(details: Details) {
       )}
       <Outages {...details} />
       <Regions {...details} />
-      {monitor.kind === 'GROUP' ? <Members {...details} /> : <Checks {...details} />}
+      {monitor.kind === 'GROUP' ? <Members {...details} /> : <Results {...details} />}
     </div>
   )
 }
@@ -339,15 +339,15 @@ function Members({ screen, members }: Details) {
   )
 }
 
-function Checks({ screen, checks, monitor }: Details) {
+function Results({ screen, results, monitor }: Details) {
   return (
     <section>
       <h2>Last results</h2>
-      {checks.length === 0 ? (
+      {results.length === 0 ? (
         <p>{monitor.kind === 'HEARTBEAT' ? 'The job has not reported yet.' : 'There are none yet.'}</p>
       ) : (
         <ul class="rows">
-          {checks.map(({ at, region, outcome, message, latencyMs }) => (
+          {results.map(({ at, region, outcome, message, latencyMs }) => (
             <li data-state={outcome}>
               <span>
                 <span class="state">{outcomeNames[outcome]}</span> · {message}

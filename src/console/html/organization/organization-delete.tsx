@@ -18,9 +18,9 @@ async function showDeletion(screen: Screen, state: FormState): Promise<Response>
   const content = (
     <form method="post" class="stack">
       <p>
-        All pages, {services} services, {monitors} monitors, {incidents} incidents and {subscribers} subscribers go, and
-        all keys stop working at once. For seven days the operator can restore them. Subscriptions at the payment
-        provider continue: cancel them there.
+        All pages, {services} services, {monitors} monitors, {incidents} incidents and {subscribers} subscribers are
+        deleted, and all keys stop working immediately. For seven days the operator can restore them. Subscriptions at
+        the payment provider continue: cancel them there.
       </p>
       <FormProblem state={state} fields={['slug']} />
       <InputField

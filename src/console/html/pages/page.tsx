@@ -71,7 +71,7 @@ async function showSettings(screen: Screen, state: FormState, draft: PageDraft =
             hint={currentValue(settings, version, {
               name: 'timeZone',
               value: timeZone,
-              hint: 'Such as Europe/Berlin. Days of the uptime begin there.',
+              hint: 'Such as Europe/Berlin. Uptime days start at midnight in this zone.',
             })}
           />
           <LanguageFields {...{ organization, version }} state={settings} />

@@ -195,7 +195,8 @@ async function showPage(screen: Screen, state: FormState, draft: PageDraft = {})
           <VersionField state={settings} version={version} />
           <LockedFields state={settings} />
           <p class="hint">
-            What is the same as on <a href={screen.path('page')}>{organization.name}</a> changes with it.
+            Settings that are the same as those of <a href={screen.path('page')}>{organization.name}</a> change when
+            those do.
           </p>
           <PageFields {...{ page, version }} owner={organization} state={settings} />
           <ShownServices {...{ services, version }} shown={page.serviceIds} state={settings} />

@@ -27,8 +27,8 @@ async function showReset(screen: Screen, state: FormState): Promise<Response> {
   const content = (
     <form method="post" class="stack">
       <p>
-        You get a link by which {user.name} sets a new password. Give it to no one else: anyone who opens it becomes{' '}
-        {user.email}, unless a second factor is set up.
+        You get a link with which {user.name} can set a new password. Give it to no one else: unless a second factor is
+        set up, anyone who opens it can sign in as {user.email}.
       </p>
       <FormProblem state={state} />
       <p class="actions">

@@ -197,7 +197,7 @@ function DeliveryPage({ screen, delivery, events, state }: DeliveryProps & { rea
         </p>
         {deferredUntil !== null && status === 'PENDING' ? (
           <p>
-            Deferred until <Time at={deferredUntil} zone={screen.zone} />, because the quota of mails was used up.
+            Deferred until <Time at={deferredUntil} zone={screen.zone} />, because an email limit was reached.
           </p>
         ) : null}
         {status === 'PENDING' && dueAt !== null ? (
