@@ -64,7 +64,7 @@ export async function linkedAlerts({ db }: Pick<Context, 'db'>, token: string): 
   const counts = new Map(readItems(delivery.items).map(({ alertId, count }) => [alertId, count]))
   const found = await db.alert.findMany({
     where: { organizationId: organization.id, id: { in: [...counts.keys()] } },
-    orderBy: [{ openedAt: 'desc' }, { monitorName: 'asc' }, { id: 'asc' }],
+    orderBy: [{ openedAt: 'desc' }, { subjectName: 'asc' }, { id: 'asc' }],
   })
   const alerts = found.map((alert) => ({ ...alert, hasBegunAgain: alert.count > (counts.get(alert.id) ?? 0) }))
   return { organization, channelName: channel.name, isUsed: usedAt !== null, alerts }

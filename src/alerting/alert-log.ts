@@ -9,7 +9,7 @@ type AlertEventKind = Extract<
 
 /** Collects the alerts of one transaction for the organization's event log. */
 export interface AlertLog {
-  add(kind: AlertEventKind, alert: Pick<Alert, 'id' | 'monitorName'>): void
+  add(kind: AlertEventKind, alert: Pick<Alert, 'id' | 'subjectName'>): void
   /** Returns at most one event per kind, which covers all alerts of that kind. */
   events(): NewEvent[]
 }
@@ -21,8 +21,8 @@ const MAX_NAMED = 3
 export function createAlertLog(): AlertLog {
   const byKind = new Map<AlertEventKind, Map<string, string>>()
   return {
-    add(kind, { id, monitorName }) {
-      byKind.set(kind, (byKind.get(kind) ?? new Map()).set(id, monitorName))
+    add(kind, { id, subjectName }) {
+      byKind.set(kind, (byKind.get(kind) ?? new Map()).set(id, subjectName))
     },
     events: () =>
       [...byKind].flatMap(([kind, alerts]) => {

@@ -94,7 +94,7 @@ async function closeOrphans(
 ): Promise<void> {
   const { organizationId } = event
   const open = await tx.db.alert.findMany({ where: { organizationId, change: 'BUDGET_BURNING', endedAt: null } })
-  for (const { monitorId: subjectId } of open) {
+  for (const { subjectId } of open) {
     const subjectChange = await objectiveChangeOf(tx, { ...event, kind: 'OBJECTIVE_DELETED', subjectId })
     if (subjectChange?.kind === 'CLOSED')
       await apply(tx, { event: { ...event, subjectId }, subject: null, subjectChange, notifier, log })
@@ -113,8 +113,8 @@ async function apply(
   tx: AlertWorkContext,
   { event, subject, subjectChange, notifier, log }: Occurrence,
 ): Promise<void> {
-  const { organizationId, subjectId: monitorId, at, seq } = event
-  const last = await tx.db.alert.findFirst({ where: { organizationId, monitorId }, orderBy: { openedAt: 'desc' } })
+  const { organizationId, subjectId, at, seq } = event
+  const last = await tx.db.alert.findFirst({ where: { organizationId, subjectId }, orderBy: { openedAt: 'desc' } })
   const open = last?.endedAt === null ? last : null
   if (subjectChange.kind !== 'FAILING') {
     if (open) await end(tx, open, subject, subjectChange, { at, notifier, seq, log })
@@ -131,10 +131,10 @@ async function apply(
       })
     return
   }
-  const now = { change: what, state, since, message, monitorName: subject.name }
+  const now = { change: what, state, since, message, subjectName: subject.name }
   const alert = open
     ? await tx.db.alert.update({ where: { id: open.id }, data: now })
-    : await begin(tx, last, { organizationId, monitorId, ...now }, at)
+    : await begin(tx, last, { organizationId, subjectId, ...now }, at)
   await announce(tx, alert, subject, last, { event, notifier, log })
 }
 
@@ -157,7 +157,7 @@ async function announce(
     await notifier.notify(alert, subject, itemOf(alert, 'FLAPPING', at), { seq })
 }
 
-type NewAlert = Pick<Alert, 'organizationId' | 'monitorId' | 'monitorName' | 'change' | 'state' | 'since' | 'message'>
+type NewAlert = Pick<Alert, 'organizationId' | 'subjectId' | 'subjectName' | 'change' | 'state' | 'since' | 'message'>
 
 /** Opens an alert, or reopens the monitor's last one if it ended less than FLAPPING_MS ago. */
 async function begin({ db }: AlertWorkContext, last: Alert | null, alert: NewAlert, at: Date): Promise<Alert> {
@@ -204,12 +204,12 @@ async function end(
 
 /** Returns the message item of an alert in its current state. */
 export function itemOf(alert: Alert, about: AlertItem['about'], at: Date): AlertItem {
-  const { id, state, since, message, monitorId, monitorName, count, acknowledgedBy } = alert
+  const { id, state, since, message, subjectId, subjectName, count, acknowledgedBy } = alert
   return {
     alertId: id,
     about,
     change: alert.change,
-    monitor: { id: monitorId, name: monitorName },
+    monitor: { id: subjectId, name: subjectName },
     state,
     since,
     message,

@@ -93,12 +93,12 @@ async function endSilences(
   const { db, now } = tx
   const due = await db.alert.findMany({
     where: { organizationId, dueAt: { lte: now() } },
-    orderBy: [{ openedAt: 'asc' }, { monitorName: 'asc' }, { id: 'asc' }],
+    orderBy: [{ openedAt: 'asc' }, { subjectName: 'asc' }, { id: 'asc' }],
     take: BATCH,
   })
   const subjects = await subjectsOf(tx, organizationId, due)
   for (const alert of due) {
-    const subject = subjects.get(alert.monitorId) ?? null
+    const subject = subjects.get(alert.subjectId) ?? null
     const silence = await silenceNow(tx, alert, subject)
     const data = { silence, dueAt: nextReview(silence, now()) }
     const after = await db.alert.update({ where: { id: alert.id }, data })
@@ -145,7 +145,7 @@ async function subjectsOf(
   organizationId: string,
   alerts: readonly Alert[],
 ): Promise<Map<string, AlertSubject>> {
-  const ids = alerts.map(({ monitorId }) => monitorId)
+  const ids = alerts.map(({ subjectId }) => subjectId)
   const monitors = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
   const subjects = [...monitors.map(monitorSubject), ...(await readObjectiveSubjects(tx, organizationId, ids))]
   return new Map(subjects.map((subject) => [subject.id, subject]))
@@ -165,7 +165,7 @@ async function followUpRecipients(tx: AlertWorkContext, followUp: FollowUp): Pro
   const due = await db.alertRecipient.findMany({
     where: { alert: { organizationId }, OR: [{ remindAt: { lte: now() } }, { escalateAt: { lte: now() } }] },
     include: { alert: true },
-    orderBy: [{ alert: { openedAt: 'asc' } }, { alert: { monitorName: 'asc' } }, { alertId: 'asc' }],
+    orderBy: [{ alert: { openedAt: 'asc' } }, { alert: { subjectName: 'asc' } }, { alertId: 'asc' }],
     take: BATCH,
   })
   for (const { alert, ...recipient } of due) {

@@ -50,7 +50,7 @@ export async function seedMonitors(
         data: {
           ...{ id, organizationId, serviceId: ids.get(service) ?? null, name: service, kind: 'HTTP', options },
           ...{ ...settings, state, stateSince, createdAt },
-          watches: { create: { ...watch, lastCheckedAt: now, lastOutcome: 'UP', lastLatencyMs: latencyMs } },
+          watches: { create: { ...watch, lastProbedAt: now, lastOutcome: 'UP', lastLatencyMs: latencyMs } },
           intervals: { createMany: { data: intervals } },
           gaps: { create: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) } },
         },

@@ -97,7 +97,7 @@ test('the log records tests of a channel, and refused messages at most once a mi
 
 test('events about alerts are for the organization only', () => {
   const log = createAlertLog()
-  const alert = { id: 'a', monitorName: 'A' }
+  const alert = { id: 'a', subjectName: 'A' }
   for (const kind of [
     'ALERT_OPENED',
     'ALERT_REMINDED',

@@ -28,7 +28,7 @@ test('each incident has its first channels, also if several are read at once', a
       ...{ timeoutMs: 1000, failureThreshold: 1, recoveryThreshold: 1, stateSince: noon, createdAt: noon },
     }
     const alert = {
-      ...{ id: newId('Alert'), organizationId, monitorId: monitor.id, monitorName: name, change: 'DOWN' as const },
+      ...{ id: newId('Alert'), organizationId, subjectId: monitor.id, subjectName: name, change: 'DOWN' as const },
       ...{ state: 'DOWN' as const, since: noon, message: '', openedAt: noon },
     }
     await prisma.incident.create({ data: incident })

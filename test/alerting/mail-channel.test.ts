@@ -38,7 +38,7 @@ describe('alerts by email', () => {
     expect(down?.messageId).not.toBe(up?.messageId)
     const [, token = ''] = /\/alerts\/([-\w]{43})/.exec(down?.text ?? '') ?? []
     const { alerts } = await acknowledgeByToken({ ...alerted.system, actor: { kind: 'visitor' } }, token)
-    expect(alerts).toMatchObject([{ monitorName: 'API <b>' }])
+    expect(alerts).toMatchObject([{ subjectName: 'API <b>' }])
   })
 
   test('are short plain texts for SMS gateways', async () => {

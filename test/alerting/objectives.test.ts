@@ -85,7 +85,7 @@ describe('an error budget that burns too fast', () => {
     const { tenant, serviceId, monitor, objective } = await watched()
     await alerted.setState(tenant, [monitor], 'DOWN', 'Refused')
     await minutes(tenant, monitor.id, 5)
-    const find = () => prisma.alert.findFirst({ where: { monitorId: objective.id } })
+    const find = () => prisma.alert.findFirst({ where: { subjectId: objective.id } })
     expect(await find()).toMatchObject({ change: 'BUDGET_BURNING', endedAt: null })
     await deleteService(alerted.own(tenant), serviceId)
     await alerted.run(tenant, 1)

@@ -269,7 +269,7 @@ async function fillAlerts(
   const at = (index: number) => new Date(now.getTime() - index * MINUTE)
   await prisma.alert.createMany({
     data: monitorIds.map((monitorId, index) => ({
-      ...{ id: newId('Alert'), organizationId, monitorId, monitorName: `Monitor ${index}` },
+      ...{ id: newId('Alert'), organizationId, subjectId: monitorId, subjectName: `Monitor ${index}` },
       ...{ change: 'DOWN' as const, state: 'DOWN' as const, message: 'The connection was refused (ECONNREFUSED).' },
       ...{ since: at(index), openedAt: at(index), endedAt: index < 300 ? null : now },
     })),

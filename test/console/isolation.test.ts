@@ -19,7 +19,7 @@ const fill = async () => {
   await dispatched(database.prisma, made.id)
   const at = new Date()
   const about = { change: 'DOWN', state: 'DOWN', message: 'Refused.', since: at, openedAt: at } as const
-  const of = { organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
+  const of = { organizationId: made.id, subjectId: made.ids.Monitor, subjectName: 'Health' }
   const alert = await database.prisma.alert.create({ data: { id: newId('Alert'), ...of, ...about } })
   const service = { serviceId: made.ids.Service }
   const objective = await mutate(app.baseUrl, made.key, 'createObjective', 'Objective', { ...service, target: 99.9 })

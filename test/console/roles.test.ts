@@ -30,7 +30,7 @@ const organizationId = own.organization.id
 const lasting = { since: new Date(), openedAt: new Date(), message: 'Refused.' }
 const { id: alertId } = await database.prisma.alert.create({
   data: {
-    ...{ id: newId('Alert'), organizationId, monitorId: newId('Monitor'), monitorName: 'API' },
+    ...{ id: newId('Alert'), organizationId, subjectId: newId('Monitor'), subjectName: 'API' },
     ...{ change: 'DOWN', state: 'DOWN', ...lasting },
   },
 })

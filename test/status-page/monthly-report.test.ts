@@ -74,7 +74,13 @@ describe('the report of a month', () => {
     ])
       await createIncident(made.ctx, { ...past, services, startedAt, resolvedAt })
     const alert = (from: Date, acknowledgedAt: Date | null) => ({
-      ...{ id: newId('Alert'), organizationId: made.id, monitorId, monitorName: 'Shop', change: 'DOWN' as const },
+      ...{
+        id: newId('Alert'),
+        organizationId: made.id,
+        subjectId: monitorId,
+        subjectName: 'Shop',
+        change: 'DOWN' as const,
+      },
       ...{ state: 'DOWN' as const, since: from, message: '', openedAt: from, acknowledgedAt },
     })
     await prisma.alert.createMany({

@@ -364,7 +364,7 @@ const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   for (const mutation of ['postIncidentUpdate', 'createIncidentNote', 'deleteIncidentFile'])
     fileIds[mutation] = (await uploadFile(url, made.key, { incidentId, name: 's3cret.txt' })).id
   await dispatched(database.prisma, made.id)
-  const alert = { id: newId('Alert'), organizationId: made.id, monitorId: made.ids.Monitor, monitorName: 'Health' }
+  const alert = { id: newId('Alert'), organizationId: made.id, subjectId: made.ids.Monitor, subjectName: 'Health' }
   await database.prisma.alert.create({
     data: { ...alert, change: 'DOWN', state: 'DOWN', since: now, message: 'Refused', openedAt: now },
   })

@@ -16,17 +16,17 @@ export const Alert = builder.prismaNode('Alert', {
       type: 'Monitor',
       nullable: true,
       description: 'The monitor; null: it was deleted, or the alert is about an objective.',
-      resolve: (query, { organizationId, monitorId }, _args, ctx) =>
-        readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: monitorId, organizationId } })),
+      resolve: (query, { organizationId, subjectId }, _args, ctx) =>
+        readTogether(ctx, () => ctx.db.monitor.findUnique({ ...query, where: { id: subjectId, organizationId } })),
     }),
     objective: t.prismaField({
       type: 'Objective',
       nullable: true,
       description: 'The objective; null: it was deleted, or the alert is about a monitor.',
-      resolve: (query, { organizationId, monitorId }, _args, ctx) =>
-        readTogether(ctx, () => ctx.db.objective.findUnique({ ...query, where: { id: monitorId, organizationId } })),
+      resolve: (query, { organizationId, subjectId }, _args, ctx) =>
+        readTogether(ctx, () => ctx.db.objective.findUnique({ ...query, where: { id: subjectId, organizationId } })),
     }),
-    monitorName: t.exposeString('monitorName', {
+    monitorName: t.exposeString('subjectName', {
       description: 'The name of the monitor, or of the objective with its target, when the alert began.',
     }),
     change: t.expose('change', {

@@ -69,7 +69,7 @@ function page(c: HttpContext, site: Site, linked: LinkedAlerts): Response {
             <li>
               <div class="row-about">
                 <span>
-                  {changeWords[alert.change]}: {alert.monitorName}
+                  {changeWords[alert.change]}: {alert.subjectName}
                 </span>
                 <span class="row-facts">
                   {alert.message === '' ? '' : `${alert.message} · `}

@@ -93,9 +93,9 @@ function WatchedRow({ screen, monitor }: { readonly screen: Screen; readonly mon
       <div class="row-about">
         <a href={screen.path(`monitors/${monitor.id}`)}>{monitor.name}</a>
         <span class="row-facts">
-          {watch?.lastCheckedAt ? (
+          {watch?.lastProbedAt ? (
             <>
-              {watch.lastMessage}, <Time at={watch.lastCheckedAt} zone={screen.zone} />
+              {watch.lastMessage}, <Time at={watch.lastProbedAt} zone={screen.zone} />
             </>
           ) : (
             'Not checked yet'

@@ -21,12 +21,12 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
     }),
     state: t.expose('state', { type: MonitorState, description: 'The state as seen from this region.' }),
     stateSince: t.expose('stateSince', { type: 'DateTime', description: 'When the state began.' }),
-    lastProbedAt: t.expose('lastCheckedAt', {
+    lastProbedAt: t.expose('lastProbedAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When it was last probed; null if it never was.',
     }),
-    lastCheckedAt: t.expose('lastCheckedAt', {
+    lastCheckedAt: t.expose('lastProbedAt', {
       type: 'DateTime',
       nullable: true,
       deprecationReason: 'Use `lastProbedAt`.',
@@ -85,7 +85,7 @@ const MonitorParent = builder.objectRef<Pick<MonitorRow, 'id' | 'name' | 'state'
 const LastProbeResult = builder.objectRef<Watch>('LastProbeResult').implement({
   description: 'A monitor’s newest probe result.',
   fields: (t) => ({
-    at: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When the probe began.' }),
+    at: t.expose('lastProbedAt', { type: 'DateTime', nullable: true, description: 'When the probe began.' }),
     region: t.exposeString('region', {
       description: 'The region that probed; `*` if the result is the same everywhere.',
     }),

@@ -68,7 +68,7 @@ export async function recordSignal(ctx: HeartbeatContext, token: string, signal:
   const schedule = scheduleOf(monitor, monitor.organization.tier)
   if (signal.kind === 'start') return recordStart(ctx, watch, schedule, now)
   const result = resultOf(watch, signal, text, now)
-  if (watch.lastOutcome === result.outcome && isRecent(watch.lastCheckedAt, now)) return
+  if (watch.lastOutcome === result.outcome && isRecent(watch.lastProbedAt, now)) return
   if (watch.dueAt === null) {
     const dueAt = heartbeatDue(schedule, { reportedAt: now, startedAt: null })
     await ctx.db.watch.updateMany({ where: { id: watch.id, dueAt: null }, data: { dueAt } })

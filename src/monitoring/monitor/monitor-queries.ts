@@ -11,12 +11,12 @@ const byCreation = [{ createdAt: 'asc' as const }, { id: 'asc' as const }]
 /** The fields of a monitor in lists. They exclude its options, which are large. */
 export interface ListedMonitor
   extends Pick<Monitor, 'id' | 'serviceId' | 'name' | 'kind' | 'state' | 'unknownSince' | 'createdAt'> {
-  readonly watches: readonly Pick<Watch, 'lastCheckedAt' | 'lastMessage'>[]
+  readonly watches: readonly Pick<Watch, 'lastProbedAt' | 'lastMessage'>[]
 }
 
 const listed = {
   ...{ id: true, serviceId: true, name: true, kind: true, state: true, unknownSince: true, createdAt: true },
-  watches: { select: { lastCheckedAt: true, lastMessage: true } },
+  watches: { select: { lastProbedAt: true, lastMessage: true } },
 } as const
 
 /**
@@ -33,10 +33,10 @@ export function pageableMonitors({ db }: Db, organizationId: string, filter: Mon
 }
 
 /** Returns the watch with the newest probe result; undefined: none has a result. */
-export function lastProbed<W extends Pick<Watch, 'lastCheckedAt'>>(watches: readonly W[]): W | undefined {
-  const probedAt = ({ lastCheckedAt }: W) => lastCheckedAt?.getTime() ?? 0
+export function lastProbed<W extends Pick<Watch, 'lastProbedAt'>>(watches: readonly W[]): W | undefined {
+  const probedAt = ({ lastProbedAt }: W) => lastProbedAt?.getTime() ?? 0
   return watches
-    .filter(({ lastCheckedAt }) => lastCheckedAt !== null)
+    .filter(({ lastProbedAt }) => lastProbedAt !== null)
     .toSorted((one, other) => probedAt(other) - probedAt(one))[0]
 }
 

@@ -126,7 +126,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
       ...{ given: '', fields: {}, appliedSeq: 0 },
     },
   })
-  const monitor = { monitorId: heartbeatId, monitorName: 'Backup' }
+  const monitor = { subjectId: heartbeatId, subjectName: 'Backup' }
   await prisma.alert.create({
     data: {
       ...{ id: newId('Alert'), organizationId: id, ...monitor, change: 'DOWN', state: 'DOWN', since: noon },
@@ -281,7 +281,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
   })
   await prisma.watch.updateMany({
     where: { monitorId: heartbeatId },
-    data: { dueAt: at(HOUR), lastCheckedAt: noon, lastKnownAt: noon },
+    data: { dueAt: at(HOUR), lastProbedAt: noon, lastKnownAt: noon },
   })
   return { token }
 }

@@ -83,8 +83,8 @@ test('members see who was notified of an update, including alert channels, and n
     await prisma.alertChannel.create({ data: { ...channel, ...owned, createdAt: at } })
     const alert = {
       organizationId,
-      monitorId: monitor.id,
-      monitorName: 'Backup',
+      subjectId: monitor.id,
+      subjectName: 'Backup',
       change: 'DOWN',
       state: 'DOWN',
     } as const

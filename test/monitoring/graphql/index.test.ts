@@ -268,7 +268,7 @@ async function withPast(monitorId: string, incidentId?: string): Promise<void> {
   const found = {
     state: 'UP',
     lastKnownAt: noon,
-    lastCheckedAt: noon,
+    lastProbedAt: noon,
     lastOutcome: 'UP',
     lastMessage: 'Fine.',
   } as const

@@ -41,7 +41,7 @@ async function find(monitor: Monitor, state: 'UP' | 'DOWN', { ctx }: Tenant): Pr
     const events = state === 'DOWN' ? await joinIncident(tx, monitor, { since: noon, cause: 'Refused.' }) : []
     return [ctx, ...events]
   })
-  const found = { state, stateSince: noon, lastKnownAt: noon, lastCheckedAt: noon, recent: [[state, noon.getTime()]] }
+  const found = { state, stateSince: noon, lastKnownAt: noon, lastProbedAt: noon, recent: [[state, noon.getTime()]] }
   await prisma.watch.updateMany({ where: { monitorId: monitor.id }, data: found })
 }
 

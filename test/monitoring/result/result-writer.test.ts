@@ -55,7 +55,7 @@ describe('a result', () => {
       state: 'UP',
       stateSince: at(1),
       recent: [['UP', at(1).getTime()]],
-      lastCheckedAt: at(1),
+      lastProbedAt: at(1),
       lastKnownAt: at(1),
       lastOutcome: 'UP',
       lastMessage: 'Fine.',
@@ -101,7 +101,7 @@ describe('a result', () => {
     await resultWriter.record(await read(), { at: at(61), result: unknown })
     expect(await watch()).toMatchObject({
       state: 'UP',
-      lastCheckedAt: at(61),
+      lastProbedAt: at(61),
       lastKnownAt: at(1),
       lastOutcome: 'UNKNOWN',
     })
@@ -125,7 +125,7 @@ describe('a result', () => {
     const taken = await read()
     await prisma.watch.update({ where: { id: taken.id }, data: { dueAt: at(99) } })
     expect(await resultWriter.record(taken, { at: at(1), result: down })).toBe(false)
-    expect(await watch()).toMatchObject({ lastCheckedAt: null, dueAt: at(99) })
+    expect(await watch()).toMatchObject({ lastProbedAt: null, dueAt: at(99) })
     const twice = await read()
     const both = [
       resultWriter.record(twice, { at: at(2), result: up }),

@@ -153,13 +153,13 @@ function AlertList({ screen, alerts }: { readonly screen: Screen; readonly alert
 }
 
 function AlertRow({ screen, alert }: { readonly screen: Screen; readonly alert: Alert }) {
-  const { id, change, monitorId, monitorName, message, since, endedAt, acknowledgedAt, acknowledgedBy } = alert
+  const { id, change, subjectId, subjectName, message, since, endedAt, acknowledgedAt, acknowledgedBy } = alert
   const { count, silence } = alert
-  const about = `${changeWords[change]}: ${monitorName}`
+  const about = `${changeWords[change]}: ${subjectName}`
   return (
     <li id={id}>
       <div class="row-about">
-        <a href={screen.path(subjectPath(monitorId))}>{about}</a>
+        <a href={screen.path(subjectPath(subjectId))}>{about}</a>
         <span class="row-facts">
           {message === '' ? null : `${message} · `}
           {count > 1 ? `${count} times · ` : null}

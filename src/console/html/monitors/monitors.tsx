@@ -228,11 +228,11 @@ function MonitorRow({ screen, monitor, days, imported }: MonitorRowProps) {
 
 function LastAnswer({ screen, monitor }: { readonly screen: Screen; readonly monitor: ListedMonitor }) {
   const last = lastProbed(monitor.watches)
-  if (!last?.lastCheckedAt) return null
+  if (!last?.lastProbedAt) return null
   return (
     <>
       {' '}
-      · {shorten(last.lastMessage)}, <Time at={last.lastCheckedAt} zone={screen.zone} />
+      · {shorten(last.lastMessage)}, <Time at={last.lastProbedAt} zone={screen.zone} />
     </>
   )
 }

@@ -144,7 +144,7 @@ test('with more monitors and alerts than a screen shows, the selection is kept, 
     since: now,
   } as const
   await prisma.alert.createMany({
-    data: ids.map((monitorId) => ({ ...about, id: newId('Alert'), monitorId, monitorName: 'Site', openedAt: now })),
+    data: ids.map((subjectId) => ({ ...about, id: newId('Alert'), subjectId, subjectName: 'Site', openedAt: now })),
   })
   const { html } = await owner.get('alerts')
   expect(html.match(/>Down: Site</g)).toHaveLength(50)

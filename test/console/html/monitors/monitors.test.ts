@@ -261,7 +261,7 @@ describe('the page of a monitor', () => {
     await prisma.watch.createMany({
       data: ['eu', 'us'].map((region) => ({
         ...{ id: watchId(id, region), monitorId: id, region, state: 'UP' as const, stateSince: new Date(now) },
-        ...{ lastKnownAt: new Date(now), lastCheckedAt: new Date(now), lastMessage: `All well in ${region}` },
+        ...{ lastKnownAt: new Date(now), lastProbedAt: new Date(now), lastMessage: `All well in ${region}` },
       })),
     })
     await prisma.probeResult.create({
