@@ -27,10 +27,6 @@ export async function watchRevokedKeys(parts: {
   const { database, log, pollMs = POLL_INTERVAL } = parts
   const holders = new Map<string, Set<() => void>>()
 
-  const stopListening = await database.listen(REVOKED_KEY_NOTIFICATION, (keyId) => {
-    if (keyId === null) loop.wake()
-    else revoked(keyId)
-  })
   const loop = startPollLoop(
     async () => {
       if (holders.size > 0) await findRevoked()
@@ -38,6 +34,14 @@ export async function watchRevokedKeys(parts: {
     },
     { retryMs: pollMs, log, failureMessage: 'account: could not check for revoked keys' },
   )
+  const listening = database.listen(REVOKED_KEY_NOTIFICATION, (keyId) => {
+    if (keyId === null) loop.wake()
+    else revoked(keyId)
+  })
+  const stopListening = await listening.catch(async (error: unknown) => {
+    await loop.stop()
+    throw error
+  })
 
   function revoked(keyId: string): void {
     const ends = holders.get(keyId)
