@@ -2,6 +2,7 @@ import { notDeleted } from '../account/not-deleted.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
 import { change } from '../event-log/change.ts'
 import type { Alert, AlertChannel, AlertRecipient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -31,8 +32,8 @@ export const EARLIEST_FOLLOW_UP = Prisma.sql`
 
 /**
  * Sends alerts whose silence has ended, and reminders and escalations of unacknowledged alerts. If a worker is killed, its
- * transaction rolls back and the next worker repeats it. An organization that fails is due again in a minute, and does not stop the
- * others. Returns when the next follow-up is due, or null if none is planned.
+ * transaction rolls back and the next worker repeats it. An organization that fails is due again in a minute, at once if the database is
+ * at fault, and does not stop the others. Returns when the next follow-up is due, or null if none is planned.
  */
 export async function followUpAlerts(ctx: AlertWorkContext): Promise<Date | null> {
   const now = ctx.now()
@@ -50,7 +51,7 @@ export async function followUpAlerts(ctx: AlertWorkContext): Promise<Date | null
       await followUpOrganization(ctx, organizationId)
     } catch (error) {
       ctx.log.error({ err: error, organization: organizationId }, 'alerting: could not follow up alerts; retrying')
-      await postpone(ctx, organizationId)
+      if (unavailability(error) === null) await postpone(ctx, organizationId)
     }
   }
   const [next] = await ctx.db.$queryRaw<{ at: Date | null }[]>`SELECT (${EARLIEST_FOLLOW_UP}) AS at`

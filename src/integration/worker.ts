@@ -1,7 +1,7 @@
 import type { Context } from '../core/context.ts'
-import { Unavailable } from '../core/errors.ts'
 import type { SecretBox } from '../core/secret-box.ts'
-import { SECOND } from '../core/time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import { unavailability } from '../database/connection/unavailable.ts'
 import type { Agenda } from '../database/lease/agenda.ts'
 import { earliestOf } from '../database/lease/agenda.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
@@ -23,8 +23,8 @@ const BATCH = 50
 /** The lease is longer than it takes to read and apply a batch. */
 const LEASE_MS = 60 * SECOND
 const CONCURRENCY = 8
-/** How often a body may fail to be applied until it is refused, so that it does not hold up the bodies after it for ever. */
-const MAX_FAILURES = 3
+/** How long a body that fails may hold up the bodies after it, from its arrival. Then it is refused. */
+const MAX_FAILING_MS = 5 * MINUTE
 const pauses = { noRoom: SECOND, full: 10, partial: 0.25 * SECOND, soonest: 0.1 * SECOND, wake: 20 } as const
 
 const table = { table: 'Integration', dueColumn: 'dueAt' } as const
@@ -94,7 +94,7 @@ export function createIncomingWorker(parts: {
 /**
  * Applies the readings of bodies: together, or one by one if one of them fails. Later bodies wait for a failed one, which may be the
  * beginning of what they end, until it succeeds or is refused.
- * @throws the error of a failed body. It is due again when the lease ends.
+ * @throws the error of a failed body. It is due again when the lease ends, or when another body arrives.
  */
 async function applyBodies(
   ctx: Context,
@@ -105,32 +105,30 @@ async function applyBodies(
   try {
     await applyBatch(ctx, integration, bodies, readings)
   } catch (error) {
-    if (error instanceof Unavailable) throw error
     const [first, ...others] = bodies
-    if (first && others.length === 0) return countFailure(ctx, integration, first, error)
+    if (first && others.length === 0) return refuseIfOld(ctx, integration, first, error)
     for (const [index, body] of bodies.entries()) {
       await applyBodies(ctx, integration, [body], readings.slice(index, index + 1))
     }
   }
 }
 
-/** Counts a failure to apply a body. The last one refuses it. @throws the error unless it was the last one. */
-async function countFailure(
+/** Refuses a body that fails, unless the database is at fault or the body arrived a short time ago. @throws the error otherwise. */
+async function refuseIfOld(
   ctx: Context,
   integration: Integration,
-  { id, failed: before }: IncomingBody,
+  { id, receivedAt }: IncomingBody,
   error: unknown,
 ): Promise<void> {
-  const failed = before + 1
-  if (failed < MAX_FAILURES) {
-    await ctx.db.incomingBody.update({ where: { id }, data: { failed } })
-    throw error
-  }
+  const age = ctx.now().getTime() - receivedAt.getTime()
+  if (unavailability(error) !== null || age < MAX_FAILING_MS) throw error
   ctx.log.error({ err: error, integration: integration.id, body: id }, 'integration: refused a body that fails')
   await change(ctx, integration.organizationId, async ({ db }) => {
     const note = 'It could not be processed because of an error of the service.'
-    const where = { id, status: 'PENDING' as const }
-    const { count } = await db.incomingBody.updateMany({ where, data: { failed, status: 'REFUSED', note } })
+    const { count } = await db.incomingBody.updateMany({
+      where: { id, status: 'PENDING' },
+      data: { status: 'REFUSED', note },
+    })
     return count === 0 ? [null] : [null, integrationEvent('INCOMING_ALERT_REFUSED', integration)]
   })
 }

@@ -70,7 +70,7 @@ describe('the headline', () => {
     expect(sentence(['MAJOR_OUTAGE', 'MAJOR_OUTAGE', 'MAJOR_OUTAGE'])).toBe('Major outage: all 3 services')
   })
 
-  test('says since when monitoring has been silent, unless a worse status is known', () => {
+  test('says since when there is no monitoring data, unless a worse status is known', () => {
     expect(sentence(['UNKNOWN', 'UNKNOWN'])).toBe('No monitoring data since 20 Nov 2026, 12:06 UTC')
     // The other service has no monitor.
     expect(sentence(['UNKNOWN', 'OPERATIONAL'])).toBe('No monitoring data since 20 Nov 2026, 12:05 UTC')
