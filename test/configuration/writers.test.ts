@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, expect, test } from 'vitest'
 import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration, planConfiguration } from '../../src/configuration/apply.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { type Child, startChild } from '../support/child.ts'
