@@ -1,6 +1,6 @@
 // @slow
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rotateAlertChannelSecret, signingSecret, updateAlertChannel } from '../../src/alerting/channel.ts'
 import { quietTimesOf } from '../../src/alerting/quiet-hours.ts'
 import { change } from '../../src/event-log/change.ts'
@@ -12,18 +12,11 @@ import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts
 import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.ts'
 import { testDatabase } from '../support/database.ts'
 import type { Received } from '../support/receiver.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, handleEvents, toReceiver } from './setup.ts'
+import { alertedWithReceiver, handleEvents } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma } = database
-const receiver = await startReceiver()
-const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
-afterAll(() => receiver.close())
-beforeEach(() => {
-  receiver.received.length = 0
-  receiver.answer = () => ({ status: 200 })
-})
+const { receiver, alerted } = await alertedWithReceiver(database)
 
 const hook = { webhook: { url: 'https://hooks.example.com/alerts' } }
 const ntfy = { ntfy: { topic: 'ops' } }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { acknowledgeAlert, acknowledgeByToken, linkedAlerts } from '../../src/alerting/acknowledge.ts'
 import { alertPages } from '../../src/alerting/html/routes.tsx'
 import { NotFound } from '../../src/core/errors.ts'
@@ -12,17 +12,11 @@ import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
 import { sendRaw } from '../support/raw-http.ts'
 import type { Received } from '../support/receiver.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, toReceiver } from './setup.ts'
+import { alertedWithReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma } = database
-const receiver = await startReceiver()
-const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
-afterAll(() => receiver.close())
-beforeEach(() => {
-  receiver.received.length = 0
-})
+const { receiver, alerted } = await alertedWithReceiver(database)
 
 const pagerduty = { pagerduty: { routingKey: 'a'.repeat(32) } }
 const topic = (name: string) => ({ name, ntfy: { topic: name } })

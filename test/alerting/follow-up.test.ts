@@ -1,19 +1,13 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deleteAlertChannel } from '../../src/alerting/channel.ts'
 import { EARLIEST_FOLLOW_UP } from '../../src/alerting/follow-up.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, toReceiver } from './setup.ts'
+import { alertedWithReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma } = database
-const receiver = await startReceiver()
-const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
-afterAll(() => receiver.close())
-beforeEach(() => {
-  receiver.received.length = 0
-})
+const { receiver, alerted } = await alertedWithReceiver(database)
 
 const topics = () => receiver.received.map(({ body }) => JSON.parse(body).topic)
 

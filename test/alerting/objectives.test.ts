@@ -1,5 +1,5 @@
 // @slow
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { watchId } from '../../src/monitoring/monitor/watches.ts'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { runDueObjectives } from '../../src/monitoring/objective/objective-job.ts'
@@ -8,18 +8,11 @@ import { runDueMaintenance } from '../../src/status/maintenance/maintenance-job.
 import { deleteService } from '../../src/status/service/service.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, toReceiver } from './setup.ts'
+import { alertedWithReceiver } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma } = database
-const receiver = await startReceiver()
-const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
-afterAll(() => receiver.close())
-beforeEach(() => {
-  receiver.received.length = 0
-  receiver.answer = () => ({ status: 200 })
-})
+const { receiver, alerted } = await alertedWithReceiver(database)
 
 const DAY_MINUTES = 24 * 60
 const hook = { webhook: { url: 'https://hooks.example.com/alerts' } }

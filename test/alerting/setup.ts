@@ -1,3 +1,4 @@
+import { afterAll, beforeEach } from 'vitest'
 import { createQuota } from '../../src/account/quota.ts'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
@@ -21,6 +22,7 @@ import type { Notified } from '../notification/setup.ts'
 import { notifiedIn, outbound, seal, site } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
 import type { Receiver } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 /** Outbound requests that all go to one receiver, with the original host in a header. */
 export const toReceiver = (receiver: Pick<Receiver, 'url'>): SendTools['outbound'] => ({
@@ -114,4 +116,15 @@ export function alertedIn(
       }
     },
   })
+}
+
+/** Like `alertedIn`, with a receiver of all messages for the test file that calls this. It is empty before each test. */
+export async function alertedWithReceiver(database: Pick<DatabaseHandle, 'prisma' | 'pool'>) {
+  const receiver = await startReceiver()
+  afterAll(() => receiver.close())
+  beforeEach(() => {
+    receiver.received.length = 0
+    receiver.answer = () => ({ status: 200 })
+  })
+  return { receiver, alerted: alertedIn(database, { outbound: toReceiver(receiver), mailer: null }) }
 }

@@ -1,20 +1,14 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { standInForWorkers } from '../../src/alerting/standby.ts'
 import { reconcileStaleness } from '../../src/monitoring/state/staleness-job.ts'
 import { createDispatcher } from '../../src/notification/delivery/dispatcher.ts'
 import { seal } from '../notification/setup.ts'
 import { testDatabase } from '../support/database.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { alertedIn, handleEvents, toReceiver } from './setup.ts'
+import { alertedWithReceiver, handleEvents } from './setup.ts'
 
 const database = await testDatabase()
 const { prisma, pool } = database
-const receiver = await startReceiver()
-const alerted = alertedIn(database, { outbound: toReceiver(receiver), mailer: null })
-afterAll(() => receiver.close())
-beforeEach(() => {
-  receiver.received.length = 0
-})
+const { receiver, alerted } = await alertedWithReceiver(database)
 
 const titles = () =>
   receiver.received.map(({ body }) => JSON.parse(body)).map(({ topic, title }) => `${topic}: ${title}`)
