@@ -3,6 +3,7 @@ import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { MINUTE } from '../core/time.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
+import { earliestOf } from '../database/lease/agenda.ts'
 import { change } from '../event-log/change.ts'
 import type { Alert, AlertChannel, AlertRecipient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
@@ -23,12 +24,15 @@ const BATCH = 200
 
 /** Selects when the next review, reminder or escalation is due. */
 export const EARLIEST_FOLLOW_UP = Prisma.sql`
-  SELECT least(
-    (SELECT "dueAt" FROM "Alert" WHERE "dueAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1),
-    (SELECT recipient."remindAt" FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
-      WHERE recipient."remindAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1),
-    (SELECT recipient."escalateAt" FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
-      WHERE recipient."escalateAt" IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1))`
+  SELECT least((${earliestOf('Alert', notDeleted)}), (${earliestOfRecipients('remindAt')}), (${earliestOfRecipients('escalateAt')}))`
+
+/** Like `earliestOf`, for rows whose organization is that of their alert. Stops at the first one. */
+function earliestOfRecipients(column: 'remindAt' | 'escalateAt'): Prisma.Sql {
+  const due = Prisma.raw(`recipient."${column}"`)
+  return Prisma.sql`
+    SELECT ${due} FROM "AlertRecipient" AS recipient JOIN "Alert" AS alert ON alert.id = recipient."alertId"
+    WHERE ${due} IS NOT NULL AND ${notDeleted} ORDER BY 1 LIMIT 1`
+}
 
 /**
  * Sends alerts whose silence has ended, and reminders and escalations of unacknowledged alerts. If a worker is killed, its
