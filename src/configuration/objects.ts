@@ -4,6 +4,7 @@ import type { AlertingContext } from '../alerting/context.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { DomainError, Invalid, type Issue } from '../core/errors.ts'
 import type { Outcome } from '../core/outcome.ts'
+import { isRefused } from '../core/outcome.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
 import { createMonitor, deleteMonitor, updateMonitor, updateMonitors } from '../monitoring/monitor/monitor.ts'
 import { createMonitors } from '../monitoring/monitor/new-monitor.ts'
@@ -194,7 +195,7 @@ async function createTogether(current: Run, section: Section, work: readonly Wor
   return ready.flatMap(({ each }, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined) throw new Error('An object has no outcome.')
-    if (outcome instanceof DomainError) {
+    if (isRefused(outcome)) {
       if (issues.length < MAX_ISSUES) issues.push(...issuesOf(outcome, [section, each.key]))
       return []
     }

@@ -29,13 +29,13 @@ export const isRefused = <T>(outcome: Outcome<T>): outcome is DomainError => out
 /** Returns the result of the only input. @throws the refusal. */
 export function onlyResult<T>([only]: readonly Outcome<T>[]): T {
   if (only === undefined) throw new Error('There is no outcome.')
-  if (only instanceof DomainError) throw only
+  if (isRefused(only)) throw only
   return only
 }
 
 /** Returns the successful results. */
 export function resultsOf<T>(outcomes: readonly Outcome<T>[]): T[] {
-  return outcomes.filter((each): each is T => !(each instanceof DomainError))
+  return outcomes.filter((each): each is T => !isRefused(each))
 }
 
 /** Returns the outcomes with each result replaced, in order, by those of a function that gets all of them at once. */
@@ -46,7 +46,7 @@ export async function thenAll<T, U>(
   const results = resultsOf(outcomes)
   const following = (results.length === 0 ? [] : await next(results)).values()
   return outcomes.map((each) => {
-    if (each instanceof DomainError) return each
+    if (isRefused(each)) return each
     const { value, done } = following.next()
     if (done) throw new Error('An outcome is missing.')
     return value

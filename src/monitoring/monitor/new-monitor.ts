@@ -4,9 +4,9 @@ import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
-import { DomainError, TierLimitReached } from '../../core/errors.ts'
+import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
-import { type Outcome, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
+import { isRefused, type Outcome, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import { insertRows } from '../../database/insert-rows.ts'
@@ -95,7 +95,7 @@ export async function insertMonitors(
   const made = resultsOf(monitors)
   for (const [index, { dependsOnIds: parents }] of given.entries()) {
     const monitor = monitors[index]
-    if (parents && monitor && !(monitor instanceof DomainError)) await setParents(tx, monitor, parents)
+    if (parents && monitor && !isRefused(monitor)) await setParents(tx, monitor, parents)
   }
   await createFirstWatches(tx, made)
   await createFirstIntervals(tx, made)
