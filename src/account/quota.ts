@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { proOrganizationOf } from '../core/access.ts'
 import { createBatchWriter } from '../core/concurrency/batch-writer.ts'
@@ -7,6 +6,7 @@ import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../core/deleted-rows.ts'
 import { LimitExceeded } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
+import { createLruMap } from '../core/lru-map.ts'
 import { DAY, HOUR, nextUtcDay, utcDay } from '../core/time.ts'
 import type { CheckPlan } from '../generated/prisma/enums.ts'
 import { checksPerDay } from './limits.ts'
@@ -176,7 +176,7 @@ interface RequestBatch {
  * used-up quotas are cached.
  */
 export function createQuota(pool: Queryable): Quota {
-  const usedUp = new LRUCache<string, Consumption>({ max: CACHE_SIZE })
+  const usedUp = createLruMap<Consumption>(CACHE_SIZE)
   const requests = createBatchWriter<PendingRequest>({
     full: BATCH_SIZE,
     gatherMs: GATHER_MS,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { PageName } from '../account/page/page-guard.ts'
+import { createLruMap } from '../core/lru-map.ts'
 import type { Clock } from '../core/time.ts'
 import type { LogCache } from '../event-log/log-cache.ts'
 import { createLogCache } from '../event-log/log-cache.ts'
@@ -153,7 +154,7 @@ export function createPageCache(now: Clock): PageCache {
     sizeCalculation: ({ length }) => length + 1,
   })
   const followed = new LRUCache<string, FollowedPage>({ max: MAX_FOLLOWED })
-  const addresses = new LRUCache<string, KnownAddress>({ max: MAX_ADDRESSES })
+  const addresses = createLruMap<KnownAddress>(MAX_ADDRESSES)
   const states = createLogCache<SharedState>({
     maxSize: MAX_STATE_BYTES,
     sizeOf: ({ state }) => state.size * BYTES_PER_CHARACTER,

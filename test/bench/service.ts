@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 /** The settings with which `npm start` makes the C library return freed memory of threads. */
-const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '49152' }
+const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '4194304', MALLOC_MMAP_THRESHOLD_: '49152' }
 
 const probe = new URL('test/bench/memory-probe.mjs', root).href
 

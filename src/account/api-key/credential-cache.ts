@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLruMap } from '../../core/lru-map.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import { REVOKED_KEY_NOTIFICATION } from './api-key.ts'
@@ -32,7 +32,7 @@ export async function createCredentialCache<T>({
   /** Returns whether a credential may be used. */
   readonly isUsable: (credential: T) => boolean
 }): Promise<CredentialCache<T>> {
-  const known = new LRUCache<string, { readonly credential: T; readonly until: number }>({ max: CACHE_SIZE })
+  const known = createLruMap<{ readonly credential: T; readonly until: number }>(CACHE_SIZE)
   let changes = 0
 
   function forget(id: string): void {

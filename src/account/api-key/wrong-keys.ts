@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import { createAttemptWindow } from '../../core/concurrency/attempt-window.ts'
 import { nextTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { RateLimited } from '../../core/errors.ts'
 import { clientSubject } from '../../core/ip-address.ts'
+import { createLruMap } from '../../core/lru-map.ts'
 import { MINUTE } from '../../core/time.ts'
 
 /** Protects against key guessing: known wrong keys, and too many wrong keys from one address, cost no database query. */
@@ -33,8 +33,8 @@ interface Lookups {
 
 /** Caches wrong keys by hash in this process. The database decides which keys are wrong. */
 export function createWrongKeys(now: () => Date): WrongKeys {
-  const wrongUntil = new LRUCache<string, number>({ max: CACHE_SIZE })
-  const held = new LRUCache<string, true>({ max: CACHE_SIZE })
+  const wrongUntil = createLruMap<number>(CACHE_SIZE)
+  const held = createLruMap<true>(CACHE_SIZE)
   const attempts = createAttemptWindow({ max: MAX_WRONG_KEYS, windowMs: WINDOW })
   const lookupsByAddress = new Map<string, Lookups>()
   const isWrong = (hash: string) => now().getTime() < (wrongUntil.get(hash) ?? 0)

@@ -44,7 +44,7 @@ const words = wordsOf('EN')
 
 function buildContent(ctx: BillingContext, { organization, until, reminder }: ReminderDetails): MailContent {
   const { id, name, timeZone } = organization
-  const message = messages[reminder === 'ENDED' ? 'after' : 'before']
+  const message = messages[reminder === 'ENDED' ? 'after' : 'before']()
   const [local, utc] = [timeIn(timeZone, words)(until), timeIn('UTC', words)(until)]
   return {
     about: 'Allclear check plan',
@@ -71,13 +71,15 @@ const headlines = {
 const tones = { WEEK: 'planned', DAY: 'minor', ENDED: 'neutral' } as const satisfies Record<Reminder, Tone>
 
 const formatCount = (checks: number) => checks.toLocaleString('en')
-const [free, pro] = [formatCount(checksPerDay.FREE), formatCount(checksPerDay.PRO)]
+
+const limits = () =>
+  `limited to ${formatCount(checksPerDay.FREE)} checks a day per address instead of ${formatCount(checksPerDay.PRO)} for the organization`
 
 const messages = {
-  before: `After that, its keys are limited to ${free} checks a day per address instead of ${pro} for the organization, and bulk checks stop working. Your keys and all other data stay.
+  before: () => `After that, its keys are ${limits()}, and bulk checks stop working. Your keys and all other data stay.
 
 We never charge automatically. If you renew now, you lose no day: the new ${checkPlanDays} days start when the current ones end. If you have already paid, you don’t need to do anything.`,
-  after: `Its keys are now limited to ${free} checks a day per address instead of ${pro} for the organization, and bulk checks no longer work. Your keys and all other data stay.
+  after: () => `Its keys are now ${limits()}, and bulk checks no longer work. Your keys and all other data stay.
 
 Nothing was charged; we never charge automatically. A new period of ${checkPlanDays} days starts when a payment arrives. If you have already paid, you don’t need to do anything.`,
 } as const

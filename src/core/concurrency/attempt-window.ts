@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLruMap } from '../lru-map.ts'
 
 /**
  * Counts attempts per key within a window that begins with the first one; once it is full, all further attempts are
@@ -24,7 +24,7 @@ export function createAttemptWindow({
   readonly max: number
   readonly windowMs: number
 }): AttemptWindow {
-  const windows = new LRUCache<string, { readonly start: number; readonly count: number }>({ max: MAX_KEYS })
+  const windows = createLruMap<{ readonly start: number; readonly count: number }>(MAX_KEYS)
   const current = (key: string, now: Date) => {
     const window = windows.get(key)
     // Setting a clock back must not lock anyone out.

@@ -24,8 +24,17 @@ interface Schema {
   readonly maxLength?: number
 }
 
+/** Kept, because the API and the console ask for them when they start. */
+const known = new Map<DescribedKind, readonly DescribedOption[]>()
+
 /** Returns the options of a kind, in the order of its descriptions. */
-export function describedOptions(kind: DescribedKind): DescribedOption[] {
+export function describedOptions(kind: DescribedKind): readonly DescribedOption[] {
+  const options = known.get(kind) ?? readOptions(kind)
+  known.set(kind, options)
+  return options
+}
+
+function readOptions(kind: DescribedKind): DescribedOption[] {
   const { options, words, secrets = [] }: DescribedProbe = describedKinds[kind]
   const { properties = {}, required = [] } = z.toJSONSchema(options, { io: 'input', unrepresentable: 'any' })
   const all = Object.entries(words.options).map(([name, described]) => {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLruMap } from '../../core/lru-map.ts'
 import { type Clock, SECOND } from '../../core/time.ts'
 import type { DnsFailure, DnsResult } from './message.ts'
 
@@ -33,8 +33,7 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
 
 /** Creates a cache of at most `size` results. If the clock is set back, results stored after the new time expire. */
 export function createCache(size: number, now: Clock): DnsCache {
-  // The option `max` would reserve memory for all of them at once.
-  const entries = new LRUCache<string, Entry>({ maxSize: size, sizeCalculation: () => 1 })
+  const entries = createLruMap<Entry>(size)
   return {
     get(key) {
       const entry = entries.get(key)

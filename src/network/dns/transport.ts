@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { connect, isIPv6 } from 'node:net'
+import { connect } from 'node:net'
 import type { DnsServer } from '../../core/config.ts'
+import { addressFamily } from '../../core/ip-address.ts'
 import { answersQuery, encodeQuery, type Question } from './message.ts'
 
 /** The numbers of queries and answers since the client was created. */
@@ -60,7 +61,7 @@ const receiveBufferSize = 1024 * 1024
 export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics): Promise<UdpSocket> {
   /** Unanswered queries, a few dozen at most. Not a Map, which would keep old entries in memory (client.ts, `end`). */
   const pending: Datagram[] = []
-  const type = isIPv6(server.address) ? 'udp6' : 'udp4'
+  const type = `udp${addressFamily(server.address)}` as const
   const socket = createSocket({ type, recvBufferSize: receiveBufferSize }).unref()
   socket.connect(server.port, server.address)
   try {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLruMap } from '../../core/lru-map.ts'
 import { HOUR, MINUTE } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
 import { createDestinationLimiter } from '../destination-limiter.ts'
@@ -54,9 +54,9 @@ export function createRdapClient(settings: {
 }): RdapClient {
   const { outbound, bootstrapUrl } = settings
   const now = () => settings.now().getTime()
-  const known = new LRUCache<string, { readonly registration: Registration; readonly until: number }>({ max: 20_000 })
+  const known = createLruMap<{ readonly registration: Registration; readonly until: number }>(20_000)
   const asking = new Map<string, Promise<Registration>>()
-  const paused = new LRUCache<string, number>({ max: 2000 })
+  const paused = createLruMap<number>(2000)
   const limiter = createDestinationLimiter(LIMITS)
   let list: { readonly registries: Registries | null; readonly until: number } = { registries: null, until: 0 }
 

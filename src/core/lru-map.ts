@@ -1,0 +1,9 @@
+import { LRUCache } from 'lru-cache'
+
+/**
+ * Creates a map of at most `max` entries, which drops the least recently used one. It takes memory as it fills: the
+ * library's own option `max` reserves it for all entries at once.
+ */
+export function createLruMap<V extends {}>(max: number): LRUCache<string, V> {
+  return new LRUCache({ maxSize: max, sizeCalculation: () => 1 })
+}
