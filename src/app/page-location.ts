@@ -1,6 +1,6 @@
 import type { Context as HttpContext } from 'hono'
+import { pageOnHost } from '../account/custom-domain/hosted-page.ts'
 import type { GuardedPage, PageLookup } from '../account/page/page-guard.ts'
-import { pageOnHost } from '../account/page/page-guard.ts'
 import type { Site } from '../http/page/layout.tsx'
 import { hostNameOf } from '../http/request/host-header.ts'
 

@@ -1,5 +1,5 @@
+import { pageOnHost } from '../account/custom-domain/hosted-page.ts'
 import type { PageLookup } from '../account/page/page-guard.ts'
-import { pageOnHost } from '../account/page/page-guard.ts'
 import type { PageHost } from '../core/host-name.ts'
 import type { Language } from '../language/catalogue.ts'
 import { segmentOf } from '../language/choice.ts'

@@ -10,8 +10,8 @@ import type { CustomDomain } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../page/page.ts'
 import type { PageLookup } from '../page/page-guard.ts'
-import { pageOnHost } from '../page/page-guard.ts'
 import { domainProblem } from './domain-name.ts'
+import { pageOnHost } from './hosted-page.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'

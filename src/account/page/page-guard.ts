@@ -16,7 +16,6 @@ import type { PageAccess } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { announceKeys } from '../api-key/api-key.ts'
-import { originOfHost, pageHostOf } from '../custom-domain/domain-name.ts'
 
 /** The prefix of every read token of a page; 256 random bits follow. */
 export const PAGE_TOKEN_PREFIX = 'acp_'
@@ -188,29 +187,6 @@ export function pageLookupOf({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'
 /** Returns the pages with a name. */
 export function pagesNamed(ctx: Pick<Context, 'db' | 'pageGuard'>, name: PageName) {
   return pageLookupOf(ctx).pages(name)
-}
-
-/** A page on its custom domain. */
-export interface HostedPage {
-  readonly page: GuardedPage
-  readonly host: PageHost
-  /** The public address of the host, without a slash at its end. */
-  readonly origin: string
-}
-
-/**
- * Returns the page at the host name of a request, as `hostNameOf` reads it; null: the host is not a proven custom
- * domain. Guarding, rendering and forms all ask here, so that they agree about every host.
- */
-export async function pageOnHost(
-  lookup: PageLookup,
-  { baseUrl }: { readonly baseUrl: string },
-  name: string,
-): Promise<HostedPage | null> {
-  const host = pageHostOf(baseUrl, name)
-  if (host === null) return null
-  const [page] = await lookup.pages({ host })
-  return page ? { page, host, origin: originOfHost(baseUrl, host) } : null
 }
 
 /** Decides whether a caller can read a page; no other code does. Returns null for callers without access. */

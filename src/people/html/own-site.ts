@@ -1,5 +1,6 @@
 import type { Context as HttpContext } from 'hono'
-import { pageLookupOf, pageOnHost } from '../../account/page/page-guard.ts'
+import { pageOnHost } from '../../account/custom-domain/hosted-page.ts'
+import { pageLookupOf } from '../../account/page/page-guard.ts'
 import type { Context } from '../../core/context.ts'
 import { Forbidden, NotFound } from '../../core/errors.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
