@@ -1,6 +1,6 @@
 import type { Context as HttpContext } from 'hono'
-import { originOfHost, pageHostOf } from '../account/custom-domain/domain-name.ts'
-import type { GuardedPage, PageGuard } from '../account/page/page-guard.ts'
+import { pageOnHost } from '../account/custom-domain/hosted-page.ts'
+import type { GuardedPage, PageLookup } from '../account/page/page-guard.ts'
 import type { Site } from '../http/page/layout.tsx'
 import { hostNameOf } from '../http/request/host-header.ts'
 
@@ -15,7 +15,7 @@ export interface PageLocation {
 
 /** Finds the page of a request, by the slug in its path or by its custom domain; null: none. */
 export async function findPageLocation(
-  { site, guard }: { readonly site: Pick<Site, 'baseUrl'>; readonly guard: PageGuard },
+  { site, guard }: { readonly site: Pick<Site, 'baseUrl'>; readonly guard: PageLookup },
   c: HttpContext,
 ): Promise<PageLocation | null> {
   const slug = c.req.param('slug')
@@ -23,8 +23,6 @@ export async function findPageLocation(
     const [page] = await guard.pages({ slug })
     return page ? { page, origin: site.baseUrl, base: `/status/${slug}` } : null
   }
-  const host = pageHostOf(site.baseUrl, hostNameOf(c.req.header('host')))
-  if (host === null) return null
-  const [page] = await guard.pages({ host })
-  return page ? { page, origin: originOfHost(site.baseUrl, host), base: '' } : null
+  const hosted = await pageOnHost(guard, site, hostNameOf(c.req.header('host')))
+  return hosted && { page: hosted.page, origin: hosted.origin, base: '' }
 }

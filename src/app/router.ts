@@ -148,7 +148,7 @@ export function createRouter(options: RouterOptions): RequestListener {
 
 /** Creates the Hono routes; `/openapi.json` describes each of them, and those of checks. */
 export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindings }> {
-  const { dependencies, site, pageCache, pngRenderer, metrics, heartbeats, readiness, verifyStripe, closing } = options
+  const { dependencies, site, pngRenderer, metrics, heartbeats, readiness, verifyStripe, closing } = options
   const { config, eventLog } = dependencies
   const visitorIn = (c: HttpContext) => visitorContext(dependencies, callerOf(nodeRequest(c), dependencies))
   const contextIn = (c: HttpContext, credential: string | null = null) => {
@@ -201,13 +201,13 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   )
   app.route('/', configurationRoutes())
   app.route('/', challengeRoutes(dependencies))
-  app.route('/', certificateRoutes({ db: dependencies.db, site: dependencies.site }))
+  app.route('/', certificateRoutes({ guard: options.pageGuard, site: dependencies.site }))
   app.route('/', logoRoutes({ db: dependencies.db, logos: options.logos }))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)
   // Before the pages at the root, which belong to the status page on a custom domain.
-  app.route('/', documentRoutes({ site, db: dependencies.db, cache: pageCache, pngRenderer, now: dependencies.now }))
-  const pageSource = { site, db: dependencies.db, cache: pageCache, now: dependencies.now }
+  const pageSource = dependencies.pages
+  app.route('/', documentRoutes({ ...pageSource, pngRenderer }))
   app.route('/', statusPages(pageSource))
   app.route('/', embedRoutes(pageSource))
   app.route('/', site.assets.routes)

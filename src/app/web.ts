@@ -97,7 +97,7 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
   const dependencies: Dependencies = {
     ...options.dependencies,
     site,
-    pages: { site, db, cache: pageCache, now },
+    pages: { site, guard: pageGuard, db, cache: pageCache, now },
     eventLog,
     knownKeys,
     knownSessions,

@@ -1,10 +1,8 @@
-import { pageOfHost } from '../account/custom-domain/custom-domain.ts'
-import { originOfHost, pageHostOf } from '../account/custom-domain/domain-name.ts'
+import { pageOnHost } from '../account/custom-domain/hosted-page.ts'
+import type { PageLookup } from '../account/page/page-guard.ts'
 import type { PageHost } from '../core/host-name.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
 import type { Language } from '../language/catalogue.ts'
 import { segmentOf } from '../language/choice.ts'
-import type { PageCache } from './page-cache.ts'
 
 /** The requested address of an owner's pages: under the slug, or on the owner's custom domain. */
 export interface PageAddress {
@@ -25,8 +23,7 @@ export interface PageAddress {
 /** Finds the owner of an address. */
 export interface PageFinder {
   readonly site: { readonly baseUrl: string }
-  readonly db: PrismaClient
-  readonly cache: Pick<PageCache, 'hosts'>
+  readonly guard: PageLookup
 }
 
 /** Returns the address of an owner's page on this service. */
@@ -47,15 +44,7 @@ export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'lan
 }
 
 /** Returns the page address for the name of a host; null: it is not a verified custom domain. */
-export async function pageAddressOfHost(name: string, { site, db, cache }: PageFinder): Promise<PageAddress | null> {
-  const host = pageHostOf(site.baseUrl, name)
-  if (host === null) return null
-  const { value } = await cache.hosts.getOrStale(host, async () => {
-    const page = await pageOfHost({ db, site }, host)
-    return { organizationId: page?.organizationId ?? null, pageId: page?.id ?? null }
-  })
-  const { pageId } = value
-  return pageId === null
-    ? null
-    : { owner: pageId, host, origin: originOfHost(site.baseUrl, host), root: '', base: '', language: null }
+export async function pageAddressOfHost(name: string, { site, guard }: PageFinder): Promise<PageAddress | null> {
+  const hosted = await pageOnHost(guard, site, name)
+  return hosted && { ...hosted, owner: hosted.page.pageId, root: '', base: '', language: null }
 }

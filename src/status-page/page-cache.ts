@@ -117,8 +117,6 @@ export interface PageCache {
   readonly addresses: LRUCache<string, KnownAddress>
   /** By the page and the id of the file. */
   readonly files: LogCache<FileContent>
-  /** The page of a host name, and its organization; null: none. */
-  readonly hosts: LogCache<{ readonly organizationId: string | null; readonly pageId: string | null }>
   /** Marks an organization's pages as stale after its log moved; null: every organization's. */
   invalidate(organizationId: string | null): void
 }
@@ -138,8 +136,6 @@ const MAX_FILE_CACHE_BYTES = 32 * 1024 * 1024
 const MAX_FOLLOWED = 1000
 /** The maximum number of known addresses: at most about 1 kB each. */
 const MAX_ADDRESSES = 10_000
-/** The maximum number of cached host names. */
-const MAX_HOSTS = 10_000
 
 /** Creates an empty cache. The caller calls `invalidate` whenever a log moves. */
 export function createPageCache(now: Clock): PageCache {
@@ -166,11 +162,6 @@ export function createPageCache(now: Clock): PageCache {
     now,
   })
   const files = createLogCache<FileContent>({ maxSize: MAX_FILE_CACHE_BYTES, sizeOf: ({ size }) => size, now })
-  const hosts = createLogCache<{ organizationId: string | null; pageId: string | null }>({
-    maxSize: MAX_HOSTS,
-    sizeOf: () => 1,
-    now,
-  })
   return {
     states,
     histories,
@@ -179,9 +170,8 @@ export function createPageCache(now: Clock): PageCache {
     followed,
     addresses,
     files,
-    hosts,
     invalidate(organizationId) {
-      for (const cache of [states, histories, pages, files, hosts]) cache.invalidate(organizationId)
+      for (const cache of [states, histories, pages, files]) cache.invalidate(organizationId)
     },
   }
 }

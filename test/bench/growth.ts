@@ -16,6 +16,7 @@ import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testContext } from '../support/context.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -124,8 +125,11 @@ async function measure(
   const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: 'https://allclear.example' }
   const cache = createPageCache(() => now)
   const app = new Hono()
-  app.route('/', documentRoutes({ site, db: prisma, cache, pngRenderer, now: () => now }))
-  app.route('/', statusPages({ site, db: prisma, cache, now: () => now }))
+  app.route(
+    '/',
+    documentRoutes({ site, guard: pageGuardOf(prisma, () => now), db: prisma, cache, pngRenderer, now: () => now }),
+  )
+  app.route('/', statusPages({ site, guard: pageGuardOf(prisma, () => now), db: prisma, cache, now: () => now }))
   const actor = { kind: 'apiKey', keyId: 'key', organizationId, scope: 'ADMIN', checkPlan: 'FREE' } as const
   const owner = testContext(prisma, { actor, now: () => now })
   const visitor = testContext(prisma, { actor: { kind: 'visitor' }, now: () => now })
@@ -141,7 +145,16 @@ async function measure(
     page: path(''),
     'page from nothing': async () => {
       const fresh = new Hono()
-      fresh.route('/', statusPages({ site, db: prisma, cache: createPageCache(() => now), now: () => now }))
+      fresh.route(
+        '/',
+        statusPages({
+          site,
+          guard: pageGuardOf(prisma, () => now),
+          db: prisma,
+          cache: createPageCache(() => now),
+          now: () => now,
+        }),
+      )
       return (await (await fresh.request(`/status/${slug}`)).arrayBuffer()).byteLength
     },
     'badge.svg': path('/badge.svg'),

@@ -11,6 +11,7 @@ import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testContext } from '../support/context.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 import { silent } from '../support/scratch.ts'
 import { uncached } from '../support/uncached.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -121,7 +122,16 @@ async function pageTime(prisma: PrismaClient, slug: string, now: Date): Promise<
   const before = process.cpuUsage()
   for (let round = 0; round < rounds; round++) {
     const app = new Hono()
-    app.route('/', statusPages({ site, db: prisma, cache: createPageCache(() => now), now: () => now }))
+    app.route(
+      '/',
+      statusPages({
+        site,
+        guard: pageGuardOf(prisma, () => now),
+        db: prisma,
+        cache: createPageCache(() => now),
+        now: () => now,
+      }),
+    )
     const begun = performance.now()
     await (await app.request(`/status/${slug}`)).text()
     times.push(performance.now() - begun)

@@ -10,6 +10,7 @@ import { tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults } from '../support/markup.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 import { startPageServer } from '../support/page-server.ts'
 
 const database = await testDatabase()
@@ -17,7 +18,16 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const { url, app } = await startPageServer(database, () => noon)
 const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: url }
-app.route('/', statusPages({ site, db: prisma, cache: createPageCache(() => noon), now: () => noon }))
+app.route(
+  '/',
+  statusPages({
+    site,
+    guard: pageGuardOf(prisma, () => noon),
+    db: prisma,
+    cache: createPageCache(() => noon),
+    now: () => noon,
+  }),
+)
 
 const minutes = (count: number) => new Date(noon.getTime() + count * MINUTE)
 

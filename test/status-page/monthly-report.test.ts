@@ -20,6 +20,7 @@ import { tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 
 const database = await testDatabase()
 const { prisma } = database
@@ -175,7 +176,7 @@ describe('a published report', () => {
     const cache = createPageCache(() => noon)
     afterAll(await listenToLogs(database, cache.invalidate))
     const site = { assets: await assets, baseUrl: 'https://allclear.example' }
-    const options = { site, db: prisma, cache, now: () => noon }
+    const options = { site, guard: pageGuardOf(prisma, () => noon), db: prisma, cache, now: () => noon }
     const app = new Hono()
       .route('/', documentRoutes({ ...options, pngRenderer: {} as PngRenderer }))
       .route('/', statusPages(options))

@@ -22,6 +22,7 @@ import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 import { uncached } from '../support/uncached.ts'
 
 const { prisma } = await testDatabase()
@@ -34,7 +35,16 @@ const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 /** The current page, without a cache. */
 async function read(slug: string, now = noon): Promise<string> {
   const app = new Hono()
-  app.route('/', statusPages({ site, db: prisma, cache: createPageCache(() => now), now: () => now }))
+  app.route(
+    '/',
+    statusPages({
+      site,
+      guard: pageGuardOf(prisma, () => now),
+      db: prisma,
+      cache: createPageCache(() => now),
+      now: () => now,
+    }),
+  )
   return (await app.request(`/status/${slug}`)).text()
 }
 
@@ -354,7 +364,7 @@ test('the page states when its figures were read, which is at least once a minut
   let time = noon
   const now = () => time
   const app = new Hono()
-  app.route('/', statusPages({ site, db: prisma, cache: createPageCache(now), now }))
+  app.route('/', statusPages({ site, guard: pageGuardOf(prisma, now), db: prisma, cache: createPageCache(now), now }))
   const figuresUpTo = async () => {
     const html = await (await app.request(`/status/${acme.slug}`)).text()
     return /Figures up to <time [^>]*dateTime="([^"]+)"/i.exec(html)?.[1]

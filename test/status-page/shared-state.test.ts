@@ -22,6 +22,7 @@ import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
+import { pageGuardOf } from '../support/page-guard.ts'
 import { uncached } from '../support/uncached.ts'
 
 const { prisma } = await testDatabase()
@@ -49,8 +50,8 @@ const counted = prisma.$extends({
 function serve(now = () => noon) {
   const cache = createPageCache(now)
   const app = new Hono()
-  app.route('/', documentRoutes({ site, db: counted, cache, pngRenderer, now }))
-  app.route('/', statusPages({ site, db: counted, cache, now }))
+  app.route('/', documentRoutes({ site, guard: pageGuardOf(counted, now), db: counted, cache, pngRenderer, now }))
+  app.route('/', statusPages({ site, guard: pageGuardOf(counted, now), db: counted, cache, now }))
   const read = async (path: string) => {
     const response = await app.request(path)
     expect(response.status).toBe(200)
@@ -255,7 +256,7 @@ test('a service of another page is not found, and its page describes what the fi
   const [api = ''] = await acme.services('API')
   const { read, cache } = serve()
   const app = new Hono()
-  app.route('/', statusPages({ site, db: prisma, cache, now: () => noon }))
+  app.route('/', statusPages({ site, guard: pageGuardOf(prisma, () => noon), db: prisma, cache, now: () => noon }))
   expect((await app.request(`/status/${other.slug}/services/${api}`)).status).toBe(404)
   expect((await app.request(`/status/${acme.slug}/services/x`)).status).toBe(404)
   expect(await read(`/status/${acme.slug}/services/${api}`)).toContain('No data for this time.')

@@ -61,6 +61,7 @@ export async function startLiveService(
     site,
     pages: {
       site: { ...site, assets: await loadAssets([liveScript, statusStylesheet]) },
+      guard: pageGuard,
       db: database.prisma,
       cache,
       now,

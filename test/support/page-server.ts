@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterAll } from 'vitest'
+import { pageLookupOf } from '../../src/account/page/page-guard.ts'
 import type { Clock } from '../../src/core/time.ts'
 import type { DatabaseHandle } from '../../src/database/client.ts'
 import { listenToLogs } from '../../src/event-log/event.ts'
@@ -23,8 +24,9 @@ export async function startPageServer(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const cache = createPageCache(now)
   const unlisten = await listenToLogs(database, cache.invalidate)
+  const guard = pageLookupOf({ db: database.prisma })
   const pngRenderer = createPngRenderer()
-  app.route('/', documentRoutes({ site: { baseUrl: url }, db: database.prisma, cache, pngRenderer, now }))
+  app.route('/', documentRoutes({ site: { baseUrl: url }, guard, db: database.prisma, cache, pngRenderer, now }))
   app.onError((error, c) => errorResponse(c, error, now(), silent))
   afterAll(async () => {
     server.closeAllConnections()

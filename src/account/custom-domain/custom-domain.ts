@@ -6,10 +6,12 @@ import { randomText } from '../../core/id.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
-import type { CustomDomain, Page as PageRow } from '../../generated/prisma/client.ts'
+import type { CustomDomain } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../page/page.ts'
-import { domainProblem, pageHostOf } from './domain-name.ts'
+import type { PageLookup } from '../page/page-guard.ts'
+import { domainProblem } from './domain-name.ts'
+import { pageOnHost } from './hosted-page.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
@@ -142,23 +144,11 @@ export async function deleteDomain(db: Database, pageId: string): Promise<number
   return count
 }
 
-/** Returns the page that is served under a host name; null: none. */
-export async function pageOfHost(
-  { db, site }: { readonly db: Database; readonly site: { readonly baseUrl: string } },
-  host: string,
-): Promise<Pick<PageRow, 'id' | 'organizationId'> | null> {
-  const customDomain = pageHostOf(site.baseUrl, host)
-  if (customDomain === null) return null
-  return db.page.findUnique({
-    where: { customDomain, organization: { deletedAt: null } },
-    select: { id: true, organizationId: true },
-  })
-}
-
 /** Returns whether a certificate may be fetched for a host name: it is that of this service, or a proven domain. */
 export async function isServedHost(
-  parts: { readonly db: Database; readonly site: { readonly baseUrl: string } },
+  lookup: PageLookup,
+  site: { readonly baseUrl: string },
   host: string,
 ): Promise<boolean> {
-  return host === new URL(parts.site.baseUrl).hostname || (await pageOfHost(parts, host)) !== null
+  return host === new URL(site.baseUrl).hostname || (await pageOnHost(lookup, site, host)) !== null
 }

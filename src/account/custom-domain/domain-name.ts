@@ -21,8 +21,7 @@ export function domainProblem(baseUrl: string, name: string): string | null {
 }
 
 /**
- * Returns a request's host name, as `hostNameOf` reads it, if a custom domain can have that name; null: it cannot. Guarding and
- * rendering pages both use this function, so that they agree about every host.
+ * Returns a request's host name, as `hostNameOf` reads it, if a custom domain can have that name; null: it cannot.
  */
 export function pageHostOf(baseUrl: string, host: string): PageHost | null {
   const isName = hostName.safeParse(host).data === host

@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import { LRUCache } from 'lru-cache'
 import { createTokenBucket } from '../../core/concurrency/token-bucket.ts'
 import { SECOND } from '../../core/time.ts'
-import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { CERTIFICATE_PATH, isServedHost } from '../custom-domain/custom-domain.ts'
+import type { PageLookup } from '../page/page-guard.ts'
 
 /** How long answers are cached, and the maximum number of them. */
 const REMEMBERED = { ttl: 10 * SECOND, max: 10_000 } as const
@@ -16,7 +16,7 @@ const LOOKUPS = { limit: 600, windowMs: 60 * SECOND, burst: 100 } as const
  * owns the host.
  */
 export function certificateRoutes(parts: {
-  readonly db: PrismaClient
+  readonly guard: PageLookup
   readonly site: { readonly baseUrl: string }
   /** In milliseconds; only tests pass one. */
   readonly clock?: () => number
@@ -29,7 +29,7 @@ export function certificateRoutes(parts: {
     let isServed = known.get(host)
     if (isServed === undefined) {
       if (!bucket.take()) return c.body(null, 429, { 'retry-after': '1' })
-      isServed = await isServedHost(parts, host)
+      isServed = await isServedHost(parts.guard, parts.site, host)
       // Longer texts are not host names, and would fill the memory.
       if (host.length <= 253) known.set(host, isServed)
     }

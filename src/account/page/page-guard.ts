@@ -176,9 +176,17 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
     ORDER BY page."isFirst" DESC, page."createdAt", page.id`
 }
 
+/** Finds pages by their names. */
+export type PageLookup = Pick<PageGuard, 'pages'>
+
+/** Returns the guard of a context, or a lookup that reads from the database each time. */
+export function pageLookupOf({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'>): PageLookup {
+  return pageGuard ?? { pages: (name) => readPages(db, name) }
+}
+
 /** Returns the pages with a name. */
-export function pagesNamed({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'>, name: PageName) {
-  return pageGuard?.pages(name) ?? readPages(db, name)
+export function pagesNamed(ctx: Pick<Context, 'db' | 'pageGuard'>, name: PageName) {
+  return pageLookupOf(ctx).pages(name)
 }
 
 /** Decides whether a caller can read a page; no other code does. Returns null for callers without access. */

@@ -3,12 +3,12 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
+import { pageOnHost } from '../../account/custom-domain/hosted-page.ts'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { shownLogo } from '../../account/page/logo.ts'
 import type { Page } from '../../account/page/page.ts'
 import { readPage } from '../../account/page/page.ts'
-import { pagesNamed } from '../../account/page/page-guard.ts'
+import { pageLookupOf, pagesNamed } from '../../account/page/page-guard.ts'
 import { slugText } from '../../account/page/page-settings.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { root } from '../../core/process/paths.ts'
@@ -297,11 +297,12 @@ function problemIn(error: DomainError, { subscribe, subscription }: Catalogue): 
 }
 
 /** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound. */
-async function requestedPage(c: HttpContext, { db }: NotificationContext, site: Pick<Site, 'baseUrl'>): Promise<Page> {
+async function requestedPage(c: HttpContext, ctx: NotificationContext, site: Pick<Site, 'baseUrl'>): Promise<Page> {
+  const { db } = ctx
   const slug = c.req.param('slug')
-  const own = slug === undefined ? await pageOfHost({ db, site }, hostNameOf(c.req.header('host'))) : null
-  const page = own
-    ? await readPage(db, 'id', own.id)
+  const hosted = slug === undefined ? await pageOnHost(pageLookupOf(ctx), site, hostNameOf(c.req.header('host'))) : null
+  const page = hosted
+    ? await readPage(db, 'id', hosted.page.pageId)
     : slugText.safeParse(slug).success
       ? await readPage(db, 'slug', slug ?? '')
       : null

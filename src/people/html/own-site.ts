@@ -1,5 +1,6 @@
 import type { Context as HttpContext } from 'hono'
-import { pageOfHost } from '../../account/custom-domain/custom-domain.ts'
+import { pageOnHost } from '../../account/custom-domain/hosted-page.ts'
+import { pageLookupOf } from '../../account/page/page-guard.ts'
 import type { Context } from '../../core/context.ts'
 import { Forbidden, NotFound } from '../../core/errors.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
@@ -20,7 +21,7 @@ export interface OwnSite {
  */
 export async function guardOwnPage(
   c: HttpContext,
-  { db }: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'pageGuard'>,
   site: OwnSite,
 ): Promise<Response | null> {
   const isSafe = c.req.method === 'GET' || c.req.method === 'HEAD'
@@ -28,7 +29,7 @@ export async function guardOwnPage(
     throw new Forbidden('FORBIDDEN', 'Submit this form from the page itself.')
   }
   const host = c.req.header('host') ?? ''
-  if (await pageOfHost({ db, site }, hostNameOf(host))) throw new NotFound('Page not found.')
+  if (await pageOnHost(pageLookupOf(ctx), site, hostNameOf(host))) throw new NotFound('Page not found.')
   if (!site.isNamed || host === new URL(site.baseUrl).host) return null
   if (!isSafe) throw new Forbidden('FORBIDDEN', `Use this service at ${site.baseUrl}.`)
   const { pathname, search } = new URL(c.req.url)

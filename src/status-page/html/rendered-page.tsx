@@ -1,4 +1,5 @@
 import { shownLogo } from '../../account/page/logo.ts'
+import type { PageLookup } from '../../account/page/page-guard.ts'
 import { NotFound } from '../../core/errors.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import type { Site } from '../../http/page/layout.tsx'
@@ -40,6 +41,7 @@ import { renderServices } from './service-item.tsx'
 /** The source of rendered pages. */
 export interface PageSource extends StateSource {
   readonly site: Site
+  readonly guard: PageLookup
   readonly cache: PageCache
 }
 

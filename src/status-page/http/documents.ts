@@ -11,7 +11,7 @@ import { readPublicFile } from '../../status/incident/file-store.ts'
 import type { DocumentKind } from '../document/document.ts'
 import { documentKinds, readDocument } from '../document/document.ts'
 import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
-import type { PageAddress } from '../page-address.ts'
+import type { PageAddress, PageFinder } from '../page-address.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { PngRenderer } from '../png-renderer.ts'
 import { sharedState, versionOf } from '../shared-state.ts'
@@ -24,13 +24,14 @@ import { addPageRoute } from './page-routes.ts'
  * They live under the pages' addresses, are cached like pages, and allow cross-origin reads. The handlers throw
  * NotFound when the page or service does not exist.
  */
-export function documentRoutes(options: {
-  readonly site: { readonly baseUrl: string }
-  readonly db: PrismaClient
-  readonly cache: PageCache
-  readonly pngRenderer: PngRenderer
-  readonly now: Clock
-}): Hono {
+export function documentRoutes(
+  options: PageFinder & {
+    readonly db: PrismaClient
+    readonly cache: PageCache
+    readonly pngRenderer: PngRenderer
+    readonly now: Clock
+  },
+): Hono {
   const { db, cache, pngRenderer, now } = options
   const source = { db, cache, now }
 

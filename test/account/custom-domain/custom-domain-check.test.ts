@@ -1,10 +1,12 @@
 // @slow
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { challengeOf, pageOfHost, requestDomain } from '../../../src/account/custom-domain/custom-domain.ts'
+import { challengeOf, requestDomain } from '../../../src/account/custom-domain/custom-domain.ts'
 import { checkDueDomains } from '../../../src/account/custom-domain/custom-domain-check.ts'
+import { pageOnHost } from '../../../src/account/custom-domain/hosted-page.ts'
 import { challengeRoutes } from '../../../src/account/http/challenge.ts'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'
+import { pageLookupOf } from '../../../src/account/page/page-guard.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import type { DnsResult } from '../../../src/network/dns/client.ts'
 import type { Answer, Failure, OutboundRequest } from '../../../src/network/outbound/outbound.ts'
@@ -44,7 +46,8 @@ const newName = () => `status.acme-${++count}.example`
 const as = ({ ctx }: Tenant) => ({ ...ctx, config: system.config, now })
 const requested = (tenant: Tenant, domain: string) => requestDomain(as(tenant), { pageId: tenant.id, domain })
 const rowOf = ({ id }: Tenant) => prisma.customDomain.findFirstOrThrow({ where: { organizationId: id } })
-const ownerOf = async (host: string) => (await pageOfHost({ db: prisma, site }, host))?.organizationId ?? null
+const lookup = pageLookupOf({ db: prisma })
+const ownerOf = async (host: string) => (await pageOnHost(lookup, site, host))?.page.organizationId ?? null
 function putRecord(domain: { name: string; token: string }): void {
   const { record } = challengeOf(domain)
   records.set(record.name, { kind: 'answer', values: ['v=spf1 -all', record.value], ttl: 1 })
@@ -209,7 +212,7 @@ describe('a domain cannot be requested', () => {
 test('a proven domain is not served if it is the service’s own domain, or if BASE_URL is not set', async () => {
   const { tenant, name } = await proven()
   for (const baseUrl of [`https://${name}`, `https://x.${name}`, 'http://localhost:4000']) {
-    expect(await pageOfHost({ db: prisma, site: { baseUrl } }, name), baseUrl).toBe(null)
+    expect(await pageOnHost(lookup, { baseUrl }, name), baseUrl).toBe(null)
   }
   time += DAY
   await checkDueDomains(testContext(prisma, { now }), tools)

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { CERTIFICATE_PATH } from '../../../src/account/custom-domain/custom-domain.ts'
 import { certificateRoutes } from '../../../src/account/http/certificate.ts'
+import { pageLookupOf } from '../../../src/account/page/page-guard.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { serveUnder } from '../../support/own-domain.ts'
@@ -10,7 +11,7 @@ const { prisma } = await testDatabase()
 const site = { baseUrl: 'https://allclear.example' }
 
 function routes() {
-  const app = new Hono().route('/', certificateRoutes({ db: prisma, site, clock: () => 0 }))
+  const app = new Hono().route('/', certificateRoutes({ guard: pageLookupOf({ db: prisma }), site, clock: () => 0 }))
   return async (query: string) => {
     const response = await app.request(`${CERTIFICATE_PATH}${query}`)
     return [response.status, await response.text()]

@@ -1,10 +1,11 @@
 // @slow
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { pageOfHost } from '../../../src/account/custom-domain/custom-domain.ts'
 import { checkDueDomains } from '../../../src/account/custom-domain/custom-domain-check.ts'
+import { pageOnHost } from '../../../src/account/custom-domain/hosted-page.ts'
 import { deleteOrganization, restoreOrganization } from '../../../src/account/organization/deletion.ts'
 import { eraseDeleted } from '../../../src/account/organization/erasure.ts'
+import { pageLookupOf } from '../../../src/account/page/page-guard.ts'
 import type { Actor } from '../../../src/core/context.ts'
 import { Conflict, Forbidden, Invalid, NotFound } from '../../../src/core/errors.ts'
 import { hashSecret } from '../../../src/core/hash-secret.ts'
@@ -57,8 +58,8 @@ async function shown({ id, slug, key, ids }: Filled) {
     key: await ask('{ organization { id } }', key),
     documents: [await status('api/v2/summary.json'), await status('history.atom'), await status('badge.svg')],
     host:
-      (await pageOfHost({ db: prisma, site: { baseUrl: 'https://allclear.example' } }, `${slug}.example`))
-        ?.organizationId ?? null,
+      (await pageOnHost(pageLookupOf({ db: prisma }), { baseUrl: 'https://allclear.example' }, `${slug}.example`))?.page
+        .organizationId ?? null,
   }
 }
 

@@ -15,6 +15,7 @@ import { tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 import { nestingFaults } from '../../support/markup.ts'
+import { pageGuardOf } from '../../support/page-guard.ts'
 import { pseudoLanguage, unwrapped } from '../../support/pseudo-language.ts'
 
 const database = await testDatabase()
@@ -23,7 +24,14 @@ const now = () => noon
 const cache = createPageCache(now)
 afterAll(await listenToLogs(database, cache.invalidate))
 const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: 'https://allclear.example' }
-const options = { site, db: database.prisma, cache, now, pngRenderer: createPngRenderer() }
+const options = {
+  site,
+  guard: pageGuardOf(database.prisma, now),
+  db: database.prisma,
+  cache,
+  now,
+  pngRenderer: createPngRenderer(),
+}
 const app = new Hono().route('/', documentRoutes(options)).route('/', statusPages(options))
 
 const get = (path: string, language?: string) =>

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../../src/account/api-key/api-key.ts'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
-import { listenToLogs } from '../../../src/event-log/event.ts'
+import { announcedEvents, listenToLogs } from '../../../src/event-log/event.ts'
 import { loadAssets } from '../../../src/http/assets/assets.ts'
 import { deleteIncident } from '../../../src/status/incident/incident-edits.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
@@ -26,6 +26,7 @@ import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 import { nestingFaults, repeatedIds } from '../../support/markup.ts'
 import { serveUnder } from '../../support/own-domain.ts'
+import { pageGuardOf } from '../../support/page-guard.ts'
 
 const database = await testDatabase()
 const tenant = tenantsOf(database.prisma)
@@ -45,13 +46,17 @@ const counted = new Proxy(database.prisma, {
 })
 
 const cache = createPageCache(now)
-const unlisten = await listenToLogs(database, cache.invalidate)
+const guard = pageGuardOf(counted, now)
+const unlisten = await listenToLogs(database, (organizationId, announcement) => {
+  cache.invalidate(organizationId)
+  guard.invalidate(organizationId, announcedEvents(announcement))
+})
 afterAll(unlisten)
 const site = { assets, baseUrl: 'https://allclear.example' }
+const source = { site, guard, db: counted, cache, now }
 const app = new Hono()
-app.route('/', statusPages({ site, db: counted, cache, now }))
+app.route('/', statusPages(source))
 app.get('/', (c) => c.text('The landing page.'))
-const source = { site, db: counted, cache, now }
 app.notFound(async (c) => (await respondMissingOnDomain(c, source)) ?? c.text('Nothing.', 404))
 
 const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })

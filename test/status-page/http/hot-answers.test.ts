@@ -49,9 +49,9 @@ routes.use('*', async (c, next) => {
   else if (host) await guard.pages({ host })
   await next()
 })
-routes.route('/', documentRoutes({ site, db, cache, pngRenderer, now }))
-routes.route('/', statusPages({ site, db, cache, now }))
-routes.route('/', embedRoutes({ site, db, cache, now }))
+routes.route('/', documentRoutes({ site, guard, db, cache, pngRenderer, now }))
+routes.route('/', statusPages({ site, guard, db, cache, now }))
+routes.route('/', embedRoutes({ site, guard, db, cache, now }))
 const listener = getRequestListener(routes.fetch)
 let hot = 0
 const server = createServer((request, response) => {
@@ -149,7 +149,6 @@ test('a host name that moved to another organization shows its page', async () =
   await db.customDomain.deleteMany({ where: { name: host } })
   await serveUnder(other.ctx, other.id, host)
   await createService(other.ctx, { name: 'Of the other' })
-  cache.hosts.invalidate(null)
   guard.invalidate(null)
   await expect.poll(async () => (await ask('/', { host })).answer.body.toString()).toContain('Of the other')
 })
