@@ -80,6 +80,8 @@ export interface Context {
   readonly log: Logger
   /** The idempotency key that the first transaction claims; absent: none. */
   readonly claim?: Claim | undefined
+  /** What to do once the open transaction has ended (`afterTransaction`); absent: none is open. */
+  readonly afterwards?: (() => void)[] | undefined
 }
 
 /** The context of functions that only need plain SQL; every `Context` is one. */
@@ -104,7 +106,23 @@ export async function transaction<C extends Context, T>(
   const { db } = ctx
   if (inTransaction(db)) return work(ctx)
   const options = timeoutMs === undefined ? {} : { timeout: timeoutMs }
-  return repeatOnConflict(() => db.$transaction((client) => runClaimed({ ...ctx, db: client }, work), options))
+  const afterwards: (() => void)[] = []
+  try {
+    return await repeatOnConflict(() =>
+      db.$transaction((client) => runClaimed({ ...ctx, db: client, afterwards }, work), options),
+    )
+  } finally {
+    for (const finish of afterwards) finish()
+  }
+}
+
+/**
+ * Calls `finish` once the open transaction has ended, or immediately if none is open. Also after a failed one, because
+ * its commit may have succeeded all the same. `finish` must not throw.
+ */
+export function afterTransaction({ afterwards }: Pick<Context, 'afterwards'>, finish: () => void): void {
+  if (afterwards) afterwards.push(finish)
+  else finish()
 }
 
 /** Runs a transaction, and again if the database aborts it because of concurrent writes. */

@@ -96,7 +96,7 @@ export async function findInvitation({ db, now }: Pick<Context, 'db' | 'now'>, t
  */
 export async function acceptInvitation(ctx: Context, token: string): Promise<OpenInvitation> {
   const { userId } = requireUser(ctx)
-  const joined = transaction(ctx, async (tx) => {
+  return transaction(ctx, async (tx) => {
     const user = await tx.db.user.findUniqueOrThrow({ where: { id: userId } })
     const invitation = await takeInvitation(tx, token)
     if (invitation.email !== user.email) {
@@ -105,7 +105,6 @@ export async function acceptInvitation(ctx: Context, token: string): Promise<Ope
     await join(tx, invitation, user)
     return invitation
   })
-  return joined.finally(() => ctx.knownSessions?.forget(userId))
 }
 
 const invitedPerson = z.object({ name: nameText, password: newPassword })

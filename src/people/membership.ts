@@ -56,7 +56,7 @@ export async function insertMembership(
   await tx.db.membership.create({ data: { ...member, createdAt: tx.now() } })
   const event = { kind: 'MEMBER_JOINED', subjectId: member.userId, subjectName: userName } as const
   await appendEvents(tx, member.organizationId, [event])
-  await announceUser(tx.db, member.userId)
+  await announceUser(tx, member.userId)
 }
 
 /**
@@ -70,7 +70,7 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const user = await userByEmail(ctx, validate(emailInput, { email }).email)
   if (user === null) throw new Conflict('There is no account with this email address.')
-  const added = change<Member>(ctx, organizationId, async (tx) => {
+  return change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
     if (member?.role === 'OWNER') return [await findMember(tx, organizationId, user.id)]
@@ -80,12 +80,11 @@ export async function addOwner(ctx: Context, email: string): Promise<Member> {
       create: { organizationId, userId: user.id, role, createdAt: tx.now() },
       update: { role },
     })
-    await announceUser(tx.db, user.id)
+    await announceUser(tx, user.id)
     const kind = member === null ? 'MEMBER_JOINED' : 'MEMBER_ROLE_CHANGED'
     const owner = await findMember(tx, organizationId, user.id)
     return [owner, { kind, subjectId: user.id, subjectName: user.name }]
   })
-  return added.finally(() => ctx.knownSessions?.forget(user.id))
 }
 
 /**
@@ -97,7 +96,7 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
   const organizationId = requireOwner(ctx)
   requireConfirmation(ctx)
   const { userId, role, previousRole } = validate(roleChange, input)
-  const changed = change<Member>(ctx, organizationId, async (tx) => {
+  return change<Member>(ctx, organizationId, async (tx) => {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === role) return [member]
     if (previousRole && member.role !== previousRole) {
@@ -105,13 +104,12 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
     }
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.update({ where: { organizationId_userId: { organizationId, userId } }, data: { role } })
-    await announceUser(tx.db, userId)
+    await announceUser(tx, userId)
     return [
       { ...member, role },
       { kind: 'MEMBER_ROLE_CHANGED', ...subject(member) },
     ]
   })
-  return changed.finally(() => ctx.knownSessions?.forget(userId))
 }
 
 /**
@@ -122,14 +120,13 @@ export async function removeMember(ctx: Context, userId: string): Promise<Member
   const isSelf = ctx.actor.kind === 'user' && requireUser(ctx).userId === userId
   const organizationId = isSelf ? requireScope(ctx, 'READ') : requireOwner(ctx)
   requireConfirmation(ctx)
-  const removal = change<Member>(ctx, organizationId, async (tx) => {
+  return change<Member>(ctx, organizationId, async (tx) => {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.delete({ where: { organizationId_userId: { organizationId, userId } } })
-    await announceUser(tx.db, userId)
+    await announceUser(tx, userId)
     return [member, { kind: 'MEMBER_REMOVED', ...subject(member) }]
   })
-  return removal.finally(() => ctx.knownSessions?.forget(userId))
 }
 
 async function findMember({ db }: Context, organizationId: string, userId: string): Promise<Member> {

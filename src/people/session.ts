@@ -3,6 +3,7 @@ import type { CredentialCache } from '../account/api-key/credential-cache.ts'
 import { createCredentialCache } from '../account/api-key/credential-cache.ts'
 import { planAt } from '../account/limits.ts'
 import type { Context, Database, Membership, SignedInUser } from '../core/context.ts'
+import { afterTransaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
 import { hashSecret } from '../core/hash-secret.ts'
 import { newId } from '../core/id.ts'
@@ -21,6 +22,9 @@ const MAX_USER_AGENT_LENGTH = 300
 export const MAX_SESSIONS = 50
 /** A session's token: 256 bits in base64url. */
 const TOKEN = /^[\w-]{43}$/
+
+/** A context whose sessions can end. */
+type SessionContext = Pick<Context, 'db' | 'afterwards' | 'knownSessions'>
 
 /** A session in the cache. */
 export interface KnownSession extends Pick<Session, 'id' | 'userId' | 'confirmedAt'> {
@@ -51,15 +55,16 @@ export function createKnownSessions(database: Pick<DatabaseHandle, 'listen'>): P
 
 /** Starts a session. Returns the token for the cookie. */
 export async function startSession(
-  { db, now }: Pick<Context, 'db' | 'now'>,
+  ctx: SessionContext & Pick<Context, 'now'>,
   userId: string,
   userAgent: string,
 ): Promise<string> {
+  const { db } = ctx
   const token = newSecret()
-  const at = now()
+  const at = ctx.now()
   const last = { orderBy: { lastSeenAt: 'desc' }, skip: MAX_SESSIONS - 1, select: { id: true } } as const
   const surplus = await db.session.findMany({ where: { userId }, ...last })
-  if (surplus.length > 0) await endSessions({ db }, { userId, id: { in: surplus.map(({ id }) => id) } })
+  if (surplus.length > 0) await endSessions(ctx, { userId, id: { in: surplus.map(({ id }) => id) } })
   await db.session.create({
     data: {
       id: newId('Session'),
@@ -144,25 +149,28 @@ export function revokeOtherSessions(ctx: Context): Promise<number> {
 
 /** Ends sessions immediately, on every instance. Returns their number. */
 export async function endSessions(
-  { db, knownSessions }: Pick<Context, 'db' | 'knownSessions'>,
+  ctx: SessionContext,
   where: { readonly userId: string; readonly id?: string | { readonly not: string } | { readonly in: string[] } },
 ): Promise<number> {
-  const ended = await db.session.findMany({ where, select: { id: true } })
+  const ended = await ctx.db.session.findMany({ where, select: { id: true } })
   const ids = ended.map(({ id }) => id)
-  await db.session.deleteMany({ where: { id: { in: ids } } })
-  await announceSessions(db, ids)
-  for (const id of ids) knownSessions?.forget(id)
+  await ctx.db.session.deleteMany({ where: { id: { in: ids } } })
+  await announce(ctx, ids)
   return ids.length
 }
 
 /** Closes the connections of a person's sessions on every instance, because roles have changed. Clients reconnect. */
-export async function announceUser(db: Database, userId: string): Promise<void> {
-  const sessions = await db.session.findMany({ where: { userId }, select: { id: true } })
-  await announceSessions(db, [userId, ...sessions.map(({ id }) => id)])
+export async function announceUser(ctx: SessionContext, userId: string): Promise<void> {
+  const sessions = await ctx.db.session.findMany({ where: { userId }, select: { id: true } })
+  await announce(ctx, [userId, ...sessions.map(({ id }) => id)])
 }
 
-async function announceSessions(db: Database, ids: readonly string[]): Promise<void> {
-  await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, id) FROM unnest(${ids}::text[]) AS ended (id)`
+/** Makes every instance read these people and sessions again; this one right after the commit, before the notification. */
+async function announce(ctx: SessionContext, ids: readonly string[]): Promise<void> {
+  await ctx.db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, id) FROM unnest(${ids}::text[]) AS ended (id)`
+  afterTransaction(ctx, () => {
+    for (const id of ids) ctx.knownSessions?.forget(id)
+  })
 }
 
 /** Records that the caller has confirmed their identity. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/core/context.ts'
-import { transaction } from '../../src/core/context.ts'
+import { afterTransaction, transaction } from '../../src/core/context.ts'
 import { testContext } from '../support/context.ts'
 import { serverUrl, testDatabase } from '../support/database.ts'
 
@@ -49,6 +49,28 @@ describe('a transaction', () => {
     })
     await expect(failing).rejects.toThrow('The outer one failed.')
     expect(await ctx.db.region.count({ where: { name: 'inner' } })).toBe(0)
+  })
+
+  test('calls what waits for its end once the outermost one has ended, also if it fails', async () => {
+    const seen: number[] = []
+    const count = () => ctx.db.region.count({ where: { name: { startsWith: 'after' } } })
+    const finish = () => void seen.push(seen.length)
+    afterTransaction(ctx, finish)
+    expect(seen).toHaveLength(1)
+    await transaction(ctx, async (tx) => {
+      await transaction(tx, async (inner) => {
+        afterTransaction(inner, finish)
+        await insertRegion(inner, 'after')
+      })
+      expect(seen).toHaveLength(1)
+    })
+    expect([seen.length, await count()]).toEqual([2, 1])
+    const failing = transaction(ctx, async (tx) => {
+      afterTransaction(tx, finish)
+      throw new Error('It is wrong.')
+    })
+    await expect(failing).rejects.toThrow('It is wrong.')
+    expect(seen).toHaveLength(3)
   })
 })
 

@@ -88,7 +88,5 @@ export async function resetPassword(
     await endSessions(tx, { userId: id })
     return tx.db.user.update({ where: { id }, data: { passwordHash } })
   })
-  // Again after the commit, because a request may have cached a session in the meantime.
-  ctx.knownSessions?.forget(user.id)
   return completeSignIn(ctx, user, userAgent)
 }

@@ -263,7 +263,7 @@ describe('a signed-in person', () => {
     const foreign = await visitor.post(`${account}/identities/connect`, {}, { 'sec-fetch-site': 'cross-site' })
     expect(foreign.status).toBe(403)
     await prisma.session.updateMany({ where: { userId: user.id }, data: { confirmedAt: new Date(0) } })
-    await announceUser(prisma, user.id)
+    await announceUser({ db: prisma }, user.id)
     await expect.poll(async () => (await visitor.post(`${account}/identities/connect`, {})).status).toBe(401)
   })
 })
