@@ -25,7 +25,7 @@ export interface Plan {
   readonly changeCount: number
   readonly takenOver: number
   /** Why it needs `--max-deletions`; null: it does not. */
-  readonly brake: string | null
+  readonly deletionWarning: string | null
   readonly changes: readonly Change[]
   /** Counts all changes, including those that are not listed. */
   readonly counts: readonly {
@@ -71,7 +71,7 @@ interface Planned {
 }
 
 const FIELDS = `... on ConfigurationPlan {
-  planHash changeCount takenOver brake
+  planHash changeCount takenOver deletionWarning
   changes { action section key name takenOver members { name from to } }
   counts { section action count }
   drift { section key members by at }
@@ -237,8 +237,8 @@ const deletionsOf = ({ counts }: Plan) =>
 
 /** Checks deletions before asking for confirmation. The service checks them again. @throws Failure. */
 function requireAllowed({ path, plan: each }: Planned, most: number | undefined): void {
-  if (each.brake === null || most !== undefined) return
-  throw new Failure(`${path}: ${each.brake} To allow this, add --max-deletions ${deletionsOf(each)}.`)
+  if (each.deletionWarning === null || most !== undefined) return
+  throw new Failure(`${path}: ${each.deletionWarning} To allow this, add --max-deletions ${deletionsOf(each)}.`)
 }
 
 const signs: Readonly<Record<Change['action'], readonly [sign: string, colour: Colour]>> = {
@@ -249,7 +249,7 @@ const signs: Readonly<Record<Change['action'], readonly [sign: string, colour: C
 }
 
 function show(
-  { path, plan: { changeCount, changes, takenOver, drift, moved, brake, counts } }: Planned,
+  { path, plan: { changeCount, changes, takenOver, drift, moved, deletionWarning, counts } }: Planned,
   terminal: Terminal,
 ): void {
   const write = (colour: Colour, text: string) => terminal.result(paint(terminal, colour, printable(text)))
@@ -261,7 +261,7 @@ function show(
   }
   for (const text of unlisted(changes, counts)) write('grey', `… and ${text}`)
   if (takenOver > 0) write('grey', `${path}: starts to manage ${counted(takenOver, 'existing object')}, unchanged.`)
-  if (brake !== null) write('red', `${path}: ${brake} This needs --max-deletions.`)
+  if (deletionWarning !== null) write('red', `${path}: ${deletionWarning} This needs --max-deletions.`)
   const total = changeCount + moved.length
   write('bold', `${path}: ${total === 0 ? 'no changes.' : `${counted(total, 'change')}.`}`)
 }

@@ -9,7 +9,7 @@ import { invalid, lineText, validate } from '../core/validation.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
 import { pauseMonitor } from '../monitoring/monitor/pause.ts'
-import { deletionsAmong } from './brake.ts'
+import { deletionsAmong } from './deletion-limit.ts'
 import { DEFAULT_FILE, MAX_FILE_LENGTH, MAX_KEY_LENGTH, readConfiguration, readVariables } from './format.ts'
 import { type Request, SavepointNeeded } from './objects.ts'
 import type { Plan } from './plan.ts'
@@ -96,12 +96,13 @@ export async function applyConfiguration(ctx: AlertingContext, input: unknown): 
   )
 }
 
-/** Limits how many objects a plan deletes. @param most the limit; null: the plan must have no `brake`. @throws Conflict. */
-function requireAllowed({ changes, brake }: Plan, most: number | null): void {
+/** Limits how many objects a plan deletes. @param most the limit; null: the plan must have no `deletionWarning`. @throws Conflict. */
+function requireAllowed({ changes, deletionWarning }: Plan, most: number | null): void {
   const deletions = deletionsAmong(changes)
   if (most !== null && deletions > most)
     throw new Conflict(`This deletes ${deletions} objects, but maxDeletions is ${most}. Raise it to continue.`)
-  if (most === null && brake !== null) throw new Conflict(`${brake} To allow this, set maxDeletions: ${deletions}.`)
+  if (most === null && deletionWarning !== null)
+    throw new Conflict(`${deletionWarning} To allow this, set maxDeletions: ${deletions}.`)
 }
 
 /** Pauses the created monitors with these keys before their first probe. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { truncate } from '../core/truncate.ts'
-import { brakeOn } from './brake.ts'
 import type { Digest, Existing } from './current.ts'
+import { deletionWarningOf } from './deletion-limit.ts'
 import { withReferences, withSecrets } from './fields.ts'
 import type { ObjectFields } from './format.ts'
 import type { Keys } from './keys.ts'
@@ -53,7 +53,7 @@ export interface Plan {
   /** How many objects it starts to manage without changing them. */
   readonly takenOver: number
   /** Why its deletions need permission; null: they need none. */
-  readonly brake: string | null
+  readonly deletionWarning: string | null
   /** A keyed hash of all changes. */
   readonly hash: string
 }
@@ -123,8 +123,8 @@ export async function comparePlan(
     if (changesNothing) takenOver += Number(isTakenOver)
     else changes.push({ action, section, key, name: (now ?? old)?.name ?? key, takenOver: isTakenOver, members })
   }
-  const brake = brakeOn({ ...states, changes })
-  return { changes, drift, moved, takenOver, brake, hash: states.digest(exact) }
+  const deletionWarning = deletionWarningOf({ ...states, changes })
+  return { changes, drift, moved, takenOver, deletionWarning, hash: states.digest(exact) }
 }
 
 const found = (objects: ReadonlyMap<string, Existing>, id: string | null) =>

@@ -9,10 +9,11 @@ import { IncomingMode } from '../generated/prisma/enums.ts'
 import { REOPEN_WITHIN_MS } from '../status/incident/incident.ts'
 import { openIncident } from '../status/incident/incident-opening.ts'
 import { addUpdate, hasRoomForUpdate } from '../status/incident/incident-updates.ts'
+import { severityOf } from '../status/service/service-status.ts'
 import { rulesOf } from './integration.ts'
 import type { IncomingAlert } from './kind/incoming.ts'
 import type { Routing } from './rule.ts'
-import { greaterImpact, isWorse, routeMembers } from './rule.ts'
+import { greaterImpact, routeMembers } from './rule.ts'
 
 /** Alerts of one integration with the same routing that begin within this time share an incident. */
 const SHARE_MS = MINUTE
@@ -103,7 +104,9 @@ async function growIncident(
   const has = await tx.db.incidentService.findMany({ where: { incidentId: incident.id } })
   const statusOf = (id: string) => has.find(({ serviceId }) => serviceId === id)?.status
   const wanted = await ownServices(tx, integration, routing)
-  const services = wanted.filter(({ serviceId, status }) => isWorse(status, statusOf(serviceId)))
+  const services = wanted.filter(
+    ({ serviceId, status }) => severityOf(status) > severityOf(statusOf(serviceId) ?? 'OPERATIONAL'),
+  )
   const impact = greaterImpact(incident.impact, routing.impact)
   if (services.length === 0 && impact === incident.impact) return note('Already known.')
   if (!(await hasRoomForUpdate(tx, incident.id))) return note('Already known; the timeline of its incident is full.')

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { IncidentImpact, IncomingMode } from '../generated/prisma/enums.ts'
+import type { ImpairedStatus } from '../status/service/service-status.ts'
+import { impairedStatuses, worseStatus } from '../status/service/service-status.ts'
 import type { AlertMember, Severity } from './kind/incoming.ts'
 
 const MAX_RULES = 20
@@ -9,7 +11,7 @@ const label = z.object({ name: z.string().min(1).max(100), value: z.string().min
 const rule = z.object({
   labels: z.array(label).max(10).nullish(),
   serviceId: z.string().nullish(),
-  status: z.enum(['DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']).nullish(),
+  status: z.enum(impairedStatuses).nullish(),
   impact: z.enum(IncidentImpact).nullish(),
   mode: z.enum(IncomingMode).nullish(),
 })
@@ -20,13 +22,11 @@ export const rules = z.array(rule).max(MAX_RULES, `must have at most ${MAX_RULES
 /** A rule: the alerts that it matches, and the incident that they create. */
 export type Rule = z.infer<typeof rule>
 
-type RuleStatus = NonNullable<Rule['status']>
-
 /** The incident that the rules ask for. */
 export interface Routing {
   readonly mode: IncomingMode
   readonly impact: IncidentImpact
-  readonly services: readonly { readonly serviceId: string; readonly status: RuleStatus }[]
+  readonly services: readonly { readonly serviceId: string; readonly status: ImpairedStatus }[]
 }
 
 /**
@@ -39,7 +39,7 @@ export function route(all: readonly Rule[], alert: AlertMember): Routing | null 
   const [first] = matching
   if (first === undefined && all.length > 0) return null
   const impact = first?.impact ?? impactOf(alert.severity)
-  const services = new Map<string, RuleStatus>()
+  const services = new Map<string, ImpairedStatus>()
   for (const { serviceId, status } of matching)
     if (serviceId != null && !services.has(serviceId)) services.set(serviceId, status ?? statusOf(impact))
   return {
@@ -77,19 +77,10 @@ function combined(one: Routing, other: Routing): Routing {
 }
 
 const impactOrder = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'] as const satisfies readonly IncidentImpact[]
-const statusOrder: readonly (string | undefined)[] = ['DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']
 
 /** Returns the greater of two impacts. */
 export const greaterImpact = (one: IncidentImpact, other: IncidentImpact): IncidentImpact =>
   impactOrder.indexOf(one) >= impactOrder.indexOf(other) ? one : other
-
-/** Returns the worse of two statuses. */
-const worseStatus = (one: RuleStatus, other: RuleStatus): RuleStatus =>
-  statusOrder.indexOf(one) >= statusOrder.indexOf(other) ? one : other
-
-/** Returns whether a rule's status is worse than a service's status in an incident. @param than undefined: no status yet. */
-export const isWorse = (status: RuleStatus, than: string | undefined): boolean =>
-  statusOrder.indexOf(status) > statusOrder.indexOf(than)
 
 /** Returns whether an alert has all labels of a rule; `*` matches any text. */
 function matches({ labels }: Rule, given: Readonly<Record<string, string>>): boolean {
@@ -120,6 +111,6 @@ const statuses = {
   MINOR: 'DEGRADED_PERFORMANCE',
   MAJOR: 'PARTIAL_OUTAGE',
   CRITICAL: 'MAJOR_OUTAGE',
-} as const satisfies Record<IncidentImpact, RuleStatus>
+} as const satisfies Record<IncidentImpact, ImpairedStatus>
 
 const statusOf = (impact: IncidentImpact) => statuses[impact]

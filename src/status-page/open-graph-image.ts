@@ -1,7 +1,7 @@
 import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page/page-state.ts'
-import type { ShownStatus } from '../status/service/shown-status.ts'
+import type { ShownStatus } from '../status/service/service-status.ts'
 import { titleIn } from '../status/timeline/translations.ts'
 import { documentLanguage } from './document-language.ts'
 import { findIncident } from './history.ts'

@@ -10,9 +10,9 @@ import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime/uptim
 import { sumOf, tally } from '../monitoring/uptime/uptime.ts'
 import { historyStart, readDays } from '../monitoring/uptime/uptime-days.ts'
 import type { ServiceIncident } from '../status/incident/incident-effect-reader.ts'
-import type { ImpairedStatus } from '../status/incident/incident-effects.ts'
 import { worstEffect } from '../status/incident/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
+import type { ImpairedStatus } from '../status/service/service-status.ts'
 import { sourceOf } from './service-history.ts'
 import { incidentHistorySince, readStretches } from './service-range.ts'
 

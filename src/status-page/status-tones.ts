@@ -1,4 +1,4 @@
-import type { ShownStatus } from '../status/service/shown-status.ts'
+import type { ShownStatus } from '../status/service/service-status.ts'
 
 /** The colours of each status in the light scheme of the style sheet, for images, which have no colour scheme. */
 export const statusColours = {

@@ -4,8 +4,10 @@ import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page/page-state.ts'
 import type { Repetition } from '../status/page/page-state-query.ts'
-import type { PageStatus, ShownService, ShownStatus } from '../status/service/shown-status.ts'
-import { summarizeUnknown, worstStatus } from '../status/service/shown-status.ts'
+import type { ShownStatus } from '../status/service/service-status.ts'
+import { worstStatus } from '../status/service/service-status.ts'
+import type { PageStatus, ShownService } from '../status/service/shown-status.ts'
+import { summarizeUnknown } from '../status/service/shown-status.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,

@@ -251,8 +251,8 @@ describe('allclear', () => {
     expect((await run('apply', file, '--delete', '--max-deletions', '0', '-y')).said).toContain('--max-deletions')
     // One of two objects exceeds a fifth.
     expect((await run('plan', file, '--delete')).out).toContain('It deletes 1 of the 2 objects')
-    const braked = await run('apply', file, '--delete', '--yes')
-    expect(braked).toMatchObject({ code: 1, said: expect.stringContaining('--max-deletions 1') })
+    const limited = await run('apply', file, '--delete', '--yes')
+    expect(limited).toMatchObject({ code: 1, said: expect.stringContaining('--max-deletions 1') })
     const applied = await run('apply', file, '--delete', '--max-deletions', '1', '--yes', '--json')
     expect(applied.code).toBe(0)
     expect(JSON.parse(applied.out)).toMatchObject([{ file, changes: [{ action: 'DELETE', key: 'site' }] }])

@@ -267,12 +267,14 @@ monitors:
     }
     // Three of eleven.
     const less = fileOf(services.slice(0, 5), monitors)
-    expect(await plan(less)).toMatchObject({ brake: 'It deletes 3 of the 11 objects that the file manages.' })
+    expect(await plan(less)).toMatchObject({ deletionWarning: 'It deletes 3 of the 11 objects that the file manages.' })
     await expect(apply(less)).rejects.toThrow('To allow this, set maxDeletions: 3.')
     await expect(apply(less, { maxDeletions: 2 })).rejects.toThrow('but maxDeletions is 2')
     // Deleting the last monitor of a remaining service needs permission; one of two, or together with the service, does not.
-    expect((await plan(fileOf(services, monitors.slice(0, 2)))).brake).toBe('It deletes the last monitor of b.')
-    expect((await plan(fileOf(services, monitors.slice(1)))).brake).toBeNull()
+    expect((await plan(fileOf(services, monitors.slice(0, 2)))).deletionWarning).toBe(
+      'It deletes the last monitor of b.',
+    )
+    expect((await plan(fileOf(services, monitors.slice(1)))).deletionWarning).toBeNull()
     expect(
       (
         await plan(
@@ -281,13 +283,13 @@ monitors:
             monitors.slice(0, 2),
           ),
         )
-      ).brake,
+      ).deletionWarning,
     ).toBeNull()
-    expect((await plan(fileOf(services, ['  {}']))).brake).toBe('It deletes the last monitor.')
+    expect((await plan(fileOf(services, ['  {}']))).deletionWarning).toBe('It deletes the last monitor.')
     expect(await prisma.service.count({ where: { organizationId: tenant.id } })).toBe(8)
     expect((await apply(less, { maxDeletions: 3 })).changes).toHaveLength(3)
     // Without deletion, no permission is needed.
-    expect(await configured.plan(tenant, 'allclear: 1')).toMatchObject({ brake: null })
+    expect(await configured.plan(tenant, 'allclear: 1')).toMatchObject({ deletionWarning: null })
   })
 
   test('keeps managing objects that one import does not name, so that the next import finds them', async () => {

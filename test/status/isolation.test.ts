@@ -108,7 +108,7 @@ const readers: Record<Reader, Record<string, string>> = {
     OrganizationEvent: 'cursor event',
     ImportRecordsPayload: 'records',
     ImportedRecord: 'section key name outcome reason',
-    ConfigurationPlan: 'changes changeCount counts moved brake drift takenOver planHash',
+    ConfigurationPlan: 'changes changeCount counts moved brake deletionWarning drift takenOver planHash',
     ConfigurationCount: 'action section count',
     ConfigurationMove: 'section from to',
     ConfigurationChange: 'action section key name takenOver members',

@@ -148,7 +148,13 @@ const PlanRef = builder.objectRef<Plan>('ConfigurationPlan').implement({
     takenOver: t.exposeInt('takenOver', {
       description: 'The number of existing objects that the file starts to manage without changes.',
     }),
-    brake: t.exposeString('brake', {
+    brake: t.exposeString('deletionWarning', {
+      nullable: true,
+      extensions: text(400),
+      deprecationReason: 'Use `deletionWarning`.',
+      description: 'Why its deletions require `maxDeletions`.',
+    }),
+    deletionWarning: t.exposeString('deletionWarning', {
       nullable: true,
       extensions: text(400),
       description:
@@ -225,7 +231,7 @@ const ApplyInput = builder.inputType('ApplyConfigurationInput', {
     }),
     maxDeletions: t.int({
       required: false,
-      description: 'The maximum number of objects to delete. If omitted, the plan must have no `brake`.',
+      description: 'The maximum number of objects to delete. If omitted, the plan must have no `deletionWarning`.',
     }),
     lock: t.boolean({
       required: false,

@@ -9,7 +9,7 @@ import type { IncidentImpact } from '../../generated/prisma/enums.ts'
 import type { Catalogue, Language } from '../../language/catalogue.ts'
 import { languages, wordsOf } from '../../language/catalogue.ts'
 import { isolate, withoutIsolates } from '../../language/isolate.ts'
-import type { ShownStatus } from '../../status/service/shown-status.ts'
+import type { ShownStatus } from '../../status/service/service-status.ts'
 import type { NotificationPayload } from './payload.ts'
 import { isAuthored, isWrittenIn, payloadIn } from './payload.ts'
 

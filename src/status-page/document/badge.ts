@@ -1,4 +1,4 @@
-import type { ShownStatus } from '../../status/service/shown-status.ts'
+import type { ShownStatus } from '../../status/service/service-status.ts'
 import { statusShapes } from '../status-shapes.ts'
 import { statusColours } from '../status-tones.ts'
 import { escapeXml } from '../xml.ts'

@@ -1,7 +1,7 @@
 import type { IncidentStatus, MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
-import type { ShownStatus } from '../../status/service/shown-status.ts'
+import type { ShownStatus } from '../../status/service/service-status.ts'
 import { statusShapes } from '../status-shapes.ts'
 
 /** The console is in English. */

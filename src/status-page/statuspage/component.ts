@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { ServiceState } from '../../status/page/page-state.ts'
-import { worstStatus } from '../../status/service/shown-status.ts'
+import { worstStatus } from '../../status/service/service-status.ts'
 import { lowercase } from './names.ts'
 import type { StatuspageSource } from './source.ts'
 

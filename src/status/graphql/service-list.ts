@@ -12,7 +12,7 @@ import { nameKey, orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { readShownStatuses } from '../service/service-queries.ts'
-import { severityOf } from '../service/shown-status.ts'
+import { severityOf } from '../service/service-status.ts'
 
 export const ServiceFilter = builder.inputType('ServiceFilter', {
   description: 'Conditions. Items must match all of them.',

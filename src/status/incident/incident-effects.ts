@@ -1,8 +1,6 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
-import type { ShownStatus } from '../service/shown-status.ts'
-
-/** A status that an incident can give a service that it affects. */
-export type ImpairedStatus = Extract<ServiceStatus, 'DEGRADED_PERFORMANCE' | 'PARTIAL_OUTAGE' | 'MAJOR_OUTAGE'>
+import type { ImpairedStatus, ShownStatus } from '../service/service-status.ts'
+import { impairedStatuses, worseStatus } from '../service/service-status.ts'
 
 /** A span of time in which an incident gave a service a status. */
 export interface IncidentEffect {
@@ -77,13 +75,8 @@ function changesOf({ startedAt, resolvedAt, current }: EffectCause, updates: rea
   return [...changes, { at: since.getTime(), status: current }]
 }
 
-const severity = { DEGRADED_PERFORMANCE: 1, PARTIAL_OUTAGE: 2, MAJOR_OUTAGE: 3 } as const satisfies Record<
-  ImpairedStatus,
-  number
->
-
 function isImpaired(status: ShownStatus): status is ImpairedStatus {
-  return status in severity
+  return impairedStatuses.some((impaired) => impaired === status)
 }
 
 /** The maximum number of services whose status a new incident proposes. */
@@ -124,7 +117,7 @@ export function worstEffects(
     const [begin, end] = [from.getTime(), to.getTime()]
     for (let index = firstEndingAfter(times, begin); (times[index]?.[0] ?? Infinity) < end; index++) {
       const other = worst[index]
-      if (other == null || severity[status] > severity[other]) worst[index] = status
+      worst[index] = other == null ? status : worseStatus(other, status)
     }
   }
   return worst

@@ -26,6 +26,7 @@ import {
   writeRows,
 } from '../imported-record.ts'
 import { findServiceIds, MAX_SERVICES } from '../ownership.ts'
+import { incidentStatuses } from '../service/service-status.ts'
 import { MAX_UPDATES, message, optionalMessage, titleText } from '../timeline/timeline-limits.ts'
 import { deriveState } from './incident-corrections.ts'
 
@@ -39,7 +40,7 @@ const statuses = z
   .array(
     z.object({
       serviceId: z.string(),
-      status: z.enum(['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']),
+      status: z.enum(incidentStatuses),
     }),
   )
   .max(MAX_SERVICES, `must have at most ${MAX_SERVICES} items`)

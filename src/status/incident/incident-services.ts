@@ -9,17 +9,15 @@ import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
+import { incidentStatuses } from '../service/service-status.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 
-/**
- * The services that an incident affects. OPERATIONAL means recovered. UNDER_MAINTENANCE is not allowed, because
- * maintenance is planned.
- */
+/** The services that an incident affects, and their statuses. */
 export const serviceStatuses = z
   .array(
     z.object({
       serviceId: z.string(),
-      status: z.enum(['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']),
+      status: z.enum(incidentStatuses),
     }),
   )
   .max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)

@@ -1,4 +1,5 @@
 import type { IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
+import { worseStatus } from '../service/service-status.ts'
 import { firstFreeTime } from '../timeline/update-time.ts'
 
 /** The timeline of an incident to merge. */
@@ -105,20 +106,10 @@ function jointStatus(states: readonly State[], own: IncidentStatus): IncidentSta
   return states.find(({ status }) => status !== null && status !== 'RESOLVED')?.status ?? 'RESOLVED'
 }
 
-/** The severity of service statuses, for comparison. */
-export const severities = {
-  OPERATIONAL: 0,
-  UNDER_MAINTENANCE: 0,
-  DEGRADED_PERFORMANCE: 1,
-  PARTIAL_OUTAGE: 2,
-  MAJOR_OUTAGE: 3,
-} as const satisfies Record<ServiceStatus, number>
-
 function worst(states: readonly State[]): Map<string, ServiceStatus> {
   const joint = new Map<string, ServiceStatus>()
   for (const [id, status] of states.flatMap(({ services }) => [...services])) {
-    const known = joint.get(id)
-    if (known === undefined || severities[status] > severities[known]) joint.set(id, status)
+    joint.set(id, worseStatus(joint.get(id) ?? status, status))
   }
   return joint
 }

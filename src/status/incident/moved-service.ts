@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
+import { worseStatus } from '../service/service-status.ts'
 import { firstFreeTime } from '../timeline/update-time.ts'
 import type { JointUpdate, MergedPart } from './merged-timeline.ts'
-import { severities } from './merged-timeline.ts'
 
 /** The status that an update gives one service. */
 interface NamedStatus {
@@ -25,7 +25,7 @@ export interface MovedService {
  */
 export function moveService(from: MergedPart, into: MergedPart, serviceId: string): MovedService {
   const [here, there] = [from.current.get(serviceId) ?? 'OPERATIONAL', into.current.get(serviceId) ?? 'OPERATIONAL']
-  const status = severities[here] > severities[there] ? here : there
+  const status = worseStatus(there, here)
   return { from: withCurrentStatuses(from), into: withCurrentStatuses(into), status }
 }
 

@@ -1,9 +1,8 @@
 import { formatMinute } from '../../core/time.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
-
-/** The status that is shown for a service, or UNKNOWN. */
-export type ShownStatus = ServiceStatus | 'UNKNOWN'
+import type { ShownStatus } from './service-status.ts'
+import { worstStatus } from './service-status.ts'
 
 /** The part of a monitor that affects its service's status. */
 export interface MonitorCause {
@@ -25,21 +24,6 @@ export interface StatusCauses {
   readonly underMaintenance: boolean
 }
 
-/** From best to worst. Planned maintenance counts less than any problem; an unknown status may hide one. */
-const severity = {
-  OPERATIONAL: 0,
-  UNDER_MAINTENANCE: 1,
-  UNKNOWN: 2,
-  DEGRADED_PERFORMANCE: 3,
-  PARTIAL_OUTAGE: 4,
-  MAJOR_OUTAGE: 5,
-} as const satisfies Record<ShownStatus, number>
-
-/** Returns the severity of a status: higher is worse. */
-export function severityOf(status: ServiceStatus): number {
-  return severity[status]
-}
-
 /** The status that a monitor's state gives its service. Pending and paused monitors report no problem. */
 const statusOfMonitor = {
   PENDING: 'OPERATIONAL',
@@ -48,14 +32,6 @@ const statusOfMonitor = {
   DOWN: 'MAJOR_OUTAGE',
   PAUSED: 'OPERATIONAL',
 } as const satisfies Record<MonitorState, ServiceStatus>
-
-/** Returns the worst of several statuses; operational if there are none. */
-export function worstStatus<T extends ShownStatus>(statuses: readonly T[]): T | 'OPERATIONAL' {
-  return statuses.reduce<T | 'OPERATIONAL'>(
-    (worst, each) => (severity[each] > severity[worst] ? each : worst),
-    'OPERATIONAL',
-  )
-}
 
 /**
  * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.

@@ -14,6 +14,7 @@ import type { Language } from '../../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../../language/catalogue.ts'
 import { findIncident } from '../incident/incident.ts'
 import { requireDistinct, requireServices } from '../ownership.ts'
+import { incidentStatuses } from '../service/service-status.ts'
 import { message, titleText } from '../timeline/timeline-limits.ts'
 import { bothAfter, bothIn, translations } from '../timeline/translations.ts'
 import type { PlaceholderValues } from './template-text.ts'
@@ -39,7 +40,7 @@ const services = z
   .array(
     z.object({
       serviceId: z.string(),
-      status: z.enum(['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE']),
+      status: z.enum(incidentStatuses),
     }),
   )
   .max(MAX_TEMPLATE_SERVICES, `must be at most ${MAX_TEMPLATE_SERVICES}`)

@@ -11,13 +11,13 @@ import {
 } from '../../../src/monitoring/uptime/service-uptime.ts'
 import { uptimePercent } from '../../../src/monitoring/uptime/uptime.ts'
 import { deleteIncident } from '../../../src/status/incident/incident-edits.ts'
-import type { ImpairedStatus } from '../../../src/status/incident/incident-effects.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import {
   deleteIncidentUpdate,
   editIncidentUpdate,
   postIncidentUpdate,
 } from '../../../src/status/incident/incident-updates.ts'
+import type { ImpairedStatus } from '../../../src/status/service/service-status.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
 import { IncidentImpact, MonitorState, ServiceStatus } from '../../../src/generated/prisma/enums.ts'
-import type { MonitorCause, ShownStatus, StatusBasis } from '../../../src/status/service/shown-status.ts'
+import type { ShownStatus } from '../../../src/status/service/service-status.ts'
+import { worstStatus } from '../../../src/status/service/service-status.ts'
+import type { MonitorCause, StatusBasis } from '../../../src/status/service/shown-status.ts'
 import {
   indicators,
   pageStatus,
@@ -10,7 +12,6 @@ import {
   shownStatus,
   toServiceStatus,
   unknownSinceOf,
-  worstStatus,
 } from '../../../src/status/service/shown-status.ts'
 import { noon } from '../../support/context.ts'
 

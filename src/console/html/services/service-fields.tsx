@@ -3,15 +3,13 @@ import type { ServiceStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { fieldProblem, InputField, isFieldLocked } from '../../../http/page/form.tsx'
 import { listServices } from '../../../status/service/service-queries.ts'
+import { incidentStatuses } from '../../../status/service/service-status.ts'
 import { serviceStatusLabels } from '../../../status-page/view.ts'
 import { CurrentValue, currentValue } from '../frame/edit-fields.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.tsx'
 import type { OfferedService } from '../frame/offered-service.ts'
 import { MAX_OFFERED } from '../frame/offered-service.ts'
 import type { Screen } from '../frame/screen.tsx'
-
-/** The statuses that an incident can give a service. */
-const statuses = ['OPERATIONAL', 'DEGRADED_PERFORMANCE', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'] as const
 
 /** Reads the names of all services, in page order. */
 export function readServiceNames({ ctx, organization }: Screen): Promise<OfferedService[]> {
@@ -129,7 +127,7 @@ function StatusField({
       <label for={name}>{service.name}</label>
       <select id={name} name={name}>
         <option value="">{unchanged}</option>
-        {statuses.map((value) => (
+        {incidentStatuses.map((value) => (
           <option value={value} selected={value === status}>
             {serviceStatusLabels[value]}
           </option>

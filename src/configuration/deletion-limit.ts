@@ -23,7 +23,7 @@ export const deletionsAmong = (changes: readonly ObjectChange[]): number =>
  * Returns why a plan needs permission to delete: it deletes more than 10 objects, more than a fifth of the file's managed objects,
  * or the last monitor of the organization or of a remaining service. Null: it needs none.
  */
-export function brakeOn({ changes, before, after, managed }: Deleting): string | null {
+export function deletionWarningOf({ changes, before, after, managed }: Deleting): string | null {
   const deletions = deletionsAmong(changes)
   if (deletions === 0) return null
   const last = lastMonitor(before, after)
