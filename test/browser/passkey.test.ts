@@ -56,7 +56,7 @@ test('a passkey is registered, signs in, and confirms presence', async () => {
   const value = (await page.context().cookies()).find(({ name }) => name === 'allclear_session')?.value ?? ''
   expect(value).not.toBe(token)
   await database.prisma.session.updateMany({ where: { userId }, data: { confirmedAt: new Date(0) } })
-  await announceUser(database.prisma, userId)
+  await announceUser({ db: database.prisma }, userId)
   await expect.poll(() => removalStatus(page)).toBe(401)
   await page.goto(`${app.baseUrl}/console/keyring/account`)
   await page.click('[aria-label="Remove: Laptop"]')
