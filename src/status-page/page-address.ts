@@ -46,5 +46,7 @@ export function documentPath({ root, language }: Pick<PageAddress, 'root' | 'lan
 /** Returns the page address for the name of a host; null: it is not a verified custom domain. */
 export async function pageAddressOfHost(name: string, { site, guard }: PageFinder): Promise<PageAddress | null> {
   const hosted = await pageOnHost(guard, site, name)
-  return hosted && { ...hosted, owner: hosted.page.pageId, root: '', base: '', language: null }
+  if (hosted === null) return null
+  const { page, host, origin } = hosted
+  return { owner: page.pageId, host, origin, root: '', base: '', language: null }
 }
