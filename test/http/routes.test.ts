@@ -5,7 +5,7 @@ import { loadAssets } from '../../src/http/assets/assets.ts'
 /** The routes, with stubs that no test calls. */
 async function routesServed(): Promise<{ method: string; path: string }[]> {
   const site = { assets: await loadAssets([]), baseUrl: 'https://allclear.example' }
-  const dependencies = { config: {}, db: {}, billing: {} }
+  const dependencies = { config: {}, db: {}, billing: {}, pages: { site } }
   const { routes } = createRoutes({
     site,
     dependencies,
