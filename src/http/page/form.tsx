@@ -4,7 +4,9 @@ import type { z } from 'zod'
 import type { DomainError } from '../../core/errors.ts'
 import { Invalid, RateLimited } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
-import { readBytes } from '../request/body.ts'
+import { readChunks } from '../request/body.ts'
+import type { SentFile } from '../request/multipart.ts'
+import { parseMultipart } from '../request/multipart.ts'
 import { nodeRequest } from '../request/node-request.ts'
 
 /** A submitted form. */
@@ -12,7 +14,7 @@ export interface SubmittedForm {
   /** The text fields. */
   readonly fields: URLSearchParams
   /** The chosen files by field. Fields without a chosen file are absent. */
-  readonly files: ReadonlyMap<string, File>
+  readonly files: ReadonlyMap<string, SentFile>
 }
 
 /** The state of a form: the input so far, and why it was refused. */
@@ -46,43 +48,16 @@ const MAX_FIELDS = 2000
  * @throws Invalid when it is malformed or has too many fields.
  */
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
-  const body = await readBytes(nodeRequest(c), maxBytes)
+  const chunks = await readChunks(nodeRequest(c), maxBytes)
   const type = c.req.header('content-type') ?? ''
-  const form = type.startsWith('multipart/form-data')
-    ? await readMultipart(body, type)
-    : { fields: new URLSearchParams(body.toString('utf8')), files: new Map<string, File>() }
-  if (form.fields.size <= MAX_FIELDS) return form
-  throw tooManyFields()
-}
-
-const tooManyFields = () => new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
-
-/** Counts the boundaries before parsing the parts, which takes a microsecond each. */
-function hasTooManyParts(body: Buffer, type: string): boolean {
-  const boundary = `--${/boundary="?([^";]+)/i.exec(type)?.[1] ?? ''}`
-  let position = -1
-  for (let count = 0; count <= MAX_FIELDS; count++) {
-    position = body.indexOf(boundary, position + 1)
-    if (position < 0) return false
+  if (type.startsWith('multipart/form-data')) {
+    const { fields, files } = await parseMultipart(chunks, type, MAX_FIELDS)
+    for (const name of files.keys()) fields.set(sentFile(name), 'true')
+    return { fields, files }
   }
-  return true
-}
-
-async function readMultipart(body: Buffer, type: string): Promise<SubmittedForm> {
-  if (hasTooManyParts(body, type)) throw tooManyFields()
-  const fields = new URLSearchParams()
-  const files = new Map<string, File>()
-  const entries = await new Response(new Uint8Array(body), { headers: { 'content-type': type } })
-    .formData()
-    .catch(() => {
-      throw new Invalid('INVALID_INPUT', 'The form is malformed.')
-    })
-  for (const [name, value] of entries) {
-    if (typeof value === 'string') fields.append(name, value)
-    else if (value.size > 0) files.set(name, value)
-  }
-  for (const name of files.keys()) fields.set(sentFile(name), 'true')
-  return { fields, files }
+  const fields = new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+  if (fields.size > MAX_FIELDS) throw new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
+  return { fields, files: new Map() }
 }
 
 /** Returns the problem of a field; null: none. */
@@ -210,7 +185,7 @@ export function FileField({
  * Returns the file of a field; undefined: none was chosen.
  * @throws Invalid when the chosen file was lost during a sign-in.
  */
-export function fileIn({ files, fields }: SubmittedForm, name: string): File | undefined {
+export function fileIn({ files, fields }: SubmittedForm, name: string): SentFile | undefined {
   const file = files.get(name)
   if (file === undefined && fields.has(sentFile(name))) {
     throw invalid([

@@ -15,7 +15,13 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /** Reads the body of a request as bytes, like `readBody`. */
-export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks = await readChunks(request, maxBytes)
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** Reads the body of a request in the pieces in which it arrives, like `readBody`. */
+export function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const tooLarge = () =>
       new HTTPException(413, { message: `The request body must be at most ${maxBytes / 1024} KiB.` })
@@ -42,7 +48,7 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
       request.off('close', onClose)
       clearTimeout(lingering ?? undefined)
       if (lingering !== null) reject(tooLarge())
-      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+      else resolve(chunks)
     })
   })
 }

@@ -81,8 +81,7 @@ async function upload(c: HttpContext, ctx: Context): Promise<FileInfo> {
   const file = files.get('file')
   if (file === undefined) throw invalid([{ path: ['file'], message: 'must be given' }])
   const place = { updateId: fields.get('update_id'), noteId: fields.get('note_id') }
-  const content = Buffer.from(await file.arrayBuffer())
-  const sent = { name: fields.get('name') ?? file.name, content, alt: fields.get('alt') }
+  const sent = { name: fields.get('name') ?? file.name, content: file.bytes, alt: fields.get('alt') }
   const [stored] = await uploadIncidentFiles(ctx, { incidentId: c.req.param('id') ?? '', ...place }, [sent])
   if (stored === undefined) throw new Error('The file was not stored.')
   return stored

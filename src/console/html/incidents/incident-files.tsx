@@ -60,7 +60,7 @@ export function addFilesPath(
 
 async function submitUpload(screen: Screen, form: SubmittedForm): Promise<string> {
   const { updateId, noteId } = screen.c.req.query()
-  await uploadIncidentFiles(screen.ctx, { incidentId: idIn(screen), updateId, noteId }, await readChosenFiles(form))
+  await uploadIncidentFiles(screen.ctx, { incidentId: idIn(screen), updateId, noteId }, readChosenFiles(form))
   return back(screen)
 }
 
@@ -147,17 +147,12 @@ export function FileFields({
  * Reads the selected files of a form.
  * @throws Invalid if one was lost during a sign-in.
  */
-export function readChosenFiles(form: SubmittedForm): Promise<PlacedFile[]> {
-  const chosen = PLACES.flatMap((place) => {
+export function readChosenFiles(form: SubmittedForm): PlacedFile[] {
+  return PLACES.flatMap((place) => {
     const file = fileIn(form, `files.${place}.content`)
-    return file === undefined ? [] : [{ place, file }]
+    if (file === undefined) return []
+    return [{ place, name: file.name, alt: form.fields.get(`files.${place}.alt`), content: file.bytes }]
   })
-  return Promise.all(
-    chosen.map(async ({ place, file }) => ({
-      ...{ place, name: file.name, alt: form.fields.get(`files.${place}.alt`) },
-      content: new Uint8Array(await file.arrayBuffer()),
-    })),
-  )
 }
 
 /** Renders the files of an update or a note. */

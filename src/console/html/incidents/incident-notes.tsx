@@ -47,7 +47,7 @@ const back = (screen: Screen) => `incidents/${idIn(screen)}`
 
 async function add(screen: Screen, form: SubmittedForm): Promise<string> {
   const message = form.fields.get('note') ?? ''
-  await createIncidentNote(screen.ctx, { incidentId: idIn(screen), message }, await readChosenFiles(form))
+  await createIncidentNote(screen.ctx, { incidentId: idIn(screen), message }, readChosenFiles(form))
   return back(screen)
 }
 

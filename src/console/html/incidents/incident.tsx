@@ -108,7 +108,7 @@ async function postUpdate(screen: Screen, form: SubmittedForm): Promise<string |
     tellSubscribers: readTellSubscribers(fields),
     version: readVersion(fields),
   }
-  await postIncidentUpdate(screen.ctx, update, await readChosenFiles(form))
+  await postIncidentUpdate(screen.ctx, update, readChosenFiles(form))
   return `incidents/${incidentId}`
 }
 

@@ -222,7 +222,7 @@ async function runDry(screen: Screen, sent: SubmittedForm): Promise<Response> {
 /** Returns the chosen file, or else the typed text, or else the answer of the source. */
 async function fileOf({ ctx }: Screen, source: Source, sent: SubmittedForm): Promise<Uint8Array> {
   const file = fileIn(sent, 'file')
-  if (file !== undefined) return new Uint8Array(await file.arrayBuffer())
+  if (file !== undefined) return file.bytes
   const [text = '', address = '', key = ''] = ['text', 'address', 'key'].map((name) => sent.fields.get(name)?.trim())
   if (text !== '') return Buffer.from(text)
   return fetchSource(createSend(ctx.tools.outbound), source, { address, key }, { now: ctx.now })

@@ -117,9 +117,9 @@ export function readShownServices(
  * Returns the chosen file; undefined: none.
  * @throws Invalid for a picture that pages cannot show.
  */
-export async function readLogoFile(sent: SubmittedForm): Promise<LogoFile | undefined> {
+export function readLogoFile(sent: SubmittedForm): LogoFile | undefined {
   const file = fileIn(sent, 'logo')
-  return file && readLogo(new Uint8Array(await file.arrayBuffer()))
+  return file && readLogo(file.bytes)
 }
 
 /** Returns the typed address of the logo; null: none; undefined: keep the uploaded one, which the form shows. */

@@ -19,7 +19,7 @@ export async function readDraft(sent: SubmittedForm, page: EditedPage): Promise<
   const typed = { name, description, accentColor, timeZone, logoUrl: logo, links, serviceIds }
   const given = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined))
   try {
-    const upload = await readLogoFile(sent)
+    const upload = readLogoFile(sent)
     return upload ? { ...given, logoUrl: dataUrl(upload) } : given
   } catch (error) {
     // Saving reports the problem.

@@ -29,7 +29,7 @@ export function pageScreens(screens: Screens): void {
       return showSettings(screen, { fields: sent.fields, problem: null }, await readDraft(sent, page))
     }
     const input = { ...withoutLocked(readPageFields(sent, page), sent.fields), ...organizationFields(sent) }
-    const { slug } = await updateFirstPage(ctx, input, await readLogoFile(sent))
+    const { slug } = await updateFirstPage(ctx, input, readLogoFile(sent))
     // The slug is in the address of every screen.
     return c.redirect(`/console/${slug}/page`, 303)
   })

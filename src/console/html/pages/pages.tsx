@@ -166,11 +166,7 @@ async function submitPage(screen: Screen, sent: SubmittedForm): Promise<string |
   // Values equal to the organization's are inherited.
   const followed = owners.filter(([name, value]) => isSame(fields[name as keyof typeof fields], value))
   const look = Object.fromEntries(followed.map(([name]) => [name, null]))
-  await updatePage(
-    ctx,
-    { id, version, ...withoutLocked({ ...fields, ...look }, sent.fields) },
-    await readLogoFile(sent),
-  )
+  await updatePage(ctx, { id, version, ...withoutLocked({ ...fields, ...look }, sent.fields) }, readLogoFile(sent))
   return `pages/${id}`
 }
 

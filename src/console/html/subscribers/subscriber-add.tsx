@@ -52,7 +52,7 @@ export function subscriberAddScreens({ form }: Screens): void {
   })
   form('subscribers/import', showImport, async (screen, sent) => {
     if (isDraft(sent.fields)) return showImport(screen, { fields: sent.fields, problem: null })
-    const csv = await textOf(sent)
+    const csv = textOf(sent)
     const result = await importSubscribers(screen.ctx, {
       ...{ csv, pageId: sent.fields.get('pageId') || null },
       ...preferencesIn(sent.fields),
@@ -75,8 +75,10 @@ function preferencesIn(fields: URLSearchParams) {
 }
 
 /** A chosen file, or else the typed text. */
-async function textOf(sent: SubmittedForm): Promise<string> {
-  return (await fileIn(sent, 'csv')?.text()) ?? sent.fields.get('csv') ?? ''
+function textOf(sent: SubmittedForm): string {
+  const file = fileIn(sent, 'csv')
+  // Removes the byte order mark that Excel writes.
+  return file ? new TextDecoder().decode(file.bytes) : (sent.fields.get('csv') ?? '')
 }
 
 async function showNew(screen: Screen, state: FormState): Promise<Response> {
