@@ -16,7 +16,7 @@ import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { createPngRenderer } from '../../src/status-page/png-renderer.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testContext } from '../support/context.ts'
-import { pageGuardOf } from '../support/page-guard.ts'
+import { pageGuardOf, pageSourceOf } from '../support/page-guard.ts'
 import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -145,16 +145,7 @@ async function measure(
     page: path(''),
     'page from nothing': async () => {
       const fresh = new Hono()
-      fresh.route(
-        '/',
-        statusPages({
-          site,
-          guard: pageGuardOf(prisma, () => now),
-          db: prisma,
-          cache: createPageCache(() => now),
-          now: () => now,
-        }),
-      )
+      fresh.route('/', statusPages(pageSourceOf(site, prisma, () => now)))
       return (await (await fresh.request(`/status/${slug}`)).arrayBuffer()).byteLength
     },
     'badge.svg': path('/badge.svg'),

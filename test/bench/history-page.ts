@@ -7,11 +7,10 @@ import { loadAssets } from '../../src/http/assets/assets.ts'
 import { BUCKETS } from '../../src/monitoring/uptime/histogram.ts'
 import { closeDays } from '../../src/monitoring/uptime/uptime-days.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
-import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
 import { writeMonitors } from '../monitoring/histories.ts'
 import { testContext } from '../support/context.ts'
-import { pageGuardOf } from '../support/page-guard.ts'
+import { pageSourceOf } from '../support/page-guard.ts'
 import { silent } from '../support/scratch.ts'
 import { uncached } from '../support/uncached.ts'
 import { line, median, title, verdict } from './report.ts'
@@ -122,16 +121,7 @@ async function pageTime(prisma: PrismaClient, slug: string, now: Date): Promise<
   const before = process.cpuUsage()
   for (let round = 0; round < rounds; round++) {
     const app = new Hono()
-    app.route(
-      '/',
-      statusPages({
-        site,
-        guard: pageGuardOf(prisma, () => now),
-        db: prisma,
-        cache: createPageCache(() => now),
-        now: () => now,
-      }),
-    )
+    app.route('/', statusPages(pageSourceOf(site, prisma, () => now)))
     const begun = performance.now()
     await (await app.request(`/status/${slug}`)).text()
     times.push(performance.now() - begun)

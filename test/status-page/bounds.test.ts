@@ -5,12 +5,11 @@ import { loadAssets } from '../../src/http/assets/assets.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
-import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { tenantsOf } from '../status/setup.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults } from '../support/markup.ts'
-import { pageGuardOf } from '../support/page-guard.ts'
+import { pageSourceOf } from '../support/page-guard.ts'
 import { startPageServer } from '../support/page-server.ts'
 
 const database = await testDatabase()
@@ -18,16 +17,7 @@ const { prisma } = database
 const tenant = tenantsOf(prisma)
 const { url, app } = await startPageServer(database, () => noon)
 const site = { assets: await loadAssets([liveScript, statusStylesheet]), baseUrl: url }
-app.route(
-  '/',
-  statusPages({
-    site,
-    guard: pageGuardOf(prisma, () => noon),
-    db: prisma,
-    cache: createPageCache(() => noon),
-    now: () => noon,
-  }),
-)
+app.route('/', statusPages(pageSourceOf(site, prisma, () => noon)))
 
 const minutes = (count: number) => new Date(noon.getTime() + count * MINUTE)
 

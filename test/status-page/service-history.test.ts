@@ -12,7 +12,6 @@ import { closeDays } from '../../src/monitoring/uptime/uptime-days.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
-import { createPageCache } from '../../src/status-page/page-cache.ts'
 import { readPage } from '../../src/status-page/read-page.ts'
 import type { ServiceHistory } from '../../src/status-page/service-history.ts'
 import { serviceHistoryViews, worstMark } from '../../src/status-page/service-history.ts'
@@ -22,7 +21,7 @@ import { type Tenant, tenantsOf } from '../status/setup.ts'
 import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
-import { pageGuardOf } from '../support/page-guard.ts'
+import { pageSourceOf } from '../support/page-guard.ts'
 import { uncached } from '../support/uncached.ts'
 
 const { prisma } = await testDatabase()
@@ -35,16 +34,7 @@ const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 /** The current page, without a cache. */
 async function read(slug: string, now = noon): Promise<string> {
   const app = new Hono()
-  app.route(
-    '/',
-    statusPages({
-      site,
-      guard: pageGuardOf(prisma, () => now),
-      db: prisma,
-      cache: createPageCache(() => now),
-      now: () => now,
-    }),
-  )
+  app.route('/', statusPages(pageSourceOf(site, prisma, () => now)))
   return (await app.request(`/status/${slug}`)).text()
 }
 
@@ -364,7 +354,7 @@ test('the page states when its figures were read, which is at least once a minut
   let time = noon
   const now = () => time
   const app = new Hono()
-  app.route('/', statusPages({ site, guard: pageGuardOf(prisma, now), db: prisma, cache: createPageCache(now), now }))
+  app.route('/', statusPages(pageSourceOf(site, prisma, now)))
   const figuresUpTo = async () => {
     const html = await (await app.request(`/status/${acme.slug}`)).text()
     return /Figures up to <time [^>]*dateTime="([^"]+)"/i.exec(html)?.[1]

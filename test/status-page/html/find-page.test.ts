@@ -3,18 +3,17 @@ import { expect, test } from 'vitest'
 import { loadAssets } from '../../../src/http/assets/assets.ts'
 import { slugIn } from '../../../src/status-page/html/find-page.tsx'
 import { statusPages } from '../../../src/status-page/html/routes.tsx'
-import { createPageCache } from '../../../src/status-page/page-cache.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
-import { pageGuardOf } from '../../support/page-guard.ts'
+import { pageSourceOf } from '../../support/page-guard.ts'
 
 const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const now = () => noon
 const site = { assets: await loadAssets([]), baseUrl: 'https://allclear.example' }
 const app = new Hono()
-app.route('/', statusPages({ site, guard: pageGuardOf(prisma, now), db: prisma, cache: createPageCache(now), now }))
+app.route('/', statusPages(pageSourceOf(site, prisma, now)))
 const get = async (path: string) => {
   const response = await app.request(path)
   return { status: response.status, location: response.headers.get('location'), html: await response.text() }
