@@ -58,6 +58,12 @@ export function upload(name: string, content: Uint8Array): Sent {
   return multipart([[name, content]])
 }
 
+/** The same form without its end. */
+const unfinished = (sent: Sent): Sent => ({
+  ...sent,
+  body: Buffer.from(sent.body ?? '').subarray(0, -BOUNDARY.length - 8),
+})
+
 /** A form with files, as a browser sends it. */
 export function multipart(files: readonly (readonly [name: string, content: Uint8Array])[]): Sent {
   const headOf = (name: string) =>
@@ -166,6 +172,7 @@ export const consoleForms: readonly HostileCase[] = [
   asMember('a logo of 3 MB', [413], 'page', upload('logo', new Uint8Array(3 * 1024 * 1024))),
   asMember('a logo with a page behind it', [422], 'page', upload('logo', padded(png(9, 9), 0x3c))),
   asMember('a file for a field that takes none', [422], 'page', upload('name', png(9, 9))),
+  asMember('a file that does not end', [422], 'page', unfinished(upload('logo', png(9, 9)))),
   asMember(
     'an incident with a message of stars',
     [200, 422],
