@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { DomainError } from '../../core/errors.ts'
 import { Invalid, RateLimited } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
-import { readChunks } from '../request/body.ts'
+import { readBody, readChunks } from '../request/body.ts'
 import type { SentFile } from '../request/multipart.ts'
 import { parseMultipart } from '../request/multipart.ts'
 import { nodeRequest } from '../request/node-request.ts'
@@ -48,14 +48,14 @@ const MAX_FIELDS = 2000
  * @throws Invalid when it is malformed or has too many fields.
  */
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
-  const chunks = await readChunks(nodeRequest(c), maxBytes)
+  const request = nodeRequest(c)
   const type = c.req.header('content-type') ?? ''
   if (type.startsWith('multipart/form-data')) {
-    const { fields, files } = await parseMultipart(chunks, type, MAX_FIELDS)
+    const { fields, files } = await parseMultipart(await readChunks(request, maxBytes), type, MAX_FIELDS)
     for (const name of files.keys()) fields.set(sentFile(name), 'true')
     return { fields, files }
   }
-  const fields = new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+  const fields = new URLSearchParams(await readBody(request, maxBytes))
   if (fields.size > MAX_FIELDS) throw new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
   return { fields, files: new Map() }
 }
