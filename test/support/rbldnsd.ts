@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { encode } from 'dns-packet'
 import type { DnsServer } from '../../src/core/config.ts'
+import { freePort } from './free-port.ts'
 
 /**
  * A zone and its data, in rbldnsd's own format (rbldnsd(8)); a zone may be given several times with different types.
@@ -88,14 +89,6 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  await once(socket.close(), 'close')
-  return port
 }
 
 /** Polls every 10 ms, because nothing else reports that the socket is open. */

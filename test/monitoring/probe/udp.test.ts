@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { udp } from '../../../src/monitoring/probe/udp.ts'
 import { zone } from '../../network/outbound/setup.ts'
+import { freePort } from '../../support/free-port.ts'
 import { runWith, startTools } from './run.ts'
 
 /** Starts a server that answers each datagram with these, optionally from another port. */
@@ -55,10 +56,7 @@ describe('a datagram', () => {
   })
 
   test('to a port without a listener is DOWN at once', async () => {
-    const free = createSocket('udp4').bind(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address()
-    await new Promise<void>((resolve) => free.close(() => resolve()))
+    const port = await freePort()
     expect(await run({ port })).toMatchObject({ outcome: 'DOWN', message: `Nothing listens on port ${port} (ICMP)` })
   })
 

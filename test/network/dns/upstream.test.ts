@@ -1,5 +1,3 @@
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsClient, type DnsClient, type DnsResult } from '../../../src/network/dns/client.ts'
@@ -12,6 +10,7 @@ import {
   silence,
   truncated,
 } from '../../support/dns-server.ts'
+import { freePort } from '../../support/free-port.ts'
 import { startClient } from './setup.ts'
 
 const listed: Behaviour = (query) => answer(query, ['127.0.0.2'])
@@ -148,11 +147,7 @@ describe('failover', () => {
   })
 
   test('is impossible with a single upstream', async () => {
-    const free = createSocket('udp4').bind(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address()
-    await once(free.close(), 'close')
-    const servers = [{ address: '127.0.0.1', port }]
+    const servers = [{ address: '127.0.0.1', port: await freePort() }]
     const client = createDnsClient({ servers, timeoutMs: 5000, now: () => new Date() })
     onTestFinished(() => client.close())
     const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
