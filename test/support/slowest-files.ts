@@ -1,5 +1,5 @@
 import type { Reporter, TestModule } from 'vitest/node'
-import { isMarkedSlow } from './projects.ts'
+import { isMarkedSlow, testFiles } from './projects.ts'
 import { isThorough, sampleDay } from './runs.ts'
 
 const SHOWN = 10
@@ -25,7 +25,8 @@ export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map((module) => {
       const { collectDuration, duration } = module.diagnostic()
-      return { path: module.relativeModuleId, milliseconds: collectDuration + duration }
+      const isSkipped = module.state() === 'skipped'
+      return { path: module.relativeModuleId, milliseconds: collectDuration + duration, isSkipped }
     })
     if (files.length <= 1) return
     const slowest = files.sort((one, other) => other.milliseconds - one.milliseconds).slice(0, SHOWN)
@@ -38,9 +39,17 @@ export class SlowestFiles implements Reporter {
   }
 }
 
-/** Names files whose mark does not fit the time that they took. */
-function misplaced(files: readonly { readonly path: string; readonly milliseconds: number }[]): string[] {
-  return files.flatMap(({ path, milliseconds }) => {
+interface TestFile {
+  readonly path: string
+  readonly milliseconds: number
+  readonly isSkipped: boolean
+}
+
+/** Names files whose mark does not fit the time that they took. Those that need a browser are slow without it. */
+function misplaced(files: readonly TestFile[]): string[] {
+  const { browser } = testFiles()
+  return files.flatMap(({ path, milliseconds, isSkipped }) => {
+    if (isSkipped || browser.includes(path)) return []
     const isMarked = isMarkedSlow(path)
     if (!isMarked && milliseconds > LONG_MS) return [`${path} took ${seconds(milliseconds).trim()} without // @slow.`]
     if (isMarked && milliseconds < SHORT_MS) return [`${path} took ${seconds(milliseconds).trim()}, but has // @slow.`]
