@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Answer,
@@ -14,6 +14,7 @@ import {
   TRUNCATED_RESPONSE,
 } from 'dns-packet'
 import type { DnsServer } from '../../src/core/config.ts'
+import { freePort } from './free-port.ts'
 
 /** A query as the server received it. */
 export interface SeenQuery {
@@ -139,23 +140,10 @@ export async function startDnsServer(initial: Behaviour = silence): Promise<Test
   })
 
   let stopped: Promise<void> | null = null
-  const port = await listenOnBoth()
-
-  /** TCP picks the port; if UDP cannot have the same one, another is tried. */
-  async function listenOnBoth(): Promise<number> {
-    for (;;) {
-      await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
-      // A TCP server that listens on an address has one with a port.
-      const { port } = tcp.address() as AddressInfo
-      try {
-        udp.bind(port, '127.0.0.1')
-        await once(udp, 'listening')
-        return port
-      } catch {
-        await new Promise((resolve) => tcp.close(resolve))
-      }
-    }
-  }
+  const port = await freePort()
+  udp.bind(port, '127.0.0.1')
+  tcp.listen(port, '127.0.0.1')
+  await Promise.all([once(udp, 'listening'), once(tcp, 'listening')])
 
   async function stop() {
     for (const connection of connections) connection.destroy()
