@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { vi } from 'vitest'
 import { freePort } from './free-port.ts'
 import { isInstalled } from './installed.ts'
 import { temporaryDirectory } from './scratch.ts'
@@ -38,10 +40,22 @@ export async function startCaddy(service: string): Promise<RunningCaddy> {
  */
 export async function startDeployedCaddy(service: string): Promise<RunningCaddy> {
   const configuration = await readFile('deploy/Caddyfile', 'utf8')
-  return runCaddy((own) => `{\nlocal_certs\n${own}}\n${configuration}`, {
+  const caddy = await runCaddy((own) => `{\nlocal_certs\n${own}}\n${configuration}`, {
     SITE: 'localhost',
     UPSTREAMS: service.replace('http://', ''),
   })
+  await vi.waitFor(() => shakeHands(caddy.port))
+  return caddy
+}
+
+/** @throws Error until Caddy has the certificate of the site, which it issues after it has begun to serve. */
+async function shakeHands(port: number): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false })
+  try {
+    await once(socket, 'secureConnect')
+  } finally {
+    socket.destroy()
+  }
 }
 
 /**
