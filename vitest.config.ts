@@ -25,7 +25,7 @@ function filesOfDay(): ReturnType<typeof testFiles> {
   }
 }
 
-/** Our modules and the libraries' must share one copy of graphql, as they do outside the tests. */
+/** Tests must share one copy of graphql with the program and the libraries. */
 const alias = [{ find: /^graphql$/, replacement: 'graphql/index.js' }]
 
 const sources = await compiledSources()
@@ -36,7 +36,7 @@ const sources = await compiledSources()
  */
 const patientOptimizer = ['--interrupt-budget=1000000', '--wasm-tiering-budget=20000000']
 
-/** What the sources are for the runner is kept between runs, by their content and this configuration. */
+/** The runner keeps its form of test files between runs, by their content and this configuration. */
 const experimental = { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/allclear/modules' }
 
 /** More than there are processors: tests wait for timers, databases and browsers for a third of their time. */

@@ -4,9 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin as EsbuildPlugin, version } from 'esbuild'
-import type { Plugin } from 'vite'
+import type { Plugin } from 'vitest/config'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Contains the compiled modules. Its name stays the same, because the runner's cache contains it. */
+const folder = join(root, 'node_modules/.cache/allclear/sources')
 
 /** Modules of the program that others replace in tests. The replacements, and tests, import the program's own. */
 const replacements: Readonly<Record<string, string>> = {
@@ -25,21 +28,17 @@ const replacements: Readonly<Record<string, string>> = {
  * runs. Returns the plugin with which test files load the compiled modules.
  */
 export async function compiledSources(): Promise<Plugin> {
-  const folder = join(root, 'node_modules/.cache/allclear/sources')
-  keepOnly(rulesOfOutput(), folder)
-  const sources = [...typescriptIn('src'), ...Object.values(replacements)]
-  removeOrphans(folder, new Set(sources.map((source) => outputOf(folder, source))))
-  await compile(
-    folder,
-    sources.filter((source) => isChanged(source, outputOf(folder, source))),
-  )
+  keepOnly(rulesOfOutput())
+  const sources = [...typescriptSources(), ...Object.values(replacements)]
+  removeOrphans(new Set(sources.map(outputOf)))
+  await compile(sources.filter(isChanged))
   return {
     name: 'compiled-sources',
     enforce: 'pre',
     resolveId(id, importer) {
       if (!id.startsWith('.') || importer === undefined) return null
       const source = relative(root, resolve(dirname(importer), id))
-      const output = outputOf(folder, source)
+      const output = outputOf(source)
       return source.startsWith('src/') && existsSync(output) ? { id: output, external: true } : null
     },
   }
@@ -53,8 +52,8 @@ function rulesOfOutput(): string {
     .digest('hex')
 }
 
-/** Removes what earlier rules have put out. The folder keeps its name, because the runner's cache contains it. */
-function keepOnly(rules: string, folder: string): void {
+/** Removes modules that were compiled by other rules. */
+function keepOnly(rules: string): void {
   const stamp = join(folder, 'rules')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === rules) return
   rmSync(folder, { recursive: true, force: true })
@@ -62,25 +61,26 @@ function keepOnly(rules: string, folder: string): void {
   writeFileSync(stamp, rules)
 }
 
-/** Removes the output of deleted sources, which others must not find any more. */
-function removeOrphans(folder: string, outputs: ReadonlySet<string>): void {
+/** Removes the output of deleted sources, which other modules could still import. */
+function removeOrphans(outputs: ReadonlySet<string>): void {
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, entry)
     if (path.endsWith('.mjs') && !outputs.has(path)) rmSync(path)
   }
 }
 
-function typescriptIn(folder: string): string[] {
-  const entries = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-  return entries.filter((entry) => /(?<!\.d)\.tsx?$/.test(entry)).map((entry) => join(folder, entry))
+function typescriptSources(): string[] {
+  const entries = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  return entries.filter((entry) => /(?<!\.d)\.tsx?$/.test(entry)).map((entry) => join('src', entry))
 }
 
-function outputOf(folder: string, source: string): string {
+function outputOf(source: string): string {
   return join(folder, source.replace(/\.tsx?$/, '.mjs'))
 }
 
 /** An output has the time of its source. */
-function isChanged(source: string, output: string): boolean {
+function isChanged(source: string): boolean {
+  const output = outputOf(source)
   return !existsSync(output) || timeOf(output) !== timeOf(join(root, source))
 }
 
@@ -89,7 +89,7 @@ function timeOf(path: string): number {
   return Math.round(statSync(path).mtimeMs)
 }
 
-async function compile(folder: string, sources: readonly string[]): Promise<void> {
+async function compile(sources: readonly string[]): Promise<void> {
   if (sources.length === 0) return
   const times = new Map(sources.map((source) => [source, timeOf(join(root, source))]))
   await build({
@@ -104,38 +104,36 @@ async function compile(folder: string, sources: readonly string[]): Promise<void
     target: 'node20.19',
     sourcemap: 'inline',
     sourcesContent: false,
-    plugins: [moduleByModule(folder)],
+    plugins: [moduleByModule],
   })
-  for (const [source, time] of times) utimesSync(outputOf(folder, source), time / 1000, time / 1000)
+  for (const [source, time] of times) utimesSync(outputOf(source), time / 1000, time / 1000)
 }
 
 /** Leaves every import to Node.js, and every module the URL of its source. */
-function moduleByModule(folder: string): EsbuildPlugin {
-  return {
-    name: 'module-by-module',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path, kind, importer, resolveDir }) => {
-        if (kind === 'entry-point') return null
-        if (!path.startsWith('.')) return { path, external: true }
-        const source = relative(root, resolve(resolveDir, path))
-        const isProgram = relative(root, importer).startsWith('src/')
-        const imported = (isProgram && replacements[source]) || source
-        if (!/\.tsx?$/.test(imported)) return { path: pathToFileURL(join(root, imported)).href, external: true }
-        return {
-          path: relativeTo(outputOf(folder, relative(root, importer)), outputOf(folder, imported)),
-          external: true,
-        }
-      })
-      onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
-        const text = await readFile(path, 'utf8')
-        const contents = text
-          .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
-          // What is imported by a variable.
-          .replace(/(const source: string = '\..+)\.ts'/, "$1.mjs'")
-        return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
-      })
-    },
-  }
+const moduleByModule: EsbuildPlugin = {
+  name: 'module-by-module',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /./ }, ({ path, kind, importer, resolveDir }) => {
+      if (kind === 'entry-point') return null
+      if (!path.startsWith('.')) return { path, external: true }
+      const source = relative(root, resolve(resolveDir, path))
+      const isProgram = relative(root, importer).startsWith('src/')
+      const imported = (isProgram && replacements[source]) || source
+      if (!/\.tsx?$/.test(imported)) return { path: pathToFileURL(join(root, imported)).href, external: true }
+      return {
+        path: relativeTo(outputOf(relative(root, importer)), outputOf(imported)),
+        external: true,
+      }
+    })
+    onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const contents = text
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        // A path in a variable, which a dynamic import loads.
+        .replace(/(const source: string = '\..+)\.ts'/, "$1.mjs'")
+      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+    })
+  },
 }
 
 function relativeTo(from: string, to: string): string {

@@ -13,23 +13,22 @@ const LAST = 32_767
 const TRIES = 1000
 
 /**
- * Returns a port of 127.0.0.1 that neither TCP nor UDP uses. It stays free until the test uses it: the tests that run at
- * the same time get other ones.
+ * Returns a port of 127.0.0.1 that neither TCP nor UDP uses. It stays free until the test uses it, unless
+ * another test process draws the same of these 22,528 ports in that moment.
  * @throws Error when no port is found.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(FIRST, LAST + 1)
-    if (!returned.has(port) && (await isFree(port))) {
-      returned.add(port)
-      return port
-    }
+    if (tried.has(port)) continue
+    tried.add(port)
+    if (await isFree(port)) return port
   }
   throw new Error(`No port from ${FIRST} to ${LAST} of 127.0.0.1 is free.`)
 }
 
-/** By this process: most of the tests that run at the same time are its own. */
-const returned = new Set<number>()
+/** The ports that this process has returned, or found in use. */
+const tried = new Set<number>()
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
@@ -40,13 +39,16 @@ async function isFree(port: number): Promise<boolean> {
 
 /** Returns whether it can listen; afterwards it is closed. */
 async function listens(at: Server | Socket, start: () => void): Promise<boolean> {
-  const listening = once(at, 'listening')
-  start()
   try {
+    const listening = once(at, 'listening')
+    start()
     await listening
+    return true
   } catch {
     return false
+  } finally {
+    const closed = once(at, 'close')
+    at.close()
+    await closed
   }
-  await once(at.close(), 'close')
-  return true
 }
