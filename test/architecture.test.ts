@@ -99,7 +99,7 @@ describe('the architecture', () => {
   })
 
   test('domain files know no GraphQL and no HTTP', () => {
-    const transport = /^(graphql|@graphql|@pothos|@hono|hono|ws$|node:https?$|node:http2$|src\/(graphql|http)\/)/
+    const transport = /^(graphql|@graphql|@pothos|@hono|hono|ws$|node:https?$|src\/(graphql|http)\/)/
     // A monitor speaks the protocol of its target.
     const isProbe = ({ file, to }: Import) => file === 'src/monitoring/probe/websocket.ts' && to === 'ws'
     expect(offences((each) => isDomain(each.file) && transport.test(each.to) && !isProbe(each))).toEqual([])
@@ -128,6 +128,10 @@ describe('the architecture', () => {
     const isSelected = ({ file, after }: { readonly file: string; readonly after: string }) =>
       file.includes('/graphql/') && selected.test(after)
     expect(reads.filter((read) => !isSelected(read)).map(({ file, call }) => `${file}: ${call}`)).toEqual([])
+  })
+
+  test('nothing uses Node’s HTTP/2, which a hostile server can make end the process', () => {
+    expect(offences(({ to }) => to === 'node:http2' || to === 'http2')).toEqual([])
   })
 
   test('engines know no feature', () => {

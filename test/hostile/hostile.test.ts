@@ -19,6 +19,8 @@ const MOST_MEMORY = 300 * 1024 * 1024
 const AT_ONCE = 16
 
 let service: ServiceProcess
+/** How the service has ended, and its last output; null: it runs. */
+let death: string | null = null
 let target: Target & { close(): void }
 let registries: Awaited<ReturnType<typeof startRegistries>>
 let remove: () => Promise<void>
@@ -34,6 +36,9 @@ beforeAll(async () => {
   registries = await startRegistries()
   const settings = { DATA_DIR: data.dataDir, ...open, ...registries.settings, ...data.settings }
   service = startService(dns, settings)
+  void service.ended.then(({ code, signal }) => {
+    death = `The service ended with ${signal ?? `code ${code}`}:\n${service.output().slice(-8000)}`
+  })
   target = await targetOf(await service.ready(), filled)
 })
 
@@ -87,6 +92,7 @@ describe('hostile requests of one caller do not delay others', () => {
   })
 
   test('the service is healthy afterwards', async () => {
+    expect(death).toBeNull()
     expect((await fetch(`${target.url}/healthz`)).status).toBe(200)
   })
 })

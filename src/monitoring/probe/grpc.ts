@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { callHttp2, type Http2Answer } from '../../network/outbound/http2.ts'
+import { callHttp2, type Http2Answer } from '../../network/http2/call.ts'
+import type { Http2FailureReason } from '../../network/http2/http2-failure.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { ConversationError } from './conversation.ts'
-import { type ClientConnection, clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 /** The maximum length of an answer, in bytes. A usual one has about ten. */
 const MAX_BODY_BYTES = 1024
@@ -60,36 +61,31 @@ export const grpc = clientProbe({
     },
   },
   protocols: ['h2'],
-  async talk(client, { host, port, tls, service }) {
-    const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
-    const answer = await ask(client, { origin: `${tls ? 'https' : 'http'}://${authority}`, service })
+  async talk({ socket, leftMs }, { host, port, tls, service }) {
+    const answer = await callHttp2(socket, {
+      headers: [
+        [':method', 'POST'],
+        [':scheme', tls ? 'https' : 'http'],
+        [':authority', `${host.includes(':') ? `[${host}]` : host}:${port}`],
+        [':path', '/grpc.health.v1.Health/Check'],
+        ['content-type', 'application/grpc'],
+        ['user-agent', 'Allclear'],
+        ['te', 'trailers'],
+        ['grpc-timeout', `${Math.ceil(leftMs)}m`],
+      ],
+      body: requestOf(service),
+      maxBodyBytes: MAX_BODY_BYTES,
+    })
+    if (typeof answer === 'string') throw new ConversationError(failures[answer])
     return judge(answer, service)
   },
 })
 
-/** Requests the health of a service. @throws ConversationError when there is no HTTP answer. */
-async function ask(
-  { socket, leftMs, end }: ClientConnection,
-  { origin, service }: { readonly origin: string; readonly service: string },
-): Promise<Http2Answer> {
-  const onExcess = () => end('The server sent more than 256 KiB')
-  const answer = await callHttp2(socket, origin, {
-    headers: {
-      ':method': 'POST',
-      ':path': '/grpc.health.v1.Health/Check',
-      'content-type': 'application/grpc',
-      'user-agent': 'Allclear',
-      te: 'trailers',
-      'grpc-timeout': `${Math.ceil(leftMs)}m`,
-    },
-    body: requestOf(service),
-    maxBodyBytes: MAX_BODY_BYTES,
-    onExcess,
-  })
-  if (answer === 'closed') throw new ConversationError('The server closed the connection')
-  if (answer === 'protocol') throw new ConversationError('The server does not speak HTTP/2')
-  if (answer === 'too long') throw new ConversationError('The server does not speak gRPC: its answer is too long')
-  return answer
+const failures: Readonly<Record<Http2FailureReason, string>> = {
+  closed: 'The server closed the connection',
+  protocol: 'The server does not speak HTTP/2',
+  'too long': 'The server does not speak gRPC: its answer is too long',
+  'too much': 'The server sent too much data',
 }
 
 /** Encodes an uncompressed gRPC message: `HealthCheckRequest` with the service in field 1. */
@@ -108,15 +104,14 @@ function varint(value: number): number[] {
 
 /** Returns the message of a healthy answer. @throws ConversationError for any other answer. */
 function judge({ headers, trailers, body }: Http2Answer, service: string): string {
-  if (headers[':status'] !== undefined && Number(headers[':status']) !== 200)
-    throw new ConversationError(`HTTP ${headers[':status']} instead of 200`)
-  if (!String(headers['content-type']).startsWith('application/grpc'))
+  const httpStatus = headers.get(':status')
+  if (httpStatus !== '200') throw new ConversationError(`HTTP ${oneLine(httpStatus ?? '', 20)} instead of 200`)
+  if (!headers.get('content-type')?.startsWith('application/grpc'))
     throw new ConversationError('The server does not speak gRPC')
-  const status = Number(trailers['grpc-status'] ?? headers['grpc-status'] ?? NaN)
-  if (status !== 0)
-    throw new ConversationError(
-      refusal(status, String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''), service),
-    )
+  // A response without a body has them in its headers.
+  const ending = trailers.has('grpc-status') ? trailers : headers
+  const status = Number(ending.get('grpc-status') ?? Number.NaN)
+  if (status !== 0) throw new ConversationError(refusal(status, ending.get('grpc-message') ?? '', service))
   const state = stateOf(body)
   if (state === 1) return 'SERVING'
   const name = states[state] ?? `in the unknown state ${state}`
