@@ -5,7 +5,7 @@ import { serveChanges } from '../backup/change-feed.ts'
 import { serveSnapshots } from '../backup/snapshot.ts'
 import type { Blacklist } from '../blacklist/list.ts'
 import { blacklists } from '../blacklist/list.ts'
-import { closeYamlThread } from '../configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../configuration/yaml-process.ts'
 import type { Config } from '../core/config.ts'
 import { closeRendering } from '../core/markdown/markdown-rendering.ts'
 import { restrictDirectory } from '../core/process/private-directory.ts'
@@ -16,7 +16,7 @@ import { traceStatements } from '../database/connection/statement-spans.ts'
 import { createDiagnosis } from '../diagnosis/diagnosis.ts'
 import { callerOf } from '../http/request/caller.ts'
 import { createHttpServer } from '../http/server.ts'
-import { closeImportThread } from '../import/import-thread.ts'
+import { closeImportProcess } from '../import/import-process.ts'
 import { closeJsonThread } from '../monitoring/probe/json-thread.ts'
 import { startMonitoring } from '../monitoring/schedule/start-monitoring.ts'
 import { createAccountMail } from '../notification/mail/account-mail.ts'
@@ -162,7 +162,7 @@ async function compose(
 async function openStorage({ config, log, openDatabase: open }: Required<AppOptions>, closers: Closers) {
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
-  closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlThread, closeImportThread)
+  closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlProcess, closeImportProcess)
   const tracer = await openTracer(config, log)
   if (tracer) closers.push(tracer.close, traceStatements(tracer))
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })

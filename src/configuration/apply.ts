@@ -14,7 +14,7 @@ import { DEFAULT_FILE, MAX_FILE_LENGTH, MAX_KEY_LENGTH, readConfiguration, readV
 import { type Request, SavepointNeeded } from './objects.ts'
 import type { Plan } from './plan.ts'
 import { run } from './run.ts'
-import { readYamlText } from './yaml-thread.ts'
+import { readYamlText } from './yaml-process.ts'
 
 /** The maximum number of monitors that may start paused. */
 const MAX_PAUSED = 500

@@ -8,7 +8,7 @@ import { SCHEMA_PATH } from './json-schema.ts'
 import { assignKeys } from './keys.ts'
 import type { Section } from './sections.ts'
 import { escapeText, sections } from './sections.ts'
-import { writeYamlText } from './yaml-thread.ts'
+import { writeYamlText } from './yaml-process.ts'
 
 const COMMENT = `# Secrets are null, which keeps them as they are. To set one, write \${NAME} and set NAME in the environment.\n`
 

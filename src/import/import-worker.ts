@@ -1,6 +1,10 @@
-/** Parses files of other tools in a worker thread. A file with 500 monitors takes 100 ms, a hostile one longer. */
+/**
+ * Parses files of other tools in a process of its own. A file with 500 monitors takes 100 ms; a hostile one takes longer,
+ * and all memory that it may have.
+ */
+import { readFileSync } from 'node:fs'
 import { answerTasks } from '../core/thread/task-worker.ts'
-import type { ImportAnswer, ImportTask } from './import-thread.ts'
+import type { ImportAnswer, ImportTask } from './import-process.ts'
 import { translate, translateDatabase, writeTranslation } from './sources.ts'
 import { Unreadable } from './translation.ts'
 
@@ -8,7 +12,7 @@ answerTasks((task: ImportTask): ImportAnswer => {
   if ('write' in task) return writeTranslation(task.write)
   try {
     if ('database' in task) return translateDatabase(task.installation, task.database)
-    return translate(task.installation, Buffer.from(task.translate).toString('utf8'))
+    return translate(task.installation, readFileSync(task.text, 'utf8'))
   } catch (error) {
     if (error instanceof Unreadable) return { unreadable: error.message }
     throw error

@@ -6,7 +6,7 @@ import type { Plan } from '../configuration/plan.ts'
 import { requireScope } from '../core/access.ts'
 import { Conflict, Invalid } from '../core/errors.ts'
 import { invalid } from '../core/validation.ts'
-import { translateInThread, writeInThread } from './import-thread.ts'
+import { translateInProcess, writeInProcess } from './import-process.ts'
 import type { Installation } from './installation.ts'
 import { askForName, fileOf, looksLikeAnother, NAME_RULE, readName } from './installation.ts'
 import { planWithoutRefused, Unplannable } from './plan-without-refused.ts'
@@ -68,11 +68,11 @@ interface Attempted {
 export async function planImport(ctx: AlertingContext, given: Given): Promise<Import & { readonly sealed: string }> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const installation = installationOf(given)
-  const translation = await translateInThread(installation, given.file, organizationId).catch(asInvalid)
+  const translation = await translateInProcess(installation, given.file, organizationId).catch(asInvalid)
   const variables = translation.hasVariables ? given.variables : []
   const file = fileOf(installation)
   const { planned, refused } = await planWithoutRefused<Attempted>(translation.objects, async (objects) => {
-    const yaml = await writeInThread({ ...translation, objects }, organizationId)
+    const yaml = await writeInProcess({ ...translation, objects }, organizationId)
     try {
       const plan = await planConfiguration(ctx, { yaml, variables, file, ...AS_IMPORT })
       return { planned: { yaml, objects, plan } }

@@ -1,5 +1,6 @@
 import { Unavailable } from '../core/errors.ts'
-import { createTaskThread, TaskTimeout } from '../core/thread/task-thread.ts'
+import { TaskTimeout } from '../core/thread/task-runner.ts'
+import { createTaskThread } from '../core/thread/task-thread.ts'
 import { SECOND } from '../core/time.ts'
 
 /** Renders SVG as PNG in a worker thread, so that rendering delays no other request. */

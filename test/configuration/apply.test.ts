@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { Conflict, Forbidden } from '../../src/core/errors.ts'
 import { openOptions } from '../../src/monitoring/monitor/options.ts'
 import { createService, deleteService, updateService } from '../../src/status/service/service.ts'
@@ -14,7 +14,7 @@ import { configuredIn, refusal, short } from './setup.ts'
 const database = await testDatabase()
 const { prisma } = database
 const configured = configuredIn(database)
-afterAll(closeYamlThread)
+afterAll(closeYamlProcess)
 
 const file = `allclear: 1
 groups:

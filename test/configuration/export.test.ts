@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { createMonitor } from '../../src/monitoring/monitor/monitor.ts'
 import { createObjective } from '../../src/monitoring/objective/objective.ts'
 import { createPage } from '../../src/status/page/page.ts'
@@ -16,7 +16,7 @@ import { configuredIn } from './setup.ts'
 
 const database = await testDatabase()
 const configured = configuredIn(database)
-afterAll(closeYamlThread)
+afterAll(closeYamlProcess)
 
 /** Names that clash, are not valid keys, or have another meaning in YAML. */
 const name = fc.constantFrom(

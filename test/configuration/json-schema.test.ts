@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { configurationSchema, SCHEMA_PATH } from '../../src/configuration/json-schema.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { testDatabase } from '../support/database.ts'
 import { configuredIn } from './setup.ts'
 
 const configured = configuredIn(await testDatabase())
-afterAll(closeYamlThread)
+afterAll(closeYamlProcess)
 
 const validate = new Ajv2020({ strict: true, strictTypes: false }).compile(configurationSchema())
 

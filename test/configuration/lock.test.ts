@@ -10,7 +10,7 @@ import { updateOrganization } from '../../src/account/organization/organization.
 import { deleteAlertChannel, updateAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
 import { applyConfiguration } from '../../src/configuration/apply.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { ManagedByFile, NotFound } from '../../src/core/errors.ts'
 import { deleteMonitor, updateMonitor } from '../../src/monitoring/monitor/monitor.ts'
 import { pauseMonitor } from '../../src/monitoring/monitor/pause.ts'
@@ -25,7 +25,7 @@ import { configuredIn, short } from './setup.ts'
 const database = await testDatabase()
 const { prisma } = database
 const configured = configuredIn(database)
-afterAll(closeYamlThread)
+afterAll(closeYamlProcess)
 
 const file = `allclear: 1
 groups:

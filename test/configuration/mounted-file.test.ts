@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { openMountedFile } from '../../src/configuration/mounted-file.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { otherVariables } from '../../src/core/config.ts'
 import { MINUTE } from '../../src/core/time.ts'
 import { updateService } from '../../src/status/service/service.ts'
@@ -19,7 +19,7 @@ const { prisma } = database
 const configured = configuredIn(database)
 const { path: directory, remove } = await temporaryDirectory()
 afterAll(async () => {
-  await closeYamlThread()
+  await closeYamlProcess()
   await remove()
 })
 

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { unlockManagedObject } from '../../src/account/managed-object.ts'
 import { applyConfiguration, planConfiguration } from '../../src/configuration/apply.ts'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { Conflict, ManagedByFile } from '../../src/core/errors.ts'
 import { unavailability } from '../../src/database/connection/unavailable.ts'
 import { updateMonitor } from '../../src/monitoring/monitor/monitor.ts'
@@ -12,7 +12,7 @@ import { configuredIn } from './setup.ts'
 
 const { prisma, ...database } = await testDatabase()
 const configured = configuredIn({ prisma, ...database })
-afterAll(closeYamlThread)
+afterAll(closeYamlProcess)
 
 const COUNT = 6
 const ROUNDS = 2

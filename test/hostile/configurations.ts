@@ -52,6 +52,9 @@ export const configurations: readonly HostileCase[] = [
   planned('ten thousand aliases', `allclear: 1\na: &a [${'x,'.repeat(1000)}]\nb: [${'*a,'.repeat(10_000)}]`),
   planned('an alias of itself', 'allclear: 1\nservices: &a\n  x: *a\n  <<: *a\n'),
   planned('100 kB of brackets', `allclear: 1\nservices: ${'['.repeat(100_000)}`),
+  // Parsed, they take more memory than the program that reads them may have.
+  compressed('1 MB of empty objects', `allclear: 1\nservices: [${'{},'.repeat(330_000)}]`),
+  compressed('1 MB of closing brackets', ']'.repeat(1_000_000)),
   planned('100 kB of indentation', Array.from({ length: 430 }, (_, n) => `${' '.repeat(n)}a:\n`).join('')),
   planned('30,000 tags and anchors', `allclear: 1\nservices: [${'!a &b '.repeat(15_000)}x]`),
   planned(

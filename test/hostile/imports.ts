@@ -140,6 +140,11 @@ const longIncident = (index: number) => ({
 /** Broken files of other tools, servers that impersonate them, and as many records as a request accepts. */
 export const imports: readonly HostileCase[] = [
   import_('20 MB of brackets', 'uptime-kuma', '['.repeat(19_000_000)),
+  // Parsed, they take more memory than the program that reads them may have.
+  import_('20 MB of empty objects', 'uptime-kuma', `[${'{},'.repeat(6_600_000)}1]`),
+  import_('20 MB of objects in lists', 'statuspage', `[${'[{}],'.repeat(3_900_000)}1]`),
+  import_('20 MB of commas', 'statuspage', `email,${','.repeat(19_000_000)}`, [200, 422]),
+  import_('20 MB of values', 'cachet', `INSERT INTO components VALUES (${'1,'.repeat(9_000_000)}1);`, [200, 422]),
   import_('20 MB of zeros', 'uptime-kuma', Buffer.alloc(19_000_000)),
   import_('objects in objects', 'statuspage', `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`),
   import_('100,000 monitors', 'uptime-kuma', monitors(100_000)),

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { closeYamlThread } from '../../src/configuration/yaml-thread.ts'
-import { closeImportThread } from '../../src/import/import-thread.ts'
+import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
+import { closeImportProcess } from '../../src/import/import-process.ts'
 import type { Row } from '../../src/import/rows.ts'
 import { applyImport, planImport } from '../../src/import/run-import.ts'
 import type { Source } from '../../src/import/source-names.ts'
@@ -20,8 +20,8 @@ const { prisma } = database
 const alerted = alertedIn(database, { outbound, mailer: null })
 const home = await temporaryDirectory()
 afterAll(async () => {
-  await closeYamlThread()
-  await closeImportThread()
+  await closeYamlProcess()
+  await closeImportProcess()
   await home.remove()
 })
 

@@ -6,19 +6,20 @@ import type { WorkerFile } from '../../src/core/thread/worker-thread.ts'
 export const isBundled = false
 
 /**
- * Replaces the function of `src/core/thread/worker-thread.ts` in tests: starts a worker thread from the run's bundles.
+ * Replaces the functions of `src/core/thread/worker-thread.ts` in tests: workers are the run's bundles. Without
+ * `--expose-gc` and the like, which a thread would inherit.
  */
-export function startWorker(file: WorkerFile, options?: Omit<WorkerOptions, 'execArgv'>): Worker {
-  if (isGlobalSetup) return startFromSource(file, options)
-  // Without `--expose-gc` and the like, which the thread would inherit.
-  return new Worker(new URL(`${file}.js`, inject('workers')), options)
+export function workerModule(file: WorkerFile): { readonly path: URL; readonly execArgv: readonly string[] } {
+  if (!isGlobalSetup) return { path: new URL(`${file}.js`, inject('workers')), execArgv: [] }
+  const source = new URL('../../src/', import.meta.url)
+  const loader = new URL('typescript-loader.js', source)
+  return { path: new URL(`${file}.ts`, source), execArgv: ['--import', loader.href] }
 }
 
 /** A global setup runs in the process that starts the test workers, before the bundles exist. */
 const isGlobalSetup = process.env['VITEST_POOL_ID'] === undefined
 
-function startFromSource(file: WorkerFile, options?: WorkerOptions): Worker {
-  const source = new URL('../../src/', import.meta.url)
-  const loader = new URL('typescript-loader.js', source)
-  return new Worker(new URL(`${file}.ts`, source), { ...options, execArgv: ['--import', loader.href] })
+export function startWorker(file: WorkerFile, options?: Omit<WorkerOptions, 'execArgv'>): Worker {
+  const { path, execArgv } = workerModule(file)
+  return new Worker(path, { ...options, execArgv: [...execArgv] })
 }

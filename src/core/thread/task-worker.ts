@@ -1,8 +1,11 @@
 import { parentPort } from 'node:worker_threads'
 
-/** Answers the tasks of a `TaskThread` inside the worker, once it has loaded. An error ends the thread. */
+/** Answers the tasks of a `TaskRunner` inside its thread or process, once it has loaded. An error ends it. */
 export function answerTasks<In, Out>(answer: (input: In) => Out | Promise<Out>): void {
-  // A rejection ends the thread like an error, because nothing handles it.
-  parentPort?.on('message', async (input: In) => parentPort?.postMessage(await answer(input)))
-  parentPort?.postMessage(null)
+  const send = (output: Out | null) => (parentPort ? parentPort.postMessage(output) : process.send?.(output))
+  // A rejection ends the worker like an error, because nothing handles it.
+  const onTask = async (input: In) => send(await answer(input))
+  if (parentPort) parentPort.on('message', onTask)
+  else process.on('message', (input) => onTask(input as In))
+  send(null)
 }

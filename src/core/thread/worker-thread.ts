@@ -2,7 +2,7 @@ import type { WorkerOptions } from 'node:worker_threads'
 import { Worker } from 'node:worker_threads'
 import { root } from '../process/paths.ts'
 
-/** Entry points of worker threads; `build.js` bundles each. */
+/** Entry points of worker threads and processes; `build.js` bundles each. */
 export const workerFiles = [
   'database/embedded/embedded-worker',
   'blacklist/geo/asn-compiler',
@@ -23,10 +23,17 @@ export type WorkerFile = (typeof workerFiles)[number]
 export const isBundled = !import.meta.url.endsWith('.ts')
 
 /**
- * Starts a worker thread from a file of `src/`: from its bundle when this code runs from a bundle, or from its source.
+ * Returns the module of a worker, and the options of Node.js that it needs: its bundle when this code runs from a
+ * bundle, or its source.
  */
-export function startWorker(file: WorkerFile, options: Omit<WorkerOptions, 'execArgv'>): Worker {
-  if (isBundled) return new Worker(new URL(`dist/${file}.js`, root), options)
+export function workerModule(file: WorkerFile): { readonly path: URL; readonly execArgv: readonly string[] } {
+  if (isBundled) return { path: new URL(`dist/${file}.js`, root), execArgv: [] }
   const loader = new URL('src/typescript-loader.js', root)
-  return new Worker(new URL(`src/${file}.ts`, root), { ...options, execArgv: ['--import', loader.href] })
+  return { path: new URL(`src/${file}.ts`, root), execArgv: ['--import', loader.href] }
+}
+
+/** Starts a worker thread. */
+export function startWorker(file: WorkerFile, options: Omit<WorkerOptions, 'execArgv'>): Worker {
+  const { path, execArgv } = workerModule(file)
+  return new Worker(path, { ...options, execArgv: [...execArgv] })
 }

@@ -2,7 +2,8 @@ import type { DocumentNode, ExecutionArgs, ExecutionResult, SelectionSetNode } f
 import { getOperationAST, Kind, OperationTypeNode, print, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../../core/context.ts'
-import { createTaskThread, TaskTimeout } from '../../core/thread/task-thread.ts'
+import { TaskTimeout } from '../../core/thread/task-runner.ts'
+import { createTaskThread } from '../../core/thread/task-thread.ts'
 import { SECOND } from '../../core/time.ts'
 import { fragmentsOf, operationTooLarge } from './cost.ts'
 

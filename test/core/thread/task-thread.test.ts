@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { Unavailable } from '../../../src/core/errors.ts'
-import { createTaskThread, TaskTimeout } from '../../../src/core/thread/task-thread.ts'
+import { TaskTimeout } from '../../../src/core/thread/task-runner.ts'
+import { createTaskThread } from '../../../src/core/thread/task-thread.ts'
 
 const limits = { timeoutMs: 1000, maxWaiting: 8, maxWaitingPerOwner: 3 }
 const thread = createTaskThread<string, string>('core/markdown/markdown-worker', limits)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Unavailable } from '../../../src/core/errors.ts'
-import { TaskTimeout } from '../../../src/core/thread/task-thread.ts'
+import { TaskTimeout } from '../../../src/core/thread/task-runner.ts'
 import { checkJson, closeJsonThread, matchesPattern } from '../../../src/monitoring/probe/json-thread.ts'
 import { PatternRefused } from '../../../src/monitoring/probe/pattern.ts'
 

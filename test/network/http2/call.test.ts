@@ -100,7 +100,7 @@ const ping = writeFrame({ type: frameType.ping, payload: Buffer.from('12345678')
 const whole = [headers(ok), data('hello', endStream)]
 
 /** Starts a server that sends these frames after its settings, and closes the connection. */
-const scripted = async (frames: readonly Buffer[], serve = (socket: Socket) => void socket.end()) => {
+const scripted = async (frames: readonly Buffer[], serve: (socket: Socket) => unknown = (socket) => socket.end()) => {
   const { port } = await startTcpServer((socket) => {
     socket.write(Buffer.concat(frames))
     serve(socket)

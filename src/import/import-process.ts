@@ -1,5 +1,5 @@
-import { errorCode } from '../core/error-code.ts'
-import { createTaskThread, TaskTimeout } from '../core/thread/task-thread.ts'
+import { createTaskProcess, TaskOutOfMemory } from '../core/thread/task-process.ts'
+import { TaskTimeout } from '../core/thread/task-runner.ts'
 import { SECOND } from '../core/time.ts'
 import type { Installation } from './installation.ts'
 import { withPrivateCopy } from './private-copy.ts'
@@ -7,52 +7,54 @@ import { isDatabase } from './source-names.ts'
 import type { Translation } from './translation.ts'
 import { Unreadable } from './translation.ts'
 
-/** A task of the thread. */
+/** A task of the process. `text` and `database` are paths. */
 export type ImportTask =
-  | { readonly translate: Uint8Array; readonly installation: Installation }
+  | { readonly text: string; readonly installation: Installation }
   | { readonly database: string; readonly installation: Installation }
   | { readonly write: Pick<Translation, 'objects' | 'hasVariables'> }
 
 /** The result of a task. */
 export type ImportAnswer = Translation | { readonly unreadable: string } | string
 
-const thread = createTaskThread<ImportTask, ImportAnswer>('import/import-worker', {
+const tasks = createTaskProcess<ImportTask, ImportAnswer>('import/import-worker', {
   // 20 MB of JSON take one second.
   timeoutMs: 10 * SECOND,
   maxWaiting: 20,
   maxWaitingPerOwner: 2,
-  resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
+  maxHeapMb: 256,
 })
 
-/** Translates the file of a source in a thread. @throws Unreadable, and Unavailable if the thread is too busy. */
-export async function translateInThread(
+/** Translates the file of a source in a process. @throws Unreadable, and Unavailable if it is too busy. */
+export async function translateInProcess(
   installation: Installation,
   file: Uint8Array,
   owner: string,
 ): Promise<Translation> {
   const answer = await ask(installation, file, owner).catch((error: unknown) => {
     if (error instanceof TaskTimeout) throw new Unreadable('This takes too long to read.')
-    if (errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY') throw new Unreadable('This takes too much memory to read.')
+    if (error instanceof TaskOutOfMemory) throw new Unreadable('This takes too much memory to read.')
     throw error
   })
   if (typeof answer === 'object' && 'unreadable' in answer) throw new Unreadable(answer.unreadable)
-  // The thread answers a translation task with a translation.
+  // The process answers a translation task with a translation.
   return answer as Translation
 }
 
 function ask(installation: Installation, file: Uint8Array, owner: string): Promise<ImportAnswer> {
-  if (!isDatabase(installation.source, file)) return thread.run(owner, { translate: file, installation })
-  return withPrivateCopy(file, (database) => thread.run(owner, { database, installation }))
+  return withPrivateCopy(file, (path) => {
+    const given = isDatabase(installation.source, file) ? { database: path } : { text: path }
+    return tasks.run(owner, { ...given, installation })
+  })
 }
 
-/** Writes objects as a configuration file in a thread. @throws Unavailable if the thread is too busy. */
-export async function writeInThread(
+/** Writes objects as a configuration file in a process. @throws Unavailable if it is too busy. */
+export async function writeInProcess(
   { objects, hasVariables }: Pick<Translation, 'objects' | 'hasVariables'>,
   owner: string,
 ): Promise<string> {
-  // The thread answers a write task with a string.
-  return (await thread.run(owner, { write: { objects, hasVariables } })) as string
+  // The process answers a write task with a string.
+  return (await tasks.run(owner, { write: { objects, hasVariables } })) as string
 }
 
-/** Ends the thread when the service stops. */
-export const closeImportThread = thread.close
+/** Ends the process when the service stops. */
+export const closeImportProcess = tasks.close

@@ -1,0 +1,12 @@
+// @slow
+import { afterAll, expect, test } from 'vitest'
+import { closeYamlProcess, readYamlText } from '../../src/configuration/yaml-process.ts'
+
+afterAll(closeYamlProcess)
+
+test('a file that needs more memory than its process has is refused, and the next one is read', async () => {
+  const hostile = readYamlText(`a: [${'{},'.repeat(330_000)}]`, 'hostile')
+  const other = readYamlText('a: 1', 'other')
+  await expect(hostile).rejects.toMatchObject({ issues: [{ message: 'takes too much memory to read' }] })
+  expect(await other).toMatchObject({ value: { a: 1 } })
+})
