@@ -30,13 +30,14 @@ export function createTaskProcess<In, Out>(
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
-    const stderr = child.stderr as Socket
+    // First, because without free file descriptors there is an error and neither output nor a channel.
+    child.on('error', onEnd)
     let written = ''
-    stderr.setEncoding('utf8').on('data', (text: string) => {
+    const stderr = child.stderr as Socket | undefined
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
       written = (written + text).slice(-MAX_ERROR_LENGTH)
     })
     child.on('message', (output) => onMessage(output as Out))
-    child.on('error', onEnd)
     child.on('close', (code, signal) => onEnd(endOf(file, code, signal, written)))
     return {
       // If the process has ended, `close` reports it.
@@ -44,12 +45,12 @@ export function createTaskProcess<In, Out>(
       ref() {
         child.ref()
         child.channel?.ref()
-        stderr.ref()
+        stderr?.ref()
       },
       unref() {
         child.unref()
         child.channel?.unref()
-        stderr.unref()
+        stderr?.unref()
       },
       async terminate() {
         if (child.exitCode !== null || child.signalCode !== null || !child.kill('SIGKILL')) return

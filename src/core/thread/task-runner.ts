@@ -46,7 +46,7 @@ export class TaskTimeout extends Error {
 interface Task<In, Out> {
   readonly input: In
   done(output: Out): void
-  failed(error: Error): void
+  failed(error: unknown): void
 }
 
 /** How long an idle worker is kept: starting one takes a moment, keeping it takes memory. */
@@ -84,9 +84,15 @@ export function createTaskRunner<In, Out>(
       idle()
       return
     }
-    running = task
     clearTimeout(timer)
-    worker ??= start()
+    try {
+      worker ??= start()
+    } catch (error) {
+      task.failed(error)
+      next()
+      return
+    }
+    running = task
     worker.ref()
     if (isReady) begin(worker)
   }
