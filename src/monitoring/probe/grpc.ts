@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { varint } from '../../core/varint.ts'
 import { callHttp2, type Http2Answer } from '../../network/http2/call.ts'
 import type { Http2FailureReason } from '../../network/http2/http2-failure.ts'
 import { oneLine } from '../result/probe-result.ts'
@@ -95,11 +96,6 @@ function requestOf(service: string): Buffer {
   const prefix = Buffer.alloc(5)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])
-}
-
-/** Encodes a variable-length integer: seven bits per byte, lowest first. The eighth bit is set if more bytes follow. */
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]
 }
 
 /** Returns the message of a healthy answer. @throws ConversationError for any other answer. */

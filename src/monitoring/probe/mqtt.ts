@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { varint } from '../../core/varint.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
@@ -132,15 +133,10 @@ function connectPacket(username: string | undefined, password: string | undefine
 }
 
 function packetOf(type: number, rest: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([type, ...remainingLength(rest.length)]), rest])
+  return Buffer.concat([Buffer.from([type, ...varint(rest.length)]), rest])
 }
 
 function prefixed(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes])
-}
-
-/** Encodes a variable-length integer: seven bits per byte, lowest first. The eighth bit is set if more bytes follow. */
-function remainingLength(length: number): number[] {
-  return length < 128 ? [length] : [(length & 127) | 128, ...remainingLength(length >> 7)]
 }

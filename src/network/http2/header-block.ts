@@ -1,3 +1,4 @@
+import { varint } from '../../core/varint.ts'
 import { Http2Failure } from './http2-failure.ts'
 import { decodeHuffman } from './huffman-code.ts'
 
@@ -80,18 +81,11 @@ export function writeHeaderBlock(fields: readonly HeaderField[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), ...literalOf(name), ...literalOf(value)]))
 }
 
-function literalOf(text: string): [length: Buffer, bytes: Buffer] {
+function literalOf(text: string): Buffer[] {
   const bytes = Buffer.from(text, 'latin1')
-  return [writeInteger(bytes.length), bytes]
-}
-
-/** Encodes an integer with a prefix of seven bits (RFC 7541 §5.1). */
-function writeInteger(value: number): Buffer {
-  if (value < 127) return Buffer.from([value])
-  const bytes = [127]
-  let rest = value - 127
-  for (; rest >= 128; rest >>= 7) bytes.push((rest & 127) | 128)
-  return Buffer.from([...bytes, rest])
+  const { length } = bytes
+  // An integer with a prefix of seven bits (RFC 7541 §5.1).
+  return [Buffer.from(length < 127 ? [length] : [127, ...varint(length - 127)]), bytes]
 }
 
 /**
@@ -100,7 +94,7 @@ function writeInteger(value: number): Buffer {
  * @throws Http2Failure `protocol` when a block is malformed, `too long` when it has more fields than allowed.
  */
 export function createHeaderDecoder(maxListBytes: number): (block: Buffer) => HeaderField[] {
-  const table = createDynamicTable()
+  const table = createHeaderTable()
   return (block) => {
     const reader = createReader(block)
     const fields: HeaderField[] = []
@@ -117,7 +111,7 @@ export function createHeaderDecoder(maxListBytes: number): (block: Buffer) => He
 }
 
 /** Reads a field (RFC 7541 §6); null: a change of the table's size, which is allowed only before the first field. */
-function readField(reader: Reader, table: DynamicTable, isFirst: boolean): HeaderField | null {
+function readField(reader: Reader, table: HeaderTable, isFirst: boolean): HeaderField | null {
   const kind = reader.peek()
   if (kind & 0x80) return table.field(reader.integer(7))
   if ((kind & 0xe0) === 0x20) {
@@ -133,16 +127,16 @@ function readField(reader: Reader, table: DynamicTable, isFirst: boolean): Heade
   return field
 }
 
-interface DynamicTable {
-  /** Returns the field with a number in the static or dynamic table. @throws Http2Failure `protocol`. */
+interface HeaderTable {
+  /** Returns the field with a number. @throws Http2Failure `protocol`. */
   field(index: number): HeaderField
   add(field: HeaderField): void
-  /** Sets the maximum size in bytes. @throws Http2Failure `protocol` when it is larger than allowed. */
+  /** Sets the maximum size of the recent fields in bytes. @throws Http2Failure `protocol` when it is larger than allowed. */
   resize(maxBytes: number): void
 }
 
-/** Creates the table of recent fields (RFC 7541 §2.3.2, §4). Their numbers follow those of the static table. */
-function createDynamicTable(): DynamicTable {
+/** Creates a table of the static fields and, after them, the recent ones (RFC 7541 §2.3, §4). */
+function createHeaderTable(): HeaderTable {
   const recent: HeaderField[] = []
   let maxSize = MAX_TABLE_BYTES
   let size = 0
