@@ -194,6 +194,11 @@ export const servers: readonly HostileCase[] = [
     socket.write(Buffer.concat([settings, frame(HEADERS, 0, 1, Buffer.from([0x88]))]))
     flood(socket, frame(CONTINUATION, 0, 1, Buffer.concat(Array.from({ length: 100 }, () => header))))
   }),
+  serving('gRPC that repeats a large header in single bytes', to('grpc'), (socket) => {
+    // A field of 100 bytes that is added to the table, then its number, as often as a frame holds it.
+    const added = Buffer.concat([Buffer.from([0x40, 1, 0x78, 100]), Buffer.alloc(100, 'x')])
+    socket.write(Buffer.concat([settings, frame(HEADERS, 4, 1, Buffer.concat([added, Buffer.alloc(16_000, 0xbe)]))]))
+  }),
   serving('gRPC that pings without end', to('grpc'), (socket) => {
     socket.write(settings)
     flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => frame(PING, 0, 0, Buffer.alloc(8)))))

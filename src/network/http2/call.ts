@@ -1,10 +1,10 @@
 /**
- * One request over an HTTP/2 connection, for servers that tenants name. Not with node:http2: on Node.js 20 and 24, a
- * server that breaks off a header block makes its destructor fail an assertion, which ends the process
- * (`current_nghttp2_memory_ == 0`).
+ * Sends one request over an HTTP/2 connection, for servers that tenants name. Does not use node:http2: on Node.js 20 and
+ * 24, a server that breaks off a header block crashes the process, because the destructor of the session fails an
+ * assertion (`current_nghttp2_memory_ == 0`).
  */
 import type { Socket } from 'node:net'
-import { contentOf, createFrameReader, type Frame, frameFlag, frameType, writeFrame } from './frame.ts'
+import { contentOf, createFrameReader, type Frame, frameFlag, frameType, hasFlag, writeFrame } from './frame.ts'
 import { createHeaderDecoder, type HeaderField, writeHeaderBlock } from './header-block.ts'
 import { Http2Failure, type Http2FailureReason } from './http2-failure.ts'
 
@@ -99,7 +99,7 @@ function createReceiver(
   reply: (frame: Partial<Frame>) => void,
 ): (chunk: Buffer) => Http2Answer | null {
   const readFrames = createFrameReader()
-  const message = createMessage(maxBodyBytes)
+  const response = createResponse(maxBodyBytes)
   let bytes = 0
   let frames = 0
 
@@ -108,14 +108,13 @@ function createReceiver(
     frames += 1
     if (frames > MAX_FRAMES) throw new Http2Failure('too much')
     if (frames === 1 && frame.type !== frameType.settings) throw new Http2Failure('protocol')
-    const isOfStream = message.take(frame)
-    if (!isOfStream) takeControl(frame, reply)
-    return isOfStream && message.isComplete()
+    if (!response.take(frame)) takeControl(frame, reply)
+    return response.isComplete()
   }
 
   return (chunk) => {
     bytes += chunk.length
-    for (const frame of readFrames(chunk)) if (take(frame)) return message.answer()
+    for (const frame of readFrames(chunk)) if (take(frame)) return response.answer()
     if (bytes > MAX_BYTES) throw new Http2Failure('too much')
     return null
   }
@@ -126,22 +125,23 @@ function createReceiver(
  * into the first window of every server.
  * @throws Http2Failure
  */
-function takeControl({ type, flags, stream, payload }: Frame, reply: (frame: Partial<Frame>) => void): void {
-  const isAck = (flags & frameFlag.ack) !== 0
-  const require = (isValid: boolean) => {
+function takeControl(frame: Frame, reply: (frame: Partial<Frame>) => void): void {
+  const { type, stream, payload } = frame
+  const isAck = hasFlag(frame, frameFlag.ack)
+  const refuseUnless = (isValid: boolean) => {
     if (stream !== 0 || !isValid) throw new Http2Failure('protocol')
   }
   switch (type) {
     case frameType.settings:
-      require(payload.length % 6 === 0)
+      refuseUnless(payload.length % 6 === 0)
       if (!isAck) reply({ type, flags: frameFlag.ack })
       break
     case frameType.ping:
-      require(payload.length === 8)
+      refuseUnless(payload.length === 8)
       if (!isAck) reply({ type, flags: frameFlag.ack, payload })
       break
     case frameType.goAway:
-      require(payload.length >= 8)
+      refuseUnless(payload.length >= 8)
       if ((payload.readUInt32BE(0) & 0x7fff_ffff) < STREAM || payload.readUInt32BE(4) !== 0)
         throw new Http2Failure('closed')
       break
@@ -156,7 +156,7 @@ interface HeaderBlock {
   readonly isLast: boolean
 }
 
-interface Message {
+interface Response {
   /** Takes a frame of the stream; returns false for one of the connection. @throws Http2Failure. */
   take(frame: Frame): boolean
   isComplete(): boolean
@@ -168,7 +168,7 @@ interface Message {
 const ofStream: readonly number[] = [frameType.data, frameType.headers, frameType.continuation, frameType.resetStream]
 
 /** Creates the response of the stream: interim responses, headers, a body and trailers (RFC 9113 §8.1). */
-function createMessage(maxBodyBytes: number): Message {
+function createResponse(maxBodyBytes: number): Response {
   const decode = createHeaderDecoder(MAX_HEADER_BYTES)
   /** The header block that is being received; null: none. */
   let block: HeaderBlock | null = null
@@ -177,9 +177,12 @@ function createMessage(maxBodyBytes: number): Message {
   let body = Buffer.alloc(0)
   let isComplete = false
 
-  function takeBlock({ bytes, isLast }: HeaderBlock, flags: number): void {
+  /** Takes the first or next part of a header block. */
+  function takeBlock(frame: Frame): void {
+    const isLast = block?.isLast ?? hasFlag(frame, frameFlag.endStream)
+    const bytes = block === null ? contentOf(frame) : Buffer.concat([block.bytes, frame.payload])
     if (bytes.length > MAX_HEADER_BYTES) throw new Http2Failure('too long')
-    const isWhole = (flags & frameFlag.endHeaders) !== 0
+    const isWhole = hasFlag(frame, frameFlag.endHeaders)
     block = isWhole ? null : { bytes, isLast }
     if (isWhole) takeFields(firstValues(decode(bytes)), isLast)
   }
@@ -197,22 +200,19 @@ function createMessage(maxBodyBytes: number): Message {
     if (headers === null) throw new Http2Failure('protocol')
     body = Buffer.concat([body, contentOf(frame)])
     if (body.length > maxBodyBytes) throw new Http2Failure('too long')
-    isComplete = (frame.flags & frameFlag.endStream) !== 0
+    isComplete = hasFlag(frame, frameFlag.endStream)
   }
 
   return {
     take(frame) {
-      const { type, flags, stream, payload } = frame
-      const isContinuation = type === frameType.continuation
+      const { type, stream } = frame
       // No other frame comes between the frames of a header block (RFC 9113 §4.3).
-      if ((block !== null) !== isContinuation) throw new Http2Failure('protocol')
+      if ((block !== null) !== (type === frameType.continuation)) throw new Http2Failure('protocol')
       if (!ofStream.includes(type)) return false
       if (stream !== STREAM) throw new Http2Failure('protocol')
       if (type === frameType.resetStream) throw new Http2Failure('closed')
       if (type === frameType.data) takeData(frame)
-      else if (block === null)
-        takeBlock({ bytes: contentOf(frame), isLast: (flags & frameFlag.endStream) !== 0 }, flags)
-      else takeBlock({ bytes: Buffer.concat([block.bytes, payload]), isLast: block.isLast }, flags)
+      else takeBlock(frame)
       return true
     },
     isComplete: () => isComplete,

@@ -24,6 +24,11 @@ export const frameType = {
 /** The flags of frames (RFC 9113 §6). `ack` belongs to SETTINGS and PING, the others to HEADERS and DATA. */
 export const frameFlag = { endStream: 0x01, ack: 0x01, endHeaders: 0x04, padded: 0x08, priority: 0x20 } as const
 
+/** Returns whether a frame has a flag of `frameFlag`. */
+export function hasFlag({ flags }: Pick<Frame, 'flags'>, flag: number): boolean {
+  return (flags & flag) !== 0
+}
+
 const HEAD_BYTES = 9
 
 /** The maximum length of a payload, in bytes, unless a client's settings allow more (RFC 9113 §4.2). */
@@ -64,9 +69,10 @@ export function createFrameReader(): (chunk: Buffer) => Generator<Frame> {
  * Returns the payload of a DATA or HEADERS frame without its padding and priority (RFC 9113 §6.1, §6.2).
  * @throws Http2Failure `protocol` when it is too short for them.
  */
-export function contentOf({ type, flags, payload }: Frame): Buffer {
-  const isPadded = (flags & frameFlag.padded) !== 0
-  const hasPriority = type === frameType.headers && (flags & frameFlag.priority) !== 0
+export function contentOf(frame: Frame): Buffer {
+  const { type, payload } = frame
+  const isPadded = hasFlag(frame, frameFlag.padded)
+  const hasPriority = type === frameType.headers && hasFlag(frame, frameFlag.priority)
   const start = (isPadded ? 1 : 0) + (hasPriority ? 5 : 0)
   const end = payload.length - (isPadded ? (payload[0] ?? 0) : 0)
   if (start > end) throw new Http2Failure('protocol')
