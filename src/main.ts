@@ -1,7 +1,7 @@
 import { loadBundle } from './core/process/compiled-bundle.ts'
 import { dataDirectory } from './core/process/data-directory.ts'
 import { setV8Flags } from './core/process/v8-flags.ts'
-import { isBundled } from './core/thread/worker-thread.ts'
+import { isBundled } from './core/thread/worker-module.ts'
 import { startEarlyOpening } from './database/embedded/early-opening.ts'
 
 setV8Flags()

@@ -1,5 +1,5 @@
 import { loadBundle } from '../core/process/compiled-bundle.ts'
-import { isBundled } from '../core/thread/worker-thread.ts'
+import { isBundled } from '../core/thread/worker-module.ts'
 
 type Program = typeof import('../app/program.ts')
 

@@ -14,7 +14,7 @@ const folder = join(root, 'node_modules/.cache/allclear/sources')
 /** Modules of the program that others replace in tests. The replacements, and tests, import the program's own. */
 const replacements: Readonly<Record<string, string>> = {
   // Worker threads start from bundles, as those of the service do.
-  'src/core/thread/worker-thread.ts': 'test/support/worker-thread.ts',
+  'src/core/thread/worker-module.ts': 'test/support/worker-module.ts',
   // The assets of pages are bundled and compressed once in a worker, not for each service that starts in it.
   'src/http/assets/asset-bundle.ts': 'test/support/asset-bundle.ts',
   'src/http/response/encoding.ts': 'test/support/encoding.ts',

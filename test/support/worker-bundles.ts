@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { workerFiles } from '../../src/core/thread/worker-thread.ts'
+import { workerFiles } from '../../src/core/thread/worker-module.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

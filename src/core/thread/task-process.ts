@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { createTaskRunner, type TaskLimits, type TaskRunner } from './task-runner.ts'
-import { type WorkerFile, workerModule } from './worker-thread.ts'
+import { type WorkerFile, workerModule } from './worker-module.ts'
 
 /** A task took more memory than its process may have. */
 export class TaskOutOfMemory extends Error {

@@ -1,6 +1,7 @@
 import type { ResourceLimits } from 'node:worker_threads'
 import { createTaskRunner, type TaskLimits, type TaskRunner } from './task-runner.ts'
-import { startWorker, type WorkerFile } from './worker-thread.ts'
+import type { WorkerFile } from './worker-module.ts'
+import { startWorker } from './worker-thread.ts'
 
 /**
  * Creates a runner of tasks in a worker thread, for a file of `src/` that calls `answerTasks`.

@@ -5,7 +5,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { ownValue } from '../../core/own-value.ts'
 import { root } from '../../core/process/paths.ts'
-import { isBundled } from '../../core/thread/worker-thread.ts'
+import { isBundled } from '../../core/thread/worker-module.ts'
 import type { Compressed } from '../response/encoding.ts'
 import { compress, decompress, encodingFor } from '../response/encoding.ts'
 
