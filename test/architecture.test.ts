@@ -130,7 +130,7 @@ describe('the architecture', () => {
     expect(reads.filter((read) => !isSelected(read)).map(({ file, call }) => `${file}: ${call}`)).toEqual([])
   })
 
-  test('nothing uses Node’s HTTP/2, which a hostile server can make end the process', () => {
+  test('nothing uses Node’s HTTP/2, because a hostile server can crash the process of its client', () => {
     expect(offences(({ to }) => to === 'node:http2' || to === 'http2')).toEqual([])
   })
 

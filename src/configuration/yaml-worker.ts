@@ -1,4 +1,4 @@
-/** Parses and writes YAML in a process of its own: a file with 500 monitors takes 100 ms, a hostile one all memory. */
+/** Parses and writes YAML in a separate process: a file with 500 monitors takes 100 ms, and a hostile one can exhaust the memory. */
 import { answerTasks } from '../core/thread/task-worker.ts'
 import type { YamlTask } from './yaml-process.ts'
 import { readYaml, writeYaml } from './yaml-text.ts'

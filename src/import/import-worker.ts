@@ -1,6 +1,6 @@
 /**
- * Parses files of other tools in a process of its own. A file with 500 monitors takes 100 ms; a hostile one takes longer,
- * and all memory that it may have.
+ * Parses files of other tools in a separate process: a file with 500 monitors takes 100 ms, and a hostile one can exhaust
+ * the memory.
  */
 import { readFileSync } from 'node:fs'
 import { answerTasks } from '../core/thread/task-worker.ts'
