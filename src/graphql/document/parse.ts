@@ -1,11 +1,12 @@
 import type { DocumentNode, ParseOptions, Source } from 'graphql'
 import { GraphQLError, getOperationAST, Kind, Lexer, parse, Source as SourceText, TokenKind } from 'graphql'
+import { graphqlLimits } from '../../core/input-limits.ts'
 import { requestError } from './request-error.ts'
 
 /** The maximum number of tokens in a document, at which parsing stops. GraphiQL's introspection has about 300. */
-const MAX_TOKENS = 4000
+const MAX_TOKENS = graphqlLimits.documentTokens.most
 /** The maximum nesting of braces, brackets and parentheses, because parsing, validation and execution recurse. */
-const MAX_DEPTH = 200
+const MAX_DEPTH = graphqlLimits.documentDepth.most
 
 /**
  * Parses a document. @throws GraphQLError `GRAPHQL_PARSE_FAILED` for a document that is invalid, too long or nested too

@@ -3,6 +3,7 @@ import { GraphQLError, getOperationAST, OperationTypeNode } from 'graphql'
 import type { Plugin, YogaServerInstance } from 'graphql-yoga'
 import { createYoga } from 'graphql-yoga'
 import type { Logger } from 'pino'
+import { graphqlLimits } from '../../core/input-limits.ts'
 import type { Tracer } from '../../core/telemetry/tracing.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../../http/request/caller.ts'
@@ -29,7 +30,7 @@ interface ServerContext {
 export type GraphqlServer = YogaServerInstance<ServerContext, GraphContext>
 
 /** Our own operations have a few hundred bytes; the largest is a bulk check with its variables. */
-export const MAX_BODY_BYTES = 128 * 1024
+export const MAX_BODY_BYTES = graphqlLimits.body.most
 
 /**
  * Creates the engine for GraphQL over HTTP and server-sent events; `graphql/transport/websocket.ts` uses the same one.

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { z } from 'zod'
 import type { DomainError } from '../../core/errors.ts'
 import { Invalid, RateLimited } from '../../core/errors.ts'
+import { formLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
 import { readBody, readChunks } from '../request/body.ts'
 import type { SentFile } from '../request/multipart.ts'
@@ -39,8 +40,8 @@ const disabledIf = (isLocked: boolean) => (isLocked ? { disabled: true } : {})
 
 export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
 
-/** The maximum number of fields: a form with a thousand checkboxes has about as many. */
-const MAX_FIELDS = 2000
+/** A form with a thousand checkboxes has about as many. */
+const MAX_FIELDS = formLimits.fields.most
 
 /**
  * Reads a form, urlencoded or multipart, of at most `maxBytes`.

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { Busboy } from '@fastify/busboy'
 import { Invalid } from '../../core/errors.ts'
+import { formLimits } from '../../core/input-limits.ts'
 
 /** A file that was sent in a form. */
 export interface SentFile {
@@ -16,9 +17,6 @@ export interface MultipartForm {
   /** The files that are not empty, by field. */
   readonly files: Map<string, SentFile>
 }
-
-/** The maximum length of the name of a field. */
-const MAX_NAME_LENGTH = 1000
 
 /**
  * Parses a multipart form (RFC 7578), piece by piece: other requests have their turn in between, and each file is copied
@@ -36,7 +34,7 @@ export async function parseMultipart(
   try {
     const parser = new Busboy({
       headers: { 'content-type': type },
-      limits: { parts: maxParts, fieldNameSize: MAX_NAME_LENGTH, fieldSize: Infinity },
+      limits: { parts: maxParts, fieldNameSize: formLimits.fieldName.most, fieldSize: Infinity },
     })
     parser.on('field', (name, value) => form.fields.append(name, value))
     parser.on('file', (field, stream, name) => {

@@ -1,0 +1,40 @@
+/**
+ * The one table of what a stranger may send. Whatever reads a request asks it first, before any other code sees the
+ * input: a limit that comes after `normalize`, a regular expression or a parser is no limit.
+ */
+
+/** The limit of one kind of input. */
+interface InputLimit {
+  /** The largest accepted amount. */
+  readonly most: number
+  /** Characters are UTF-16 code units, as in `String.length`. */
+  readonly unit: 'bytes' | 'characters' | 'fields' | 'members' | 'levels' | 'tokens'
+  /** What is limited, as the guide says it. */
+  readonly what: string
+}
+
+const KIB = 1024
+
+const limit = (most: number, unit: InputLimit['unit'], what: string): InputLimit => ({ most, unit, what })
+
+/** Forms of pages. */
+export const formLimits = {
+  fields: limit(2000, 'fields', 'the fields of a form'),
+  fieldName: limit(200, 'characters', 'the name of a form’s field'),
+  /** Some, such as messages and files as text, may have more. */
+  fieldText: limit(2 * KIB, 'characters', 'one field of a form'),
+} as const
+
+/** Documents and variables of GraphQL. */
+export const graphqlLimits = {
+  body: limit(128 * KIB, 'bytes', 'a GraphQL request'),
+  documentTokens: limit(4000, 'tokens', 'a document'),
+  documentDepth: limit(200, 'levels', 'the nesting of a document'),
+  /** Members of objects and items of lists, in all variables together. */
+  variableMembers: limit(20_000, 'members', 'the variables of an operation'),
+  variableDepth: limit(20, 'levels', 'the nesting of variables'),
+  /** GraphQL names that the schema has are shorter than 50 characters. */
+  variableName: limit(100, 'characters', 'the name of a variable or of its member'),
+  /** A configuration file is the longest text, and the body limits it. */
+  variableText: limit(128 * KIB, 'characters', 'one text in variables'),
+} as const
