@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { promisify } from 'node:util'
+import { inAscii } from './build/ascii.js'
 
 /** CommonJS, because V8 accepts a code cache for scripts only; `main` loads it. */
 const program = { 'app/program': 'src/app/program.ts' }
@@ -36,9 +37,12 @@ const others = Object.fromEntries(process.argv.slice(2).map((argument) => argume
 const entryPoints = { ...service, ...others }
 
 /** The inputs of the bundle besides its sources. */
-const settings = ['src/build.js', 'tsconfig.json', 'package-lock.json']
+const settings = ['src/build.js', 'src/build/ascii.js', 'tsconfig.json', 'package-lock.json']
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
+
+/** The sources that each bundle of the service contains. */
+const contents = 'dist/contents.json'
 
 /** Prisma's query compiler in WebAssembly, which the first query reads. Prisma has it as text, which takes longer to load. */
 const queryCompiler = 'dist/app/query-compiler.wasm'
@@ -120,22 +124,37 @@ async function bundle() {
     }),
   ])
   const outputFiles = built.flatMap((result) => result.outputFiles)
-  // The code is ASCII by now, only comments are not; a single other character would make V8 store everything with two
-  // bytes per character.
+  // A single character beyond ASCII would make V8 store everything with two bytes per character.
   for (const { path, text } of outputFiles) {
-    const code = text.replace(/\P{ASCII}/gu, '?')
+    const code = inAscii(text)
     // `loadBundle` finds the code cache of this code by the hash.
     await write(path, path.endsWith('.cjs') ? `${code}//${hash(code)}` : code)
   }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/app/write-build-files.js'])
+  await write(contents, JSON.stringify(contentsOf(built), null, 2))
   const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
-  const outputs = [...outputFiles.map(({ path }) => relative('', path)), queryCompiler]
+  const outputs = [...outputFiles.map(({ path }) => relative('', path)), contents, queryCompiler]
   // Every build writes the assets again, so their time says nothing.
   const hashes = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
   const stamps = await valuesOf([...inputs.filter(isPackage), ...outputs], stampOf)
   await write(record, JSON.stringify({ hashes, stamps }))
+}
+
+/** Returns the sources of which something is in each bundle of the service, by the bundle's path without `dist/`. */
+function contentsOf(built) {
+  const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs))
+  const isService = (path) => [service, program, parts].some((entries) => Object.hasOwn(entries, path))
+  return Object.fromEntries(
+    outputs
+      .flatMap(([path, { inputs }]) => {
+        const name = relative('dist', path)
+        const used = Object.keys(inputs).filter((input) => inputs[input].bytesInOutput > 0)
+        return isService(name.replace(/\.c?js$/, '')) ? [[name, used.sort()]] : []
+      })
+      .sort(),
+  )
 }
 
 async function valuesOf(paths, read) {

@@ -11,6 +11,7 @@ interface Import {
 
 /** Rooms from the bottom up. A room imports only rooms before it, types included. */
 const rooms = [
+  'build',
   'client',
   'core',
   'language',

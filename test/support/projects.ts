@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
  */
 const support = {
   browser: ['test/support/chromium.ts'],
-  service: ['test/support/app.ts', 'test/support/process.ts'],
+  service: ['test/support/app.ts', 'test/support/built.ts', 'test/support/process.ts'],
   database: ['test/support/database.ts', 'test/support/child.ts'],
 } as const
 
