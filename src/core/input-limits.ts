@@ -25,6 +25,16 @@ export const formLimits = {
   fieldText: limit(2 * KIB, 'characters', 'one field of a form'),
 } as const
 
+/** What people enter to sign in. */
+export const signInLimits = {
+  /** NIST SP 800-63B §3.1.1.2 requires that 64 are accepted. */
+  password: limit(200, 'characters', 'a password'),
+  /** An address has at most 254 octets (RFC 5321 §4.5.3.1.3); the rest is for spaces around it. */
+  email: limit(320, 'characters', 'the email address of an account'),
+  /** Recovery codes have 16 letters, in groups. */
+  code: limit(40, 'characters', 'a code of an authenticator app, or a recovery code'),
+} as const
+
 /** Documents and variables of GraphQL. */
 export const graphqlLimits = {
   body: limit(128 * KIB, 'bytes', 'a GraphQL request'),

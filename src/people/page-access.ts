@@ -19,7 +19,7 @@ import { PageAccessKind } from '../generated/prisma/enums.ts'
 import { limitLinks, limitPageAttempts } from './attempt-limit.ts'
 import { afterAnswer, requireMail } from './mail.ts'
 import { createToken, newSecret, readToken, takeToken } from './one-time-token.ts'
-import { hashPassword, verifyPassword } from './password.ts'
+import { hashPassword, passwordOf, verifyPassword } from './password.ts'
 import { emailInput } from './user.ts'
 
 /** The maximum number of email domains, and of networks, with access to a page. */
@@ -30,7 +30,7 @@ export const MAX_TOKENS = 50
 const LINK_LIFETIME = 15 * MINUTE
 
 /** May be shorter than a person's password, because attempts are limited and many people share it. */
-const pagePassword = z.string().min(8, 'must have at least 8 characters').max(200, 'must have at most 200 characters')
+const pagePassword = passwordOf(8)
 
 const range = z.string().transform((text, issues) => {
   const parsed = parseRange(text)
@@ -215,7 +215,7 @@ export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
  */
 export async function opensPage(ctx: Context, page: GuardedPage, password: string): Promise<boolean> {
   const opened = await limitPageAttempts(ctx, page.pageId, async () =>
-    (await verifyPassword(password.slice(0, 200), page.passwordHash)) ? true : null,
+    (await verifyPassword(password, page.passwordHash)) ? true : null,
   )
   return opened === true
 }
@@ -228,7 +228,7 @@ export async function requestPageLink(ctx: Context, page: GuardedPage, input: un
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
   await limitLinks(ctx, email)
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+  const domain = email.slice(email.lastIndexOf('@') + 1)
   if (page.kind !== 'MAIL_DOMAIN' || !page.mailDomains.includes(domain)) return
   afterAnswer(ctx, async () => {
     const { pageId, generation } = page

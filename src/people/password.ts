@@ -2,16 +2,27 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { createLimiter } from '../core/concurrency/limiter.ts'
 import { Unavailable } from '../core/errors.ts'
+import { signInLimits } from '../core/input-limits.ts'
 import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
 
 /** The minimum length of a password, in characters. */
 export const MIN_PASSWORD_LENGTH = 10
 
-/** A new password. NIST SP 800-63B §3.1.1.2 requires length, not kinds of characters, and a maximum of 64 or more. */
-export const newPassword = z
-  .string()
-  .min(MIN_PASSWORD_LENGTH, `must have at least ${MIN_PASSWORD_LENGTH} characters`)
-  .max(200, 'must have at most 200 characters')
+/** The maximum length of a password, in characters. */
+const MAX_PASSWORD_LENGTH = signInLimits.password.most
+
+/**
+ * Returns the schema of a new password of at least `min` characters. NIST SP 800-63B §3.1.1.2 requires length, not kinds of
+ * characters.
+ */
+export const passwordOf = (min: number) =>
+  z
+    .string()
+    .min(min, `must have at least ${min} characters`)
+    .max(MAX_PASSWORD_LENGTH, `must have at most ${MAX_PASSWORD_LENGTH} characters`)
+
+/** A person’s new password. */
+export const newPassword = passwordOf(MIN_PASSWORD_LENGTH)
 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
@@ -38,21 +49,23 @@ export async function hashPassword(password: string, cost = PASSWORD_COST): Prom
 }
 
 /**
- * Returns whether a password matches a hash. Without a hash it takes the same time to return false, so that the time does not
- * reveal whether the account exists. @throws Unavailable when too many hashes are waiting.
+ * Returns whether a password matches a hash. No password longer than the limit does. Without a hash it takes the same time to
+ * return false, so that the time does not reveal whether the account exists. @throws Unavailable when too many hashes are waiting.
  */
 export async function verifyPassword(password: string, stored: string | null, cost = PASSWORD_COST): Promise<boolean> {
   const [, , , , salt = '', hash = ''] = (stored ?? '').split('$')
   const derived = await derive(password, Buffer.from(salt, 'base64url'), cost)
   const expected = Buffer.from(hash, 'base64url')
-  return expected.length === HASH_BYTES && timingSafeEqual(expected, derived)
+  const isRight = expected.length === HASH_BYTES && timingSafeEqual(expected, derived)
+  return isRight && password.length <= MAX_PASSWORD_LENGTH
 }
 
 function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
   // The limit is twice the memory that scrypt needs.
   const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
-  // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2).
-  const text = password.normalize('NFKC')
+  // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2). The
+  // time that this takes grows with the square of the number of combining marks.
+  const text = password.slice(0, MAX_PASSWORD_LENGTH).normalize('NFKC')
   return limitHashes(
     () =>
       new Promise((resolve, reject) => {

@@ -3,13 +3,19 @@ import { emailText } from '../account/page/page-settings.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
+import { signInLimits } from '../core/input-limits.ts'
 import { nameText } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { newPassword } from './password.ts'
 
 /** An email address that identifies a person: without surrounding spaces, in lower case. */
-export const personEmail = z.string().trim().toLowerCase().pipe(emailText)
+export const personEmail = z
+  .string()
+  .max(signInLimits.email.most, { abort: true, error: 'must have at most 254 characters' })
+  .trim()
+  .toLowerCase()
+  .pipe(emailText)
 
 /** A form that asks for an email address. */
 export const emailInput = z.object({ email: personEmail })

@@ -33,6 +33,9 @@ export function asMember(
   }
 }
 
+/** Text that takes seconds to normalize. */
+const marks = '\u0301'.repeat(100_000)
+
 /** A case of many simultaneous requests. */
 function atOnce(
   name: string,
@@ -105,6 +108,18 @@ export const consoleForms: readonly HostileCase[] = [
     [422, 429],
     '/sign-in',
     form(`email=a%40b.example&password=${'ü'.repeat(40_000)}`),
+  ),
+  ...[
+    ['/sign-in', 'email=a%40b.example&', 'password'],
+    ['/sign-in', 'password=a&', 'email'],
+    ['/sign-in/code', `token=${'A'.repeat(43)}&`, 'code'],
+  ].map(([path = '', others = '', name = '']) =>
+    requesting(
+      `${path}: 100,000 combining marks as ${name}`,
+      [303, 413, 422, 429],
+      path,
+      form(`${others}${name}=a${marks}`),
+    ),
   ),
   requesting('signing in: a form of 10 MB', [413, 422, 0], '/sign-in', form('x'.repeat(10 ** 7))),
   requesting('signing in: 60,000 fields', [422, 429], '/sign-in', form('a=1&'.repeat(60_000))),

@@ -103,6 +103,13 @@ export const severalPages: readonly HostileCase[] = [
       body: `password=${'ü'.repeat(index === 0 ? 1300 : 200_000)}`,
     }),
   ),
+  toPrivatePage('a password of 100,000 combining marks', [401, 413, 422, 429, 503], 1, (target, page) =>
+    ask(target.url, `${page}/access`, {
+      method: 'POST',
+      headers: { ...urlencoded, ...asNewVisitor() },
+      body: `password=a${'\u0301'.repeat(100_000)}`,
+    }),
+  ),
   toPrivatePage('300 mailed links that are none', [410], 300, (target, page, index) =>
     ask(target.url, `${page}/access/${String(index).padStart(43, 'A')}`, {}),
   ),

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Unavailable } from '../../src/core/errors.ts'
-import { hashPassword, verifyPassword } from '../../src/people/password.ts'
+import { hashPassword, newPassword, verifyPassword } from '../../src/people/password.ts'
 import { PASSWORD_COST as ownCost } from '../../src/people/password-cost.ts'
 
 test.each([
@@ -19,6 +19,25 @@ test('the same password has a different hash each time', async () => {
 
 test('the same characters in two Unicode forms are the same password', async () => {
   expect(await verifyPassword('cafe\u0301 au lait', await hashPassword('café au lait'))).toBe(true)
+})
+
+describe('a text of 120,000 combining marks', () => {
+  const marks = `${'correct horse '.repeat(15)}${'\u0301'.repeat(120_000)}`
+
+  test('is never normalized whole, because that takes seconds, and matches no password', async () => {
+    const normalize = vi.spyOn(String.prototype, 'normalize')
+    const hash = await hashPassword(marks.slice(0, 200))
+    for (const stored of [hash, null]) expect(await verifyPassword(marks, stored)).toBe(false)
+    expect(await verifyPassword(marks.slice(0, 200), hash)).toBe(true)
+    const lengths = normalize.mock.contexts.map((text) => String(text).length)
+    normalize.mockRestore()
+    expect(lengths).toEqual([200, 200, 200, 200])
+  })
+
+  test('is refused as a new password', () => {
+    expect(newPassword.safeParse(marks).success).toBe(false)
+    expect(newPassword.safeParse(marks.slice(0, 200)).success).toBe(true)
+  })
 })
 
 test('nothing matches a missing hash, not even an empty password', async () => {

@@ -9,6 +9,8 @@ import type { PageLookup } from '../page/page-guard.ts'
 const REMEMBERED = { ttl: 10 * SECOND, max: 10_000 } as const
 /** The limit of database lookups for uncached names, for all callers together. Proxies ask once per new host. */
 const LOOKUPS = { limit: 600, windowMs: 60 * SECOND, burst: 100 } as const
+/** The maximum length of a host name (RFC 1035 §2.3.4). */
+const MAX_HOST_LENGTH = 253
 
 /**
  * Answers a reverse proxy that asks, in `?domain=`, whether it may fetch a certificate for a host, as Caddy does on demand
@@ -24,14 +26,15 @@ export function certificateRoutes(parts: {
   const bucket = createTokenBucket(LOOKUPS, parts.clock)
   const known = new LRUCache<string, boolean>(REMEMBERED)
   return new Hono().get(CERTIFICATE_PATH, async (c) => {
-    const host = (c.req.query('domain') ?? '').toLowerCase()
     c.header('cache-control', 'no-store')
+    const named = c.req.query('domain') ?? ''
+    if (named.length > MAX_HOST_LENGTH) return c.body(null, 404)
+    const host = named.toLowerCase()
     let isServed = known.get(host)
     if (isServed === undefined) {
       if (!bucket.take()) return c.body(null, 429, { 'retry-after': '1' })
       isServed = await isServedHost(parts.guard, parts.site, host)
-      // Longer texts are not host names, and would fill the memory.
-      if (host.length <= 253) known.set(host, isServed)
+      known.set(host, isServed)
     }
     return c.body(null, isServed ? 200 : 404)
   })

@@ -23,11 +23,14 @@ export function linksOf({ links }: Pick<Organization, 'links'>): readonly PageLi
 export const slugText = z
   .string()
   .min(2, 'must have at least 2 characters')
-  .max(63, 'must have at most 63 characters')
+  .max(63, { abort: true, error: 'must have at most 63 characters' })
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits, separated by single hyphens')
 
 /** An email address of at most 254 characters, which is the limit of email (RFC 5321 §4.5.3.1.3). */
-export const emailText = z.email('must be an email address').max(254, 'must have at most 254 characters')
+export const emailText = z
+  .string()
+  .max(254, { abort: true, error: 'must have at most 254 characters' })
+  .regex(z.regexes.email, 'must be an email address')
 
 const webAddress = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an address that begins with https:// or http://' })

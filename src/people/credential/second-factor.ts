@@ -3,6 +3,7 @@ import { transaction } from '../../core/context.ts'
 import { Conflict, Unauthenticated } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { randomText } from '../../core/id.ts'
+import { signInLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { limitAttempts } from '../attempt-limit.ts'
@@ -156,6 +157,7 @@ async function countWrongCode({ db }: PeopleContext, token: string): Promise<voi
 }
 
 async function acceptCode(ctx: PeopleContext, id: string, given: string): Promise<boolean> {
+  if (given.length > signInLimits.code.most) return false
   const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
   const code = given.replace(/[\s-]/g, '').toLowerCase()
   if (/^\d{6}$/.test(code)) return acceptTotp(ctx, user, code)
@@ -165,7 +167,7 @@ async function acceptCode(ctx: PeopleContext, id: string, given: string): Promis
 
 /** Accepts a code from the app once. If it is submitted twice at the same time, one of the two is refused. */
 async function acceptTotp(ctx: PeopleContext, user: User, given: string): Promise<boolean> {
-  if (user.totpSecret === null) return false
+  if (user.totpSecret === null || given.length > signInLimits.code.most) return false
   const secret = ctx.seal.open(user.totpSecret, about(user.id))
   const step = stepOfCode(secret, given.replace(/\s/g, ''), ctx.now(), user.totpStep)
   if (step === null) return false
