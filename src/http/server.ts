@@ -1,5 +1,5 @@
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
-import { createServer, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { StartError } from '../core/errors.ts'
@@ -8,6 +8,8 @@ import { SECOND } from '../core/time.ts'
 import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
+import { PrivateResponse } from './response/private-response.ts'
+import { refuseConnection } from './response/raw-refusal.ts'
 
 /** Answers GraphQL requests. */
 type GraphqlHandler = (
@@ -46,7 +48,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 75 * SECOND
  * beyond Node's 511 would be reset.
  */
 const MAX_WAITING_CONNECTIONS = 16_384
-const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }
+const options = {
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  requireHostHeader: false,
+  ServerResponse: PrivateResponse,
+} as const
 
 /** Creates the server. GraphQL bypasses the router, which would cost it a quarter of its speed. */
 export function createHttpServer(handlers: {
@@ -68,7 +75,7 @@ export function createHttpServer(handlers: {
     openRequests -= 1
     closeWhenIdle()
   }
-  const server = createServer({ requireHostHeader: false, ...timeouts }, (request, response) => {
+  const server = createServer(options, (request, response) => {
     openRequests += 1
     if (isClosing) response.setHeader('Connection', 'close')
     response.on('close', onRequestClosed)
@@ -91,11 +98,12 @@ export function createHttpServer(handlers: {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket)
-    else if (hostError(request) !== null) rejectUpgrade(socket, '400 Bad Request')
-    else if (isClosing) rejectUpgrade(socket, '503 Service Unavailable')
+    else if (hostError(request) !== null) refuseConnection(socket, 400)
+    else if (isClosing) refuseConnection(socket, 503)
     else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
-    else rejectUpgrade(socket, '404 Not Found')
+    else refuseConnection(socket, 404)
   })
+  server.on('clientError', refuseUnreadable)
 
   return {
     listen: (port, host) => listen(server, port, host),
@@ -116,7 +124,7 @@ export function createHttpServer(handlers: {
  * §7.8). Once Node listens for upgrades, it treats every offer as one. The request's body is lost.
  */
 function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex): void {
-  const response = new ServerResponse(request)
+  const response = new PrivateResponse(request)
   response.shouldKeepAlive = false
   // The socket of an HTTP server is a TCP socket.
   response.assignSocket(socket as Socket)
@@ -124,9 +132,19 @@ function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex)
   server.emit('request', request, response)
 }
 
-/** Rejects an upgrade and closes the connection without waiting for the client. */
-function rejectUpgrade(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy())
+/** The status of an error of Node's parser. All others are 400. */
+const parserStatus = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+])
+
+/** Refuses what is not a request, like Node itself, unless an answer has begun on the connection. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // The answer to which Node currently writes.
+  const { _httpMessage: running } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null }
+  if (!socket.writable || running?.headersSent) socket.destroy(error)
+  else refuseConnection(socket, parserStatus.get(error.code ?? '') ?? 400)
 }
 
 const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }

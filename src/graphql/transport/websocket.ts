@@ -18,6 +18,7 @@ import { SECOND } from '../../core/time.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import type { Caller } from '../../http/request/caller.ts'
 import { traceparentOf } from '../../http/request/request-span.ts'
+import { refuseConnection } from '../../http/response/raw-refusal.ts'
 import type { CostCheck } from '../document/cost-check.ts'
 import { withoutHttp } from '../document/request-error.ts'
 import { operationAttributes } from '../execution/operation-span.ts'
@@ -102,6 +103,9 @@ export function createWebsocketServer(options: Options): WebsocketServer {
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols,
   })
+  server.on('wsClientError', (_error, socket, { method }) =>
+    refuseConnection(socket, method === 'GET' ? 400 : 405, { 'Sec-WebSocket-Version': '13' }),
+  )
   const connectionLimit = createConnectionLimit(options.maxConnections ?? MAX_CONNECTIONS)
   const open = createTransport(protocolHooks(options), options.log)
 
@@ -109,9 +113,7 @@ export function createWebsocketServer(options: Options): WebsocketServer {
     upgrade(request, socket, head) {
       const leave = connectionLimit.take(options.callerOf(request).address)
       if (!leave) {
-        socket.end(
-          'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
-        )
+        refuseConnection(socket, 503, { 'Retry-After': '60' })
         return
       }
       socket.once('close', leave)

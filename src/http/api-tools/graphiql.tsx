@@ -27,6 +27,8 @@ export function graphiqlRoutes(site: Site, libraries: Libraries): Hono {
 function headersOf({ baseUrl }: Site): Readonly<Record<string, string>> {
   return {
     ...pageHeaders,
+    // GraphQL answers at the same address.
+    vary: 'accept, accept-encoding',
     'content-security-policy': pageHeaders['content-security-policy']
       .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'; worker-src 'self'")
       .replace("font-src 'self'", "font-src 'self' data:")

@@ -23,7 +23,12 @@ export function staticText(
 async function prepare(text: string, headers: StaticText['headers']): Promise<StaticText> {
   return {
     content: await compress(Buffer.from(text)),
-    headers: { ...headers, 'cache-control': 'public, no-cache', vary: 'accept-encoding', etag: weakEtag(text) },
+    headers: {
+      ...headers,
+      'cache-control': 'public, no-cache',
+      vary: headers['vary'] ?? 'accept-encoding',
+      etag: weakEtag(text),
+    },
   }
 }
 
