@@ -10,8 +10,17 @@ import type { UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { hasRecentCheckout } from './checkout.ts'
 import type { Reference, StripeEvent } from './stripe-event.ts'
 import { readStripeEvent } from './stripe-event.ts'
-import type { SubscriptionState } from './subscription.ts'
-import { applyFact, assignOrganization, assignTier, paidTier, statusOf, unknownSubscription } from './subscription.ts'
+import type { SubscriptionRecord } from './subscription.ts'
+import {
+  addFact,
+  assignOrganization,
+  assignTier,
+  paidTier,
+  stateOf,
+  tierOf,
+  tierOfFact,
+  unknownSubscription,
+} from './subscription.ts'
 import { reconcileTier } from './tier.ts'
 
 /**
@@ -59,8 +68,8 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
     const event = readStripeEvent(payment.payload, tx.config)
     if (event?.subscriptionId != null) {
       const { subscriptionId } = event
-      await updateSubscription(tx, subscriptionId, (state) => {
-        const assigned = assignOrganization(state, organizationId, tx.now())
+      await updateSubscription(tx, subscriptionId, (record) => {
+        const assigned = assignOrganization(record, organizationId)
         return tier == null ? assigned : assignTier(assigned, event.fact, tier)
       })
       await rematchEvents(tx, subscriptionId)
@@ -134,7 +143,7 @@ async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent
     isOwn: named !== null && (await hasRecentCheckout(tx, named, event.createdAt)),
   }
   const subscription =
-    subscriptionId === null ? null : await updateSubscription(tx, subscriptionId, (state) => applyFact(state, known))
+    subscriptionId === null ? null : await updateSubscription(tx, subscriptionId, (record) => addFact(record, known))
   const organizationId = subscription?.organizationId ?? null
   const payment = await tx.db.paymentEvent.update({
     where: { id: event.id },
@@ -211,7 +220,8 @@ function matchEvent(event: StripeEvent, subscription: PaidSubscription | null): 
     return unmatched(hasReference ? 'UNKNOWN_ORGANIZATION' : 'NO_REFERENCE')
   }
   // A checkout contains only a sum. The subscription and its invoices contain the prices.
-  const isPriced = fact.tier !== null || (isCheckout(event) && stateOf(subscription).tier !== null)
+  const record = recordOf(subscription)
+  const isPriced = tierOfFact(record, fact) !== null || (isCheckout(event) && tierOf(stateOf(record)) !== null)
   if (price !== null && !isPriced && !isReversalEvent(event)) return unmatched('UNKNOWN_AMOUNT')
   return { outcome: 'APPLIED', reason: null }
 }
@@ -241,30 +251,31 @@ async function rematchEvents(tx: Context, subscriptionId: string): Promise<void>
 }
 
 /**
- * Updates the state of a subscription, and the tier of its organizations when the paid tier or the owner changes.
+ * Updates the record of a subscription, and the tier of its organizations when the paid tier or the owner changes.
  * Locks the subscription's row, always before an organization's row.
  */
 async function updateSubscription(
   tx: Context,
   id: string,
-  add: (state: SubscriptionState) => SubscriptionState,
+  add: (record: SubscriptionRecord) => SubscriptionRecord,
 ): Promise<PaidSubscription> {
   const { db } = tx
   const data = { id, state: toJson(unknownSubscription), isOwn: false, createdAt: tx.now() }
   await db.paidSubscription.createMany({ data, skipDuplicates: true })
   await db.$queryRaw`SELECT 1 FROM "PaidSubscription" WHERE id = ${id} FOR UPDATE`
   const before = await db.paidSubscription.findUniqueOrThrow({ where: { id } })
-  const state = add(stateOf(before))
-  const organizationId = await resolveOwner(tx, state, before)
+  const record = add(recordOf(before))
+  const state = stateOf(record)
+  const organizationId = await resolveOwner(tx, state.organizationId, before)
   const after = await db.paidSubscription.update({
     where: { id },
     data: {
       organizationId,
-      state: toJson(state),
-      status: statusOf(state),
+      state: toJson(record),
+      status: state.status,
       paysFor: paidTier(state),
-      currentPeriodEnd: state.periodEnd === null ? null : new Date(state.periodEnd.value * 1000),
-      cancelAtPeriodEnd: state.cancelAtEnd?.value ?? false,
+      currentPeriodEnd: state.periodEnd === null ? null : new Date(state.periodEnd * 1000),
+      cancelAtPeriodEnd: state.cancelAtEnd,
       isOwn: state.isOwn,
     },
   })
@@ -276,8 +287,7 @@ async function updateSubscription(
 }
 
 /** Returns the organization that owns a subscription; null when it no longer exists. */
-async function resolveOwner(tx: Context, state: SubscriptionState, before: PaidSubscription): Promise<string | null> {
-  const owner = state.organization?.value ?? null
+async function resolveOwner(tx: Context, owner: string | null, before: PaidSubscription): Promise<string | null> {
   return owner === before.organizationId ? owner : findOrganizationId(tx, owner)
 }
 
@@ -291,9 +301,5 @@ async function isOrganization({ db }: Context, id: string): Promise<boolean> {
 }
 
 /** Reads the JSON column, which only `updateSubscription` writes. */
-const stateOf = ({ state, isOwn }: PaidSubscription): SubscriptionState => ({
-  // States written by older versions lack some fields.
-  ...{ ...unknownSubscription, isOwn },
-  ...(state as unknown as SubscriptionState),
-})
-const toJson = (state: SubscriptionState) => state as unknown as Prisma.InputJsonObject
+const recordOf = ({ state }: PaidSubscription) => state as unknown as SubscriptionRecord
+const toJson = (record: SubscriptionRecord) => record as unknown as Prisma.InputJsonObject

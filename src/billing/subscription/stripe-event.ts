@@ -3,9 +3,9 @@ import type { Config } from '../../core/config.ts'
 import { Invalid } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { SubscriptionStatus } from '../../generated/prisma/enums.ts'
-import type { Interval, Money, Price } from '../price.ts'
+import type { Interval, Money, PaidTier, Price } from '../price.ts'
 import { tierOfPrices, totalOf } from '../price.ts'
-import type { SubscriptionFact } from './subscription.ts'
+import type { Statement, SubscriptionFact } from './subscription.ts'
 
 /**
  * Parses Stripe events in the shape of the current API version and of versions before 2025-03-31. In the older ones, an
@@ -40,13 +40,14 @@ export interface Reference {
 }
 
 /**
- * The events of the specification (§6), and those of checkouts with delayed payment methods, of refunds and disputes,
- * and of payments of invoices.
+ * The events of the specification (§6), and those of checkouts with delayed payment methods, of new subscriptions (which
+ * alone report a trial), of refunds and disputes, and of payments of invoices.
  */
 const handledTypes = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
   'checkout.session.async_payment_failed',
+  'customer.subscription.created',
   'customer.subscription.updated',
   'customer.subscription.deleted',
   'invoice.paid',
@@ -80,12 +81,12 @@ const referenceSchema = z
 /** Treats an unexpected value as a missing field, because providers add and move fields. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(null)
 
+const typeSchema = z.looseObject({ type: z.string() })
 const envelopeSchema = z.looseObject({
   id: providerIdSchema,
-  type: z.string().max(255),
   object: z.literal('event').optional(),
   created: epochSchema,
-  data: z.looseObject({ object: z.looseObject({}) }),
+  data: z.looseObject({ object: z.looseObject({}), previous_attributes: optional(z.looseObject({})) }),
 })
 
 const sessionSchema = z.looseObject({
@@ -191,22 +192,27 @@ const disputeSchema = z.looseObject({
 })
 
 /**
- * Parses the body of a webhook request. Returns null for an event type that we do not handle.
+ * Parses the body of a webhook request. Returns null for an event type that we do not handle, whatever else it contains:
+ * Stripe disables an endpoint that refuses events.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
  */
 export function readStripeEvent(body: string, config: Config): StripeEvent | null {
-  const event = parse(envelopeSchema, parseJson(body))
-  const type = handledTypes.find((handled) => handled === event.type)
+  const json = parseJson(body)
+  const { type: name } = parse(typeSchema, json)
+  const type = handledTypes.find((handled) => handled === name)
   if (type === undefined) return null
-  const { object } = event.data
+  const event = parse(envelopeSchema, json)
+  const { object, previous_attributes: previous } = event.data
   const fields = readObject(type, object)
-  const { subscriptionId, price, prices, email, reference, references = [], ...about } = fields
+  const { subscriptionId, price, items, email, reference, references = [], ...about } = fields
+  const prices = pricesOf(items)
+  const total = boundedTotal(prices)
   return {
     id: event.id,
     type,
     createdAt: new Date(event.created * 1000),
     subscriptionId,
-    price: price === undefined ? boundedTotal(prices) : price,
+    price: price === undefined ? total : price,
     email: storableText(email),
     hasReference: reference !== null,
     references,
@@ -215,10 +221,54 @@ export function readStripeEvent(body: string, config: Config): StripeEvent | nul
       eventId: event.id,
       at: event.created,
       tier: tierOfPrices(prices, config),
+      price: total,
+      isAssumed: about.kind !== 'stated' && prices.some(({ interval }) => interval === null),
+      periodEnd: periodEndOf(items, config),
       organizationId: reference !== null && typeOfId(reference) === 'Organization' ? reference : null,
+      before: about.kind === 'stated' && previous != null ? statementBefore(object, previous, config) : null,
       ...about,
     },
   }
+}
+
+/** Returns what an event says about the subscription before the change that it reports; null: nothing that can be read. */
+function statementBefore(object: object, previous: object, config: Config): Statement | null {
+  const parsed = subscriptionSchema.safeParse({ ...object, ...previous })
+  if (!parsed.success) return null
+  const {
+    status = null,
+    items,
+    cancelAtEnd,
+    isResting,
+  } = readSubscription(parsed.data, 'customer.subscription.updated')
+  return {
+    status,
+    price: boundedTotal(pricesOf(items)),
+    periodEnd: periodEndOf(items, config),
+    cancelAtEnd: cancelAtEnd === true,
+    isResting: isResting === true,
+  }
+}
+
+/** What is paid for, with the end of its period in epoch seconds. */
+interface PaidItem {
+  readonly prices: readonly Price[]
+  readonly end: number | null
+}
+
+const pricesOf = (items: readonly PaidItem[]) => items.flatMap(({ prices }) => prices)
+
+/**
+ * Returns the end of the period of the item whose price alone buys the tier; otherwise, the earliest end, when the first
+ * part of the sum has to be paid again.
+ */
+function periodEndOf(items: readonly PaidItem[], config: Config): number | null {
+  const tier: PaidTier | null = tierOfPrices(pricesOf(items), config)
+  const endsOf = (some: readonly PaidItem[]) => some.map(({ end }) => end).filter((end) => end !== null)
+  const ofTier = endsOf(items.filter(({ prices }) => tier !== null && tierOfPrices(prices, config) === tier))
+  if (ofTier.length > 0) return Math.max(...ofTier)
+  const ends = endsOf(items)
+  return ends.length === 0 ? null : Math.min(...ends)
 }
 
 function readObject(type: HandledType, object: object): EventFields {
@@ -233,7 +283,6 @@ function readObject(type: HandledType, object: object): EventFields {
 const EMPTY_FACT = {
   kind: 'pending',
   status: null,
-  periodEnd: null,
   cancelAtEnd: null,
   isResting: null,
   isOwn: false,
@@ -243,9 +292,11 @@ const EMPTY_FACT = {
 } as const
 
 /** The fields of an event. A field that is not in the event is omitted. */
-type EventFields = Partial<Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'organizationId'>> &
+type EventFields = Partial<
+  Omit<SubscriptionFact, 'eventId' | 'at' | 'tier' | 'price' | 'isAssumed' | 'periodEnd' | 'organizationId' | 'before'>
+> &
   Pick<StripeEvent, 'subscriptionId' | 'email'> & {
-    readonly prices: readonly Price[]
+    readonly items: readonly PaidItem[]
     /** The amount of the event, if it is not the sum of the prices. */
     readonly price?: Money | null
     readonly reference: string | null
@@ -263,7 +314,7 @@ function readSession(session: z.infer<typeof sessionSchema>, type: HandledType):
   return {
     kind: failed ? 'failed' : settled ? 'paid' : 'pending',
     subscriptionId,
-    prices: toPrices(session.amount_subtotal ?? session.amount_total, session.currency, null),
+    items: [{ prices: toPrices(session.amount_subtotal ?? session.amount_total, session.currency, null), end: null }],
     email: session.customer_details?.email ?? session.customer_email ?? null,
     reference: session.client_reference_id || null,
     references: subscriptionId === null ? [] : invoiceReferences(session.invoice, subscriptionId),
@@ -279,23 +330,29 @@ function isOneTimePayment({ mode }: z.infer<typeof sessionSchema>): boolean {
 
 function readSubscription(subscription: z.infer<typeof subscriptionSchema>, type: HandledType): EventFields {
   const items = subscription.items?.data ?? []
-  const each = items.length > 0 ? items : [{ plan: subscription.plan, price: null, quantity: subscription.quantity }]
-  const prices = each.flatMap((item) => recurringPrice(item.price ?? item.plan, item.quantity, subscription.currency))
-  const ends = [...items.map((item) => item.current_period_end), subscription.current_period_end].find(
-    (end) => end != null,
-  )
+  const { plan, quantity } = subscription
+  const each = items.length > 0 ? items : [{ plan, price: null, quantity, current_period_end: null }]
+  const { currency, current_period_end: commonEnd } = subscription
   return {
     kind: 'stated',
     status: type === 'customer.subscription.deleted' ? 'CANCELED' : parseStatus(subscription.status),
     subscriptionId: subscription.id,
-    prices,
+    items: each.map((item) => ({
+      prices: recurringPrice(item.price ?? item.plan, item.quantity, currency),
+      end: item.current_period_end ?? commonEnd ?? null,
+    })),
     email: null,
     reference: null,
-    periodEnd: ends ?? null,
     cancelAtEnd: subscription.cancel_at_period_end === true || subscription.cancel_at != null,
     isResting: subscription.pause_collection?.behavior === 'void',
   }
 }
+
+/**
+ * Why Stripe makes an invoice for a period, also in the names of old versions; an invoice for another reason is for a
+ * change, or was made by hand: https://docs.stripe.com/api/invoices/object#invoice_object-billing_reason
+ */
+const PERIOD_REASONS: ReadonlySet<string> = new Set(['subscription', 'subscription_create', 'subscription_cycle'])
 
 /**
  * Reads an invoice. Its price covers only full periods: prorations are not the price of a tier, and an invoice with
@@ -305,22 +362,19 @@ function readInvoice(invoice: z.infer<typeof invoiceSchema>, type: HandledType):
   const lines = invoice.lines?.data ?? []
   const periods = lines.filter((each) => isSubscriptionLine(each) && !isProration(each))
   const isWhole = lines.length > 0 && invoice.lines?.has_more !== true
-  const ends = periods.map((each) => each.period?.end).filter((end) => end != null)
   const subscriptionId = invoice.subscription ?? invoice.parent?.subscription_details?.subscription ?? null
-  const isChange = invoice.billing_reason === 'subscription_update'
+  const isForPeriod = invoice.billing_reason == null || PERIOD_REASONS.has(invoice.billing_reason)
+  const total = isForPeriod ? toPrices(invoice.subtotal ?? invoice.amount_paid, invoice.currency, null) : []
   return {
     kind: type === 'invoice.paid' ? 'paid' : 'failed',
     subscriptionId,
-    prices: isWhole
-      ? periods.flatMap((each) => linePrice(each, invoice.currency))
-      : isChange
-        ? []
-        : toPrices(invoice.subtotal ?? invoice.amount_paid, invoice.currency, null),
+    items: isWhole
+      ? periods.map((each) => ({ prices: linePrice(each, invoice.currency), end: each.period?.end ?? null }))
+      : [{ prices: total, end: latestEnd(periods) }],
     email: invoice.customer_email ?? null,
     reference: null,
-    periodEnd: ends.length === 0 ? null : Math.max(...ends),
     invoiceId: invoice.id ?? null,
-    isPeriod: isWhole ? periods.length > 0 : !isChange,
+    isPeriod: isWhole ? periods.length > 0 : isForPeriod,
     references: [
       ...(subscriptionId === null ? [] : invoiceReferences(invoice.id, subscriptionId)),
       ...[invoice, ...(invoice.payments?.data ?? []).map(({ payment }) => payment)].flatMap((paidBy) =>
@@ -333,7 +387,7 @@ function readInvoice(invoice: z.infer<typeof invoiceSchema>, type: HandledType):
 /** Reads which payment paid which invoice. Since 2025-03-31, charges do not contain this. */
 function readInvoicePayment({ invoice, payment }: z.infer<typeof invoicePaymentSchema>): EventFields {
   const references = paymentReferences(payment, invoice)
-  return { subscriptionId: null, prices: [], email: null, reference: null, references }
+  return { subscriptionId: null, items: [], email: null, reference: null, references }
 }
 
 /** Reads a refund. A full refund reverses the payment; a partial refund changes nothing. */
@@ -344,7 +398,7 @@ function readCharge(charge: z.infer<typeof chargeSchema>): EventFields {
   return {
     kind: isFull ? 'reversed' : 'pending',
     subscriptionId: null,
-    prices: [],
+    items: [],
     price: money(charge.amount_refunded ?? charge.amount, charge.currency),
     email: charge.billing_details?.email ?? null,
     reference: null,
@@ -366,7 +420,7 @@ function readDispute(dispute: z.infer<typeof disputeSchema>, type: HandledType):
   return {
     kind: isInquiry || (isOver && dispute.status !== 'lost') ? 'retained' : 'reversed',
     subscriptionId: null,
-    prices: [],
+    items: [],
     price: money(dispute.amount, dispute.currency),
     email: null,
     reference: null,
@@ -397,6 +451,10 @@ function paymentReferences(
 }
 
 type Line = z.infer<typeof lineSchema>
+
+function latestEnd(lines: readonly Line[]): number | null {
+  return lines.reduce<number | null>((latest, { period }) => Math.max(latest ?? 0, period?.end ?? 0) || latest, null)
+}
 
 function isSubscriptionLine({ type, parent }: Line): boolean {
   return ['subscription_item_details', 'subscription'].includes(parent?.type ?? type ?? 'subscription')

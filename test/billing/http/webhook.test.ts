@@ -43,10 +43,12 @@ describe('a webhook request', () => {
   })
 
   test('of an unhandled type is accepted and ignored', async () => {
-    expect(await statusAndCode(await deliver(url, { ...checkout(), type: 'charge.refunded' }))).toEqual([
-      200,
-      { received: true },
-    ])
+    for (const event of [
+      { ...checkout(), type: 'charge.refunded' },
+      { type: 'v1.billing.meter.no_meter_found', data: 7 },
+    ]) {
+      expect(await statusAndCode(await deliver(url, event))).toEqual([200, { received: true }])
+    }
   })
 
   test('that is unsigned, changed or too old is rejected', async () => {

@@ -453,6 +453,107 @@ describe('a refund or dispute', () => {
   })
 })
 
+describe('sequences of a subscription', () => {
+  /** Delivers a sequence, each event a day after the one before, in both orders. Returns the tiers that result. */
+  async function tiersAfter(make: (sub: string, id: string, day: (number: number) => number) => object[]) {
+    const tiers: Tier[] = []
+    for (const order of ['sent', 'reversed']) {
+      const id = await tenant()
+      const events = make(newSubscriptionId(), id, (number) => NOON + number * 86_400)
+      await deliver(...(order === 'sent' ? events : events.toReversed()))
+      tiers.push(await tierOf(id))
+    }
+    return tiers
+  }
+
+  test('a cent by hand does not restore an unpaid subscription, and is listed; its price does', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    const cent = invoice({ ...sub, created: NOON + 3, lines: [{ amount: 1 }], reason: 'manual' })
+    await deliver(
+      checkout({ ...sub, reference: id }),
+      subscription({ ...sub, created: NOON + 2, status: 'unpaid' }),
+      cent,
+    )
+    expect([await tierOf(id), await outcomesOf(cent)]).toEqual(['FREE', ['UNKNOWN_AMOUNT']])
+    await deliver(invoice({ ...sub, created: NOON + 4 }))
+    expect(await tierOf(id)).toBe('PRO')
+  })
+
+  test('a yearly price of the monthly amount buys nothing, in any order', async () => {
+    const tiers = await tiersAfter((subscriptionId, reference, day) => {
+      const sub = { subscription: subscriptionId, interval: 'year' }
+      return [
+        checkout({ subscription: subscriptionId, reference }),
+        subscription({ ...sub, created: day(0), type: 'customer.subscription.created' }),
+        subscription({ ...sub, created: day(1) }),
+      ]
+    })
+    expect(tiers).toEqual(['FREE', 'FREE'])
+  })
+
+  test('a trial gives the tier until its first payment fails, and a payment gives it again', async () => {
+    const sequence =
+      (length: number) => (subscriptionId: string, reference: string, day: (number: number) => number) => {
+        const sub = { subscription: subscriptionId }
+        const trial = { type: 'customer.subscription.created', status: 'trialing', end: day(14) }
+        return [
+          checkout({ ...sub, reference, amount: 0, paid: 'no_payment_required' }),
+          subscription({ ...sub, ...trial, created: day(0) }),
+          subscription({ ...sub, status: 'active', end: day(44), created: day(14) }),
+          failed({ ...sub, end: day(44), created: day(14) + 3600 }),
+          subscription({ ...sub, status: 'past_due', end: day(44), created: day(14) + 3600 }),
+          invoice({ ...sub, end: day(44), created: day(17) }),
+        ].slice(0, length)
+      }
+    const tiers = await Promise.all([2, 3, 4, 5, 6].map((length) => tiersAfter(sequence(length))))
+    expect(tiers.map(([tier]) => tier)).toEqual(['PRO', 'PRO', 'FREE', 'FREE', 'PRO'])
+    expect(tiers.map(([, tier]) => tier)).toEqual(tiers.map(([tier]) => tier))
+  })
+
+  test('payments that never succeed give nothing', async () => {
+    const tiers = await tiersAfter((subscriptionId, reference, day) => {
+      const sub = { subscription: subscriptionId }
+      return [
+        checkout({ ...sub, reference, paid: 'unpaid' }),
+        subscription({ ...sub, type: 'customer.subscription.created', status: 'incomplete', created: day(0) }),
+        failed({ ...sub, created: day(0) + 60 }),
+        failed({ ...sub, created: day(1) }),
+        subscription({ ...sub, status: 'incomplete_expired', created: day(1) + 60 }),
+      ]
+    })
+    expect(tiers).toEqual(['FREE', 'FREE'])
+  })
+
+  test('a price in another currency buys what the operator says, from then on', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId(), currency: 'usd', amount: 3100 }
+    const dollars = { subscription: sub.subscription, currency: 'usd', lines: [{ amount: 3100 }] }
+    const bought = checkout({ ...sub, reference: id })
+    await deliver(bought, subscription(sub))
+    expect([await tierOf(id), await outcomesOf(bought)]).toEqual(['FREE', ['UNKNOWN_AMOUNT']])
+    await assignPayment(operator, { paymentEventId: bought.id, organizationId: id, tier: 'PRO' })
+    expect(await tierOf(id)).toBe('PRO')
+    const next = invoice({ ...dollars, created: NOON + MONTH, end: NOON + 2 * MONTH })
+    await deliver(subscription({ ...sub, status: 'unpaid', created: NOON + MONTH - 1 }), next)
+    expect([await tierOf(id), await outcomesOf(next)]).toEqual(['PRO', ['APPLIED']])
+  })
+
+  test('an old invoice that is paid late changes neither the period nor what a refund ends', async () => {
+    const id = await tenant()
+    const sub = { subscription: newSubscriptionId() }
+    await deliver(
+      checkout({ ...sub, reference: id }),
+      invoice({ ...sub, created: NOON + MONTH, end: NOON + 2 * MONTH }),
+      invoice({ ...sub, created: NOON + MONTH + 5, end: NOON + MONTH, invoice: 'in_old_one' }),
+      invoicePayment({ invoice: 'in_old_one', created: NOON + MONTH + 5 }),
+      refund({ invoice: 'in_old_one', created: NOON + MONTH + 9 }),
+    )
+    expect(await tierOf(id)).toBe('PRO')
+    expect((await subscriptionOf(sub.subscription)).currentPeriodEnd).toEqual(new Date((NOON + 2 * MONTH) * 1000))
+  })
+})
+
 test('two units of a tier count as one, although the checkout has only their sum', async () => {
   const id = await tenant()
   const sub = { subscription: newSubscriptionId() }

@@ -33,6 +33,9 @@ describe.each([
         invoiceId: null,
         isPeriod: false,
         claimId: null,
+        before: null,
+        isAssumed: false,
+        price: { amount: 9900, currency: 'eur' },
         kind: 'stated',
         status: 'ACTIVE',
         tier: 'TEAM',
@@ -98,7 +101,7 @@ describe('a checkout', () => {
 
 test('unknown values are ignored without an error', () => {
   expect(read(subscription({ subscription: 'sub_1', status: 'suspended' }))?.fact.status).toBe(null)
-  expect(read({ ...checkout(), type: 'customer.subscription.created' })).toBe(null)
+  expect(read({ ...checkout(), type: 'customer.updated' })).toBe(null)
   const odd = changed(checkout(), { amount_subtotal: 'much', currency: 7, customer_details: [], payment_status: {} })
   expect(read(odd)).toMatchObject({ price: null, email: null, fact: { kind: 'pending', tier: null } })
   expect(read(changed(checkout({ amount: 2 ** 40 }), {}))?.price).toBe(null)
@@ -146,6 +149,70 @@ test('an invoice’s price has the interval of its price or period', () => {
   const begun = readStripeEvent(JSON.stringify(checkout({ amount: 29_000 })), yearly)
   expect(begun?.fact.tier).toBe('PRO')
   expect(readStripeEvent(JSON.stringify(checkout({ amount: 29_000 })), config)?.fact.tier).toBe(null)
+})
+
+test('an event that is not for us is ignored, whatever else it contains', () => {
+  for (const odd of [
+    {},
+    { data: null },
+    { created: 'now', id: 7 },
+    { object: 'v2.core.event', data: { object: [] } },
+  ]) {
+    expect(read({ type: 'v1.billing.meter.error_report_triggered', ...odd })).toBe(null)
+    expect(read({ type: 'x'.repeat(1000), ...odd })).toBe(null)
+  }
+  expect(() => read({ type: 7 })).toThrow('not a Stripe event')
+})
+
+test('the period of a subscription is that of the item that buys the tier', () => {
+  const endOf = (...items: readonly (readonly [amount: number, end: number])[]) => {
+    const data = items.map(([unit_amount, end]) => ({
+      price: { unit_amount, currency: 'eur', recurring: { interval: 'month', interval_count: 1 } },
+      quantity: 1,
+      current_period_end: end,
+    }))
+    return read(changed(subscription({ subscription: 'sub_1' }), { items: { data } }))?.fact.periodEnd
+  }
+  expect(endOf([500, NOON + 5], [2900, NOON + 9])).toBe(NOON + 9)
+  expect(endOf([2900, NOON + 9], [9900, NOON + 7])).toBe(NOON + 7)
+  expect(endOf([2000, NOON + 9], [900, NOON + 5])).toBe(NOON + 5)
+  expect(endOf([1, NOON + 9], [2, NOON + 5])).toBe(NOON + 5)
+})
+
+test('a statement says what was so before the change', () => {
+  const event = subscription({ subscription: 'sub_1', status: 'past_due' })
+  const items = { data: [{ price: { unit_amount: 9900, currency: 'eur' }, quantity: 1, current_period_end: NOON }] }
+  const before = { status: 'active', items, cancel_at_period_end: true, pause_collection: { behavior: 'void' } }
+  const of = (previous_attributes: unknown) => read({ ...event, data: { ...event.data, previous_attributes } })
+  expect(of(before)?.fact.before).toEqual({
+    status: 'ACTIVE',
+    price: { amount: 9900, currency: 'eur' },
+    periodEnd: NOON,
+    cancelAtEnd: true,
+    isResting: true,
+  })
+  expect(of({ status: 'active' })?.fact.before).toMatchObject({ status: 'ACTIVE', periodEnd: NOON + MONTH })
+  expect([of({ status: 7 })?.fact.before, of('odd')?.fact.before, of(undefined)?.fact.before]).toEqual([
+    null,
+    null,
+    null,
+  ])
+})
+
+test('an invoice by hand or for a change pays for no period', () => {
+  const isPeriod = (reason: string, lines?: object) => {
+    const event = changed(invoice({ subscription: 'sub_1' }), { billing_reason: reason, ...(lines && { lines }) })
+    return read(event)?.fact.isPeriod
+  }
+  const truncated = { data: [], has_more: true }
+  expect(['manual', 'subscription_update', 'subscription_threshold'].map((each) => isPeriod(each, truncated))).toEqual([
+    false,
+    false,
+    false,
+  ])
+  expect(['subscription_create', 'subscription_cycle'].map((each) => isPeriod(each, truncated))).toEqual([true, true])
+  const item = { amount: 2900, parent: { type: 'invoice_item_details' }, period: { start: NOON, end: NOON } }
+  expect(isPeriod('manual', { data: [item], has_more: false })).toBe(false)
 })
 
 test('a scheduled cancellation counts as an end', () => {
