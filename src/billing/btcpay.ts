@@ -8,6 +8,8 @@ import type { Send } from '../network/outbound/send.ts'
 export interface ProviderInvoice {
   readonly id: string
   readonly status: InvoiceStatus
+  /** A payment of an expired invoice, which grants nothing by itself; null: none, or the invoice is settled. */
+  readonly unsettled: 'PAID_LATE' | 'PAID_IN_PART' | null
   /** Our id of the invoice; null for an invoice that we did not create. */
   readonly orderId: string | null
   /** The invoiced amount, such as 9. */
@@ -58,10 +60,17 @@ const statuses = {
   Invalid: 'INVALID',
 } as const satisfies Record<string, InvoiceStatus>
 
+/** Returns the payment that an expired invoice got, by the server's additional status; null: none. */
+function unsettledOf(additionalStatus: string | null | undefined): ProviderInvoice['unsettled'] {
+  if (additionalStatus === 'PaidLate') return 'PAID_LATE'
+  return additionalStatus === 'PaidPartial' ? 'PAID_IN_PART' : null
+}
+
 const invoiceJson = z
   .looseObject({
     id: z.string().regex(/^[\w-]{1,255}$/),
     status: z.enum(['New', 'Processing', 'Settled', 'Expired', 'Invalid']),
+    additionalStatus: z.string().nullish().catch(null),
     // A decimal number as text; older versions of the server send a number.
     amount: z.union([z.string().regex(/^\d{1,15}(\.\d{1,18})?$/), z.number()]).transform(Number),
     currency: z.string(),
@@ -73,9 +82,10 @@ const invoiceJson = z
       .catch(null),
   })
   .transform(
-    ({ id, status, amount, currency, checkoutLink, expirationTime, metadata }): ProviderInvoice => ({
+    ({ id, status, additionalStatus, amount, currency, checkoutLink, expirationTime, metadata }): ProviderInvoice => ({
       id,
       status: statuses[status],
+      unsettled: status === 'Expired' ? unsettledOf(additionalStatus) : null,
       orderId: metadata?.orderId ?? null,
       amount,
       currency,

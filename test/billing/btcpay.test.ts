@@ -23,6 +23,7 @@ describe('a payment server', () => {
     expect(made).toEqual({
       id: 'btcpay1',
       status: 'NEW',
+      unsettled: null,
       orderId: 'order-1',
       amount: 9,
       currency: 'EUR',

@@ -169,6 +169,7 @@ export function recordInvoice(ctx: Context, id: string, providerInvoice: Provide
     if (effect !== null && organizationId !== null) await adjustPlanEnd(tx, organizationId, effect)
     const { status, expiresAt } = providerInvoice
     const now = tx.now()
+    await recordUnsettled(tx, { ...before, organizationId }, providerInvoice)
     return tx.db.checkPlanInvoice.update({
       where: { id },
       data: {
@@ -204,6 +205,54 @@ async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant
     await announceKeys(db, organizationId)
     return [undefined, { kind: 'CHECK_PLAN_CHANGED', subjectId: organizationId, subjectName: name }]
   })
+}
+
+/** The id under which a payment of an expired invoice is listed for the operator. */
+const unsettledId = (providerId: string) => `btcpay_unsettled_${providerId}`
+
+/**
+ * Lists a payment of an expired invoice for the operator, since money arrived that bought nothing; and takes it off the
+ * list once the invoice is settled after all.
+ */
+async function recordUnsettled(
+  { db, now }: Context,
+  { grantedAt, organizationId, email }: CheckPlanInvoice,
+  { id: objectId, status, unsettled }: ProviderInvoice,
+): Promise<void> {
+  const id = unsettledId(objectId)
+  if (status === 'SETTLED') {
+    await db.paymentEvent.updateMany({ where: { id }, data: { outcome: 'APPLIED', reason: null, organizationId } })
+    return
+  }
+  if (unsettled === null || grantedAt !== null) return
+  const at = now()
+  const [amount, currency] = unsettled === 'PAID_LATE' ? [checkPlanPrice.amount, checkPlanPrice.currency] : [null, null]
+  const about = { id, objectId, organizationId, email, amount, currency, reason: unsettled } as const
+  await db.paymentEvent.createMany({
+    data: {
+      ...about,
+      provider: 'BTCPAY',
+      type: 'invoice.expired',
+      outcome: 'UNMATCHED',
+      payload: '',
+      createdAt: at,
+      receivedAt: at,
+    },
+    skipDuplicates: true,
+  })
+}
+
+/**
+ * Grants the plan that the listed payment of an expired invoice was for, on behalf of the operator, in the caller's
+ * transaction. Does nothing when the invoice was settled in the meantime.
+ */
+export async function grantUnsettled(tx: Context, providerId: string, organizationId: string): Promise<void> {
+  const { id } = await tx.db.checkPlanInvoice.findUniqueOrThrow({ where: { providerId } })
+  const { grantedAt } = await lockInvoice(tx, id)
+  if (grantedAt !== null) return
+  await adjustPlanEnd(tx, organizationId, 'grant')
+  const now = tx.now()
+  await tx.db.checkPlanInvoice.update({ where: { id }, data: { organizationId, grantedAt: now, settledAt: now } })
 }
 
 /** Creates an organization for a buyer who has none. Its public name does not contain the buyer's address. */

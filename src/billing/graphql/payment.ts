@@ -18,6 +18,8 @@ builder.enumType(UnmatchedReason, {
   values: describedValues({
     NO_REFERENCE: 'The payment has no reference to an organization.',
     NO_SUBSCRIPTION: 'A one-time payment, which buys no tier.',
+    PAID_IN_PART: 'Less than the price of the check plan was paid. Assigning it grants the plan.',
+    PAID_LATE: 'The check plan was paid after its invoice had expired. Assigning it grants the plan.',
     UNKNOWN_AMOUNT: 'The amount is not the price of a tier.',
     UNKNOWN_ORGANIZATION: 'The referenced organization does not exist.',
     UNKNOWN_SUBSCRIPTION: 'No checkout of an organization has started this subscription yet.',

@@ -7,6 +7,7 @@ import { typeOfId } from '../../core/id.ts'
 import { validate } from '../../core/validation.ts'
 import type { PaidSubscription, PaymentEvent, Prisma } from '../../generated/prisma/client.ts'
 import type { UnmatchedReason } from '../../generated/prisma/enums.ts'
+import { grantUnsettled } from '../check-plan/check-plan-invoice.ts'
 import { hasRecentCheckout } from './checkout.ts'
 import type { Reference, StripeEvent } from './stripe-event.ts'
 import { readStripeEvent } from './stripe-event.ts'
@@ -51,9 +52,9 @@ const assignmentInput = z.object({
 /**
  * Assigns a payment to an organization: its subscription, with all past and future payments, then belongs to the
  * organization. `tier` is the tier it buys if its price is not the price of a tier. A one-time payment is only marked
- * as resolved. Operator only.
- * @throws NotFound when the payment or organization does not exist. @throws Conflict when the payment is not for a
- * tier.
+ * as resolved; one of an expired invoice grants the check plan. Operator only.
+ * @throws NotFound when the payment or organization does not exist. @throws Conflict when the payment is no longer open
+ * or no longer stored.
  */
 export async function assignPayment(ctx: Context, input: unknown): Promise<PaymentEvent> {
   requireOperator(ctx)
@@ -62,8 +63,8 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
     await lockPaymentEvents(tx)
     const payment = isProviderId(id) ? await tx.db.paymentEvent.findUnique({ where: { id } }) : null
     if (payment === null) throw new NotFound('Payment not found.')
-    if (payment.provider !== 'STRIPE') throw new Conflict('This payment is for a check plan. Use setCheckPlan.')
     if (!(await isOrganization(tx, organizationId))) throw new NotFound('Organization not found.')
+    if (payment.provider === 'BTCPAY') return assignUnsettled(tx, payment, organizationId)
     if (payment.payload === '') throw new Conflict('The content of this payment is no longer stored.')
     const event = readStripeEvent(payment.payload, tx.config)
     if (event?.subscriptionId != null) {
@@ -74,9 +75,21 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
       })
       await rematchEvents(tx, subscriptionId)
     }
-    const data = { organizationId, outcome: 'APPLIED', reason: null, assignedAt: tx.now() } as const
-    return tx.db.paymentEvent.update({ where: { id }, data })
+    return markAssigned(tx, id, organizationId)
   })
+}
+
+/** Grants the check plan for a payment of an expired invoice. */
+async function assignUnsettled(tx: Context, payment: PaymentEvent, organizationId: string): Promise<PaymentEvent> {
+  const { id, outcome, objectId } = payment
+  if (outcome !== 'UNMATCHED' || objectId === null) throw new Conflict('This payment is not open. Use setCheckPlan.')
+  await grantUnsettled(asSystem(tx), objectId, organizationId)
+  return markAssigned(tx, id, organizationId)
+}
+
+function markAssigned({ db, now }: Context, id: string, organizationId: string): Promise<PaymentEvent> {
+  const data = { organizationId, outcome: 'APPLIED', reason: null, assignedAt: now() } as const
+  return db.paymentEvent.update({ where: { id }, data })
 }
 
 /** Returns the newest payments without a known organization or tier. The caller checks permissions. */

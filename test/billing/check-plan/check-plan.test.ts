@@ -13,6 +13,7 @@ import {
   reconcileDueInvoices,
   reconcileInvoice,
 } from '../../../src/billing/check-plan/check-plan-invoice.ts'
+import { assignPayment } from '../../../src/billing/subscription/payment.ts'
 import { createTokens } from '../../../src/billing/token.ts'
 import type { Actor } from '../../../src/core/context.ts'
 import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../../src/core/errors.ts'
@@ -331,6 +332,37 @@ describe('a payment', () => {
     ofOrder(invoice.id).additionalStatus = 'PaidLate'
     await becomes(invoice.id, 'Settled')
     expect(await planOf(id)).toEqual(['PRO', later(5 * HOUR + 30 * DAY)])
+  })
+
+  test.each([
+    ['PaidLate', 'PAID_LATE'],
+    ['PaidPartial', 'PAID_IN_PART'],
+  ])('of an expired invoice (%s) is listed for the operator, who grants the plan once', async (additional, reason) => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    ofOrder(invoice.id).additionalStatus = additional
+    for (let time = 0; time < 2; time++) await becomes(invoice.id, 'Expired')
+    const listed = await prisma.paymentEvent.findMany({ where: { organizationId: id, outcome: 'UNMATCHED' } })
+    expect(listed).toMatchObject([{ provider: 'BTCPAY', objectId: ofOrder(invoice.id).id, reason }])
+    const payment = { paymentEventId: listed[0]?.id, organizationId: id }
+    expect((await planOf(id))[0]).toBe('FREE')
+    await assignPayment(operator, payment)
+    expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
+    await expect(assignPayment(operator, payment)).rejects.toThrow(Conflict)
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
+  })
+
+  test('of an expired invoice that is settled in the end leaves the list', async () => {
+    at = noon
+    const { id, ctx } = await tenant()
+    const { invoice } = await buyCheckPlan(ctx, { currency: 'BTC' })
+    ofOrder(invoice.id).additionalStatus = 'PaidLate'
+    await becomes(invoice.id, 'Expired')
+    await becomes(invoice.id, 'Settled')
+    expect(await planOf(id)).toEqual(['PRO', later(30 * DAY)])
+    expect(await prisma.paymentEvent.count({ where: { organizationId: id, outcome: 'UNMATCHED' } })).toBe(0)
   })
 
   test('that the operator marks invalid is withdrawn, and granted again when marked settled', async () => {

@@ -7,6 +7,7 @@ import {
   listOrganizations,
   organizationBySlug,
 } from '../../../account/organization/organization-queries.ts'
+import { moneyText } from '../../../billing/price.ts'
 import { assignPayment, listUnmatchedPayments } from '../../../billing/subscription/payment.ts'
 import { setTier } from '../../../billing/subscription/tier.ts'
 import { typeOfId } from '../../../core/id.ts'
@@ -322,7 +323,7 @@ async function showPayments(screen: OperatorScreen, state: FormState): Promise<R
 
 function Payment({ screen, payment }: { readonly screen: OperatorScreen; readonly payment: PaymentEvent }) {
   const { id, provider, type, receivedAt, amount, currency, email, reason } = payment
-  const price = amount === null ? '' : `${(amount / 100).toFixed(2)} ${currency?.toUpperCase() ?? ''}`
+  const price = amount === null || currency === null ? '' : moneyText({ amount, currency })
   return (
     <li id={id}>
       <span>
@@ -333,11 +334,13 @@ function Payment({ screen, payment }: { readonly screen: OperatorScreen; readonl
       </span>
       <form method="post" action={screen.path(`payments/${encodeURIComponent(id)}`)} class="filters">
         <input name="organization" required aria-label={`Organization of ${id}`} placeholder="Slug or id" />
-        <select name="tier" aria-label={`Tier of ${id}`}>
-          <option value="">By amount</option>
-          <option value="PRO">Pro</option>
-          <option value="TEAM">Team</option>
-        </select>
+        {provider === 'STRIPE' && (
+          <select name="tier" aria-label={`Tier of ${id}`}>
+            <option value="">By amount</option>
+            <option value="PRO">Pro</option>
+            <option value="TEAM">Team</option>
+          </select>
+        )}
         <button type="submit" class="quiet">
           Assign
         </button>
