@@ -37,14 +37,17 @@ export const signInLimits = {
 
 /** Documents and variables of GraphQL. */
 export const graphqlLimits = {
-  body: limit(128 * KIB, 'bytes', 'a GraphQL request'),
+  /** Also limits a text in variables, such as a configuration file, and a list of numbers or texts. */
+  body: limit(128 * KIB, 'bytes', 'a GraphQL request, or a message of a websocket'),
   documentTokens: limit(4000, 'tokens', 'a document'),
   documentDepth: limit(200, 'levels', 'the nesting of a document'),
-  /** Members of objects and items of lists, in all variables together. */
-  variableMembers: limit(20_000, 'members', 'the variables of an operation'),
+  /** The longest name of the schema has 38 characters; generated names of fragments are longer. */
+  documentName: limit(200, 'characters', 'a name in a document'),
+  /** A hundred monitors with all their options have about 5,000. */
+  variableMembers: limit(10_000, 'members', 'the members of all objects in variables, and the objects in lists'),
+  /** The widest input of the schema has 27. An operation may have more variables. */
+  variableWidth: limit(100, 'members', 'one object in variables'),
+  /** The deepest input of the schema has 7. */
   variableDepth: limit(20, 'levels', 'the nesting of variables'),
-  /** GraphQL names that the schema has are shorter than 50 characters. */
-  variableName: limit(100, 'characters', 'the name of a variable or of its member'),
-  /** A configuration file is the longest text, and the body limits it. */
-  variableText: limit(128 * KIB, 'characters', 'one text in variables'),
+  variableName: limit(100, 'characters', 'the name of a variable or of a member in it'),
 } as const

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { HostileCase, Target } from './case.ts'
+import { hostileVariables } from './documents.ts'
 
 /** The close code of a socket; 200: it stays open; 0: it was cut off. */
 type End = number
@@ -29,8 +30,8 @@ function saying(name: string, ends: readonly End[], say: (socket: WebSocket, tar
 }
 
 const init = JSON.stringify({ type: 'connection_init' })
-const subscribe = (id: number, query: string) =>
-  JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } })
+const subscribe = (id: number, query: string, variables: object = {}) =>
+  JSON.stringify({ id: String(id), type: 'subscribe', payload: { query, variables } })
 /** Opens a connection of the protocol; a socket that subscribes before the acknowledgement is closed with 4401. */
 function acknowledged(socket: WebSocket, then: () => void): void {
   socket.once('message', then)
@@ -60,6 +61,11 @@ export const sockets: readonly HostileCase[] = [
     const payload = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`authorization${n}`, 'x']))
     socket.send(JSON.stringify({ type: 'connection_init', payload }))
   }),
+  ...hostileVariables.map(([name, { query, variables }]) =>
+    saying(`${name} in variables, twice`, [200, 1006], (socket) => {
+      acknowledged(socket, () => times(2, (id) => socket.send(subscribe(id, query, variables))))
+    }),
+  ),
   saying('2,000 subscriptions', [200, 1006], (socket, { slug }) => {
     const query = `subscription { statusPageEvents(slug: "${slug}") { cursor } }`
     acknowledged(socket, () => times(2000, (id) => socket.send(subscribe(id, query))))

@@ -3,7 +3,8 @@ import { getOperationAST } from 'graphql'
 import type { Context } from '../../core/context.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { About, Sizes } from './cost.ts'
-import { costOf, MAX_COST, operationTooLarge, organizationsOf } from './cost.ts'
+import { costOf, MAX_COST, MAX_OBJECTS, operationTooLarge, organizationsOf } from './cost.ts'
+import { coerceVariables } from './variables.ts'
 
 /** Reads the largest sizes of the organizations with these ids and slugs, and of those that own these objects. */
 export type ReadSizes = (
@@ -15,10 +16,7 @@ export type ReadSizes = (
   },
 ) => Promise<Sizes>
 
-/**
- * Returns the error for an operation that is too expensive; null: it may be executed. Invalid variables are left to the
- * execution.
- */
+/** Returns the error for an operation that is too expensive, or whose variables are invalid; null: it may be executed. */
 export type CostCheck = (args: ExecutionArgs) => Promise<GraphQLError | null>
 
 /**
@@ -26,23 +24,23 @@ export type CostCheck = (args: ExecutionArgs) => Promise<GraphQLError | null>
  * again with the actual sizes of the organizations involved.
  */
 export function createCostCheck(readSizes: ReadSizes): CostCheck {
-  return async ({ schema, document, operationName, variableValues, contextValue }) => {
+  return async (args) => {
+    const { schema, document, operationName, contextValue } = args
     const operation = getOperationAST(document, operationName)
     if (!operation) return null
+    const { values: variables, error } = coerceVariables(args)
+    if (error) return error
     // The context that Yoga or the websocket created.
     const ctx = contextValue as Context & { readonly db: PrismaClient }
     const limit = ctx.actor.kind === 'visitor' ? MAX_COST.withoutKey : MAX_COST.withKey
-    const options = { schema, document, operation, variables: { ...variableValues }, limit }
+    const options = { schema, document, operation, variables, limit }
     if (costOf(options) <= limit) return null
-    const named = organizationsNamed(ctx, organizationsOf(schema, document, operation, options.variables))
+    const named = organizationsNamed(ctx, organizationsOf(schema, document, operation, variables))
     const sizes = named && (await readSizes(ctx.db, named))
     if (sizes && costOf({ ...options, sizes }) <= limit) return null
     return operationTooLarge(`costs more than ${limit}`, { limit })
   }
 }
-
-/** The maximum number of objects whose organizations are looked up for an operation. */
-const MAX_OBJECTS = 100
 
 /** Returns null when an organization is unknown, too many objects are named, or the caller has no organization. */
 function organizationsNamed({ actor }: Context, about: readonly About[] | null) {

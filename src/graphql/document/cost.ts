@@ -13,7 +13,6 @@ import {
   getArgumentValues,
   getNamedType,
   getNullableType,
-  getVariableValues,
   isCompositeType,
   isIntrospectionType,
   isListType,
@@ -95,13 +94,13 @@ export function costOf(options: {
   readonly schema: GraphQLSchema
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
-  readonly variables: Record<string, unknown>
+  /** The coerced variables. */
+  readonly variables: Readonly<Record<string, unknown>>
   readonly limit: number
   /** The sizes of the operation's organization; absent: the maximum. */
   readonly sizes?: Sizes | undefined
 }): number {
-  const { schema, document, operation, limit, sizes } = options
-  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], options.variables).coerced ?? {}
+  const { schema, document, operation, variables, limit, sizes } = options
   const fragments = fragmentsOf(document)
   const known = new Map<SelectionSetNode, Map<unknown, number>>()
   // Introspection resolvers read only the schema.
@@ -140,15 +139,19 @@ export function costOf(options: {
   function costOfField(node: FieldNode, parent: GraphQLNamedType | undefined, source: unknown): number {
     const field = fieldOf(schema, parent, node.name.value)
     const { selectionSet } = node
-    if (!field) return 1 + (selectionSet ? costOfSet(selectionSet, undefined, undefined) : 0)
+    const args = field ? argumentsOf(field, node, variables) : null
+    if (!field || args === null) return 1 + costOfUnknown(selectionSet)
     const type = getNamedType(field.type)
-    const args = argumentsOf(field, node, coerced)
     if (isIntrospectionType(type)) {
       return selectionSet ? costOfIntrospection(field, type, selectionSet, args, source) : INTROSPECTION_FIELD_COST
     }
     if (source !== undefined) return INTROSPECTION_FIELD_COST
     const written = parent === mutation ? MUTATION_COST : 0
     return costOfValue(field, args, written, selectionSet)
+  }
+
+  function costOfUnknown(set: SelectionSetNode | undefined): number {
+    return set ? costOfSet(set, undefined, undefined) : 0
   }
 
   function costOfValue(field: AnyField, args: Args, written: number, set: SelectionSetNode | undefined): number {
@@ -193,29 +196,44 @@ export function costOf(options: {
   }
 }
 
+/** The maximum number of objects whose organizations are looked up for an operation. */
+export const MAX_OBJECTS = 100
+
 /**
- * Returns the organizations that an operation reads, according to its root fields; null: unknown.
- * @param variables as sent.
+ * Returns the organizations that an operation reads, according to its root fields; null: unknown, or too many objects
+ * in one field.
+ * @param variables the coerced ones.
  */
 export function organizationsOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Record<string, unknown>,
+  variables: Readonly<Record<string, unknown>>,
 ): readonly About[] | null {
-  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables).coerced ?? {}
   const root = schema.getRootType(operation.operation) ?? undefined
   const fields = fieldsOfRoot(operation.selectionSet, fragmentsOf(document), new Set())
   const about: About[] = []
   for (const node of fields) {
     if (node.name.value === TypeNameMetaFieldDef.name) continue
-    const field = fieldOf(schema, root, node.name.value)
-    if (!field) return null
-    const known = root === schema.getMutationType() ? 'own' : costIn(field).about?.(argumentsOf(field, node, coerced))
-    if (known === undefined) return null
+    const known =
+      root === schema.getMutationType() ? 'own' : aboutOf(fieldOf(schema, root, node.name.value), node, variables)
+    if (known === null) return null
     about.push(known)
   }
   return about
+}
+
+function aboutOf(
+  field: AnyField | undefined,
+  node: FieldNode,
+  variables: Readonly<Record<string, unknown>>,
+): About | null {
+  const args = field && argumentsOf(field, node, variables)
+  const about = (args && costIn(field).about?.(args)) ?? null
+  // A thousand fields may each name the same list of thousands.
+  return typeof about === 'object' && about !== null && 'objects' in about && about.objects.length > MAX_OBJECTS
+    ? null
+    : about
 }
 
 function fieldsOfRoot({ selections }: SelectionSetNode, fragments: Fragments, seen: Set<string>): readonly FieldNode[] {
@@ -252,12 +270,12 @@ function fieldOf(schema: GraphQLSchema, parent: GraphQLNamedType | undefined, na
     : undefined
 }
 
-function argumentsOf(field: AnyField, node: FieldNode, variables: Record<string, unknown>): Args {
+/** Returns null for invalid arguments, such as null from a variable with a default: the field is not resolved. */
+function argumentsOf(field: AnyField, node: FieldNode, variables: Readonly<Record<string, unknown>>): Args | null {
   try {
     return getArgumentValues(field, node, variables)
   } catch {
-    // Invalid arguments cost nothing: the field is not resolved.
-    return {}
+    return null
   }
 }
 

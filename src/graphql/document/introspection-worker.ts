@@ -5,6 +5,7 @@ import { root } from '../../core/process/paths.ts'
 import { answerTasks } from '../../core/thread/task-worker.ts'
 import { costOf, INTROSPECTION_FIELD_COST } from './cost.ts'
 import type { IntrospectionRequest, IntrospectionResult } from './introspection.ts'
+import { coerceVariables } from './variables.ts'
 
 /** The maximum number of fields in a result; tools request about 16,000. */
 const MAX_FIELDS = 40_000
@@ -20,9 +21,10 @@ const schema = buildSchema(readFileSync(new URL('schema.graphql', root), 'utf8')
 answerTasks(({ source, operationName, variables }: IntrospectionRequest): IntrospectionResult => {
   const document = parse(source, { noLocation: true })
   const operation = getOperationAST(document, operationName)
-  if (!operation) return { kind: 'failed' }
+  const { values } = coerceVariables({ schema, document, operationName, variableValues: variables })
+  if (!operation || !values) return { kind: 'failed' }
   const limit = MAX_FIELDS * INTROSPECTION_FIELD_COST
-  if (costOf({ schema, document, operation, variables, limit }) > limit) return { kind: 'operationTooLarge' }
+  if (costOf({ schema, document, operation, variables: values, limit }) > limit) return { kind: 'operationTooLarge' }
   const result = execute({ schema, document, operationName, variableValues: variables })
   if (result instanceof Promise || result.errors) return { kind: 'failed' }
   const text = JSON.stringify(result)

@@ -1,5 +1,5 @@
 import type { ExecutionArgs, ExecutionResult } from 'graphql'
-import { getVariableValues } from 'graphql'
+import { coerceVariables } from '../document/variables.ts'
 import type { Broadcast, Receiver } from './broadcast.ts'
 import { createBroadcast } from './broadcast.ts'
 import type { Operation } from './sharing-plan.ts'
@@ -44,10 +44,10 @@ export function createSharedExecution(options: VisitorOptions): SharedExecution 
     async join(args, receiver) {
       const plan = planOf(args)
       if (!plan) throw new Error('This operation cannot be shared.')
-      const variables = getVariableValues(args.schema, plan.variableDefinitions, { ...args.variableValues })
-      if (variables.errors) return { errors: variables.errors.map(engine.maskedError) }
-      const broadcast = broadcastOf(operationOf(args, plan, variables.coerced))
-      return broadcast.join(receiver, args, afterOf(plan, variables.coerced))
+      const { values, error } = coerceVariables(args)
+      if (error) return { errors: [engine.maskedError(error)] }
+      const broadcast = broadcastOf(operationOf(args, plan, values))
+      return broadcast.join(receiver, args, afterOf(plan, values))
     },
   }
 }

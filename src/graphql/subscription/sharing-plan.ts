@@ -14,7 +14,6 @@ interface SharingPlan {
   readonly document: DocumentNode
   readonly text: string
   readonly after: FieldNode['arguments']
-  readonly variableDefinitions: NonNullable<ReturnType<typeof getOperationAST>>['variableDefinitions'] & object
   /** The variables that matter for the results. */
   readonly variableNames: readonly string[]
 }
@@ -61,13 +60,16 @@ function makePlan(
     document: shared,
     text: print(shared),
     after: field.arguments?.filter(isAfter) ?? [],
-    variableDefinitions: operation.variableDefinitions ?? [],
     variableNames: [...variableNames].sort(),
   }
 }
 
 /** Returns the operation that all callers with the same document and variables share, apart from their start cursor. */
-export function operationOf(args: ExecutionArgs, plan: SharingPlan, variables: Record<string, unknown>): Operation {
+export function operationOf(
+  args: ExecutionArgs,
+  plan: SharingPlan,
+  variables: Readonly<Record<string, unknown>>,
+): Operation {
   const usedVariables = plan.variableNames.map((name) => [name, variables[name]])
   return {
     key: JSON.stringify([plan.text, args.operationName ?? null, usedVariables]),
@@ -76,7 +78,7 @@ export function operationOf(args: ExecutionArgs, plan: SharingPlan, variables: R
 }
 
 /** Returns the position after which an operation begins; null: only new events. */
-export function afterOf({ after }: SharingPlan, variables: Record<string, unknown>): number | null {
+export function afterOf({ after }: SharingPlan, variables: Readonly<Record<string, unknown>>): number | null {
   const value = after?.[0]?.value
   const cursor = value && valueFromASTUntyped(value, variables)
   return startPosition(cursor == null ? null : String(cursor))

@@ -13,6 +13,7 @@ import { parseWithinLimits, requireOperation } from '../document/parse.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
 import { withoutHttp } from '../document/request-error.ts'
 import { validateWithinLimits } from '../document/validation-limits.ts'
+import { coerceVariables } from '../document/variables.ts'
 import { isCacheable } from '../execution/cacheable.ts'
 import { operationSpans } from '../execution/operation-span.ts'
 import type { GraphContext, Shown } from '../schema/builder.ts'
@@ -114,6 +115,8 @@ const limits = (checkCost: CostCheck): Plugin => ({
   onValidate: ({ setValidationFn }) => setValidationFn(validateWithinLimits),
   async onExecute({ args, setResultAndStopExecution }) {
     requireCacheable(args)
+    const { error } = coerceVariables(args)
+    if (error) return setResultAndStopExecution({ errors: [error] })
     const schemaAlone = await answerIntrospection(args)
     if (schemaAlone) return setResultAndStopExecution(schemaAlone)
     const refusal = await checkCost(args)

@@ -11,6 +11,7 @@ import { credentialIdOf } from '../../core/access.ts'
 import { createAsyncQueue } from '../../core/concurrency/async-queue.ts'
 import type { Actor } from '../../core/context.ts'
 import { DomainError } from '../../core/errors.ts'
+import { graphqlLimits } from '../../core/input-limits.ts'
 import { addressFamily, subnet64 } from '../../core/ip-address.ts'
 import type { Tracer } from '../../core/telemetry/tracing.ts'
 import type { Clock } from '../../core/time.ts'
@@ -43,7 +44,7 @@ export interface WebsocketServer {
 }
 
 /** The maximum length of a client's message: an operation with its variables. */
-const MAX_MESSAGE_BYTES = 128 * 1024
+const MAX_MESSAGE_BYTES = graphqlLimits.body.most
 /** The maximum number of concurrent operations per connection. */
 const MAX_OPERATIONS = 50
 /** The maximum number of connections in total; each takes about 30 kB. */

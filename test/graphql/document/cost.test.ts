@@ -21,6 +21,7 @@ import {
   STATEMENT_COST,
 } from '../../../src/graphql/document/cost.ts'
 import { validateWithinLimits } from '../../../src/graphql/document/validation-limits.ts'
+import { coerceVariables } from '../../../src/graphql/document/variables.ts'
 import { TIMELINE_SEARCH_COST } from '../../../src/graphql/list/filter.ts'
 import { tabs } from '../../../src/http/api-tools/graphiql-tabs.ts'
 
@@ -34,7 +35,8 @@ function cost(
   const document = parse(source)
   const operation = getOperationAST(document)
   if (!operation) throw new Error('There is more than one operation.')
-  return costOf({ schema, document, operation, variables, limit, sizes })
+  const { values } = coerceVariables({ schema, document, variableValues: variables })
+  return costOf({ schema, document, operation, variables: values ?? {}, limit, sizes })
 }
 
 const page = (fields: string) => `{ statusPage(slug: "acme") { ${fields} } }`

@@ -176,7 +176,6 @@ describe.each(lastingTransports)('over $name', (transport) => {
 
   test.each([
     ['a slug', 'subscription { statusPageEvents(slug: "nobody") { cursor } }'],
-    ['a slug that is no text for a database', 'subscription { statusPageEvents(slug: "\\u0000") { cursor } }'],
     ['an id', 'subscription { incidentEvents(id: "inc_000000000000000000000000") { cursor } }'],
     ['the id of another type', 'subscription { incidentEvents(id: "org_000000000000000000000000") { cursor } }'],
   ])('%s that does not exist is NOT_FOUND', async (_, query) => {

@@ -47,6 +47,28 @@ async function used(): Promise<unknown> {
   return (await post(url, { key, query: '{ organization { usage { checks { used } } } }' })).data
 }
 
+const times = <T>(count: number, of: (index: number) => T) => Array.from({ length: count }, (_, n) => of(n))
+const creating = 'mutation ($input: CreateMonitorsInput!) { createMonitors(input: $input) { __typename } }'
+const subscribing = 'mutation ($input: SubscribeInput!) { subscribe(input: $input) { __typename } }'
+const reading = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }'
+const introspecting =
+  'query ($deprecated: Boolean) { __type(name: "Query") { fields(includeDeprecated: $deprecated) { name } } }'
+const wide = (count: number) => Object.fromEntries(times(count, (n) => [`nam${n}`, 1]))
+
+/** Documents, their variables, and the code of the only error. */
+const hostileVariables: readonly (readonly [string, string, Record<string, unknown>, string])[] = [
+  ['an object of 8,999 unknown members', creating, { input: { items: [wide(8999)] } }, 'OPERATION_TOO_LARGE'],
+  ['unknown members in many objects', creating, { input: { items: times(90, () => wide(90)) } }, 'BAD_USER_INPUT'],
+  ['40,000 empty objects', creating, { input: { items: times(40_000, () => ({})) } }, 'OPERATION_TOO_LARGE'],
+  ['an unknown member of 120,000 letters', creating, { input: { ['n'.repeat(120_000)]: 1 } }, 'BAD_USER_INPUT'],
+  ['a text of 100,000 letters in place of an object', creating, { input: 'x'.repeat(100_000) }, 'BAD_USER_INPUT'],
+  ['9,000 unknown topics', subscribing, { input: { topics: times(9000, (n) => `INCIDEN${n}`) } }, 'BAD_USER_INPUT'],
+  ['lists in place of ids', reading, { ids: times(5000, () => [[]]) }, 'OPERATION_TOO_LARGE'],
+  ['objects in place of ids', reading, { ids: times(90, () => wide(90)) }, 'BAD_USER_INPUT'],
+  ['members of a truth value', introspecting, { deprecated: wide(90) }, 'BAD_USER_INPUT'],
+  ['members that no variable needs', '{ __typename }', { more: times(20_000, () => ({})) }, 'OPERATION_TOO_LARGE'],
+]
+
 describe.each(transports)('over $name', ({ run }) => {
   test('masks an unexpected error and logs it with the returned id', async () => {
     const results = await run(url, { key, query: `{ checkIp(target: "${cursed}") { __typename } }` })
@@ -118,6 +140,37 @@ describe.each(transports)('over $name', ({ run }) => {
     expectNothingMasked(result)
   })
 
+  test.each(hostileVariables)('refuses variables with %s at the first problem', async (_, query, variables, code) => {
+    for (const caller of [undefined, key]) {
+      const [result, ...more] = await run(url, { query, variables, key: caller })
+      expect(more).toEqual([])
+      expect(result?.data ?? null).toBeNull()
+      expect(codesOf([result ?? {}])).toEqual([code])
+      expect(JSON.stringify(result)).not.toContain('Did you mean')
+      expect(JSON.stringify(result).length).toBeLessThan(1500)
+    }
+  })
+
+  test('reports an argument that is null because of its variable', async () => {
+    const query = `mutation ($input: CreateMonitorsInput = { items: [] }) { createMonitors(input: $input) { __typename } }`
+    const [result] = await run(url, { key, query, variables: { input: null } })
+    expect(codesOf([result ?? {}])).toEqual(['BAD_USER_INPUT'])
+  })
+
+  test.each([
+    ['fields', '{ organizatio blacklist nodess }'],
+    ['arguments', '{ nodes(idss: ["a"], id: "b") { id } }'],
+    ['types', '{ ... on Quer { __typename } node(id: "a") { ... on Inciden { id } } }'],
+    [
+      'members and values',
+      '{ organization { incidents(filter: { statu: RESOLVED, status: RESOLVE }) { totalCount } } }',
+    ],
+  ])('suggests no other %s, which would take long', async (_, query) => {
+    const [result] = await run(url, { query })
+    expect(new Set(codesOf([result ?? {}]))).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']))
+    expect(JSON.stringify(result)).not.toContain('Did you mean')
+  })
+
   test('computes the cost of nested fragments without expanding them', async () => {
     const fragments = Array.from(
       { length: 40 },
@@ -138,6 +191,25 @@ describe.each(transports)('over $name', ({ run }) => {
 describe.each(liveTransports)('a subscription over $name', ({ run }) => {
   test('masks an unexpected error', async () => {
     expectMasked(await run(url, { key, query: `subscription { checkProgress(target: "${cursed}") { __typename } }` }))
+  })
+
+  test.each([
+    [
+      'of a visitor that is shared',
+      'subscription ($slug: String!) { statusPageEvents(slug: $slug) { cursor } }',
+      'slug',
+    ],
+    ['of a check', 'subscription ($target: String!) { checkProgress(target: $target) { __typename } }', 'target'],
+  ])('%s refuses hostile variables', async (_, query, name) => {
+    for (const [value, code] of [
+      [wide(90), 'BAD_USER_INPUT'],
+      [wide(9000), 'OPERATION_TOO_LARGE'],
+      ['a\0b', 'BAD_USER_INPUT'],
+    ] as const) {
+      const [result, ...more] = await run(url, { query, variables: { [name]: value } })
+      expect(more).toEqual([])
+      expect(codesOf([result ?? {}])).toEqual([code])
+    }
   })
 
   test('is rejected for its cost before its check is counted', async () => {
