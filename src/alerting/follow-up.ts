@@ -72,6 +72,23 @@ async function postpone({ db, now }: Pick<Context, 'db' | 'now'>, organizationId
   }
 }
 
+/**
+ * Corrects reminders and escalations that are further ahead than their channel waits, as after the clock was set back.
+ */
+export async function correctFollowUpTimes({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  for (const [column, minutes] of [
+    ['remindAt', 'remindAfterMinutes'],
+    ['escalateAt', 'escalateAfterMinutes'],
+  ] as const) {
+    const due = Prisma.raw(`"${column}"`)
+    // A follow-up of a silent alert is postponed by a minute at a time.
+    const latest = Prisma.sql`${now()}::timestamptz + greatest(channel.${Prisma.raw(`"${minutes}"`)}, 1) * interval '1 minute'`
+    await db.$executeRaw`
+      UPDATE "AlertRecipient" AS recipient SET ${due} = ${latest} FROM "AlertChannel" AS channel
+      WHERE channel.id = recipient."channelId" AND recipient.${due} > ${latest}`
+  }
+}
+
 /** Follows up the alerts of one organization. Takes the lock of its dispatcher, which also changes alerts. */
 async function followUpOrganization(ctx: AlertWorkContext, organizationId: string): Promise<void> {
   await transaction(ctx, async (open) => {

@@ -51,6 +51,7 @@ import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.t
 import { runDueMaintenance } from '../status/maintenance/maintenance-job.ts'
 import { runDueSeries } from '../status/maintenance/maintenance-series.ts'
 import { createReports } from '../status-page/report-job.ts'
+import { watchClock } from './clock-set-back.ts'
 import type { Closers } from './stop.ts'
 
 /** The pause after work that failed. */
@@ -133,6 +134,7 @@ export async function startBackground(dependencies: Dependencies, closers: Close
   const { notifier, alerts } = await startDelivering(dependencies, closers)
   await startReceiving(dependencies, closers)
   const repeating = createRepeating(dependencies, closers)
+  repeating.repeat(() => watchClock(ctx), RETRY_INTERVAL)
   startJobs(dependencies, repeating, closers)
   startRetention(dependencies, repeating)
   if (backups) startBackups(backups, ctx.log, closers)

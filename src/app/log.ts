@@ -1,13 +1,21 @@
 import type { Logger } from 'pino'
 import pino from 'pino'
 import { build as pretty } from 'pino-pretty'
+import { escapeControls, showControls } from '../core/control-characters.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
 
 /** Creates the log of this process: JSON lines, or readable ones on a terminal. */
 export function createLog(level: string): Logger {
-  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, hooks: demoteOutages }
-  if (!process.stdout.isTTY) return pino(options, logDestination(STANDARD_OUTPUT))
-  return pino(options, pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true }))
+  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
+  if (!process.stdout.isTTY)
+    return pino(
+      { ...options, hooks: { ...demoteOutages, streamWrite: escapeControls } },
+      logDestination(STANDARD_OUTPUT),
+    )
+  return pino(
+    { ...options, hooks: { ...demoteOutages, streamWrite: showControls } },
+    pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true }),
+  )
 }
 
 const STANDARD_OUTPUT = 1

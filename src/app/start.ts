@@ -11,8 +11,10 @@ import { closeRendering } from '../core/markdown/markdown-rendering.ts'
 import { restrictDirectory } from '../core/process/private-directory.ts'
 import { openTracer } from '../core/telemetry/tracing.ts'
 import type { Clock } from '../core/time.ts'
+import type { DatabaseHandle } from '../database/client.ts'
 import { openDatabase } from '../database/client.ts'
 import { traceStatements } from '../database/connection/statement-spans.ts'
+import { startDatabaseClock } from '../database/database-clock.ts'
 import { createDiagnosis } from '../diagnosis/diagnosis.ts'
 import { callerOf } from '../http/request/caller.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -55,6 +57,7 @@ export interface App {
 export interface AppOptions {
   readonly config: Config
   readonly log: Logger
+  /** The clock; absent: that of the database server, or of this machine for the embedded database. */
   readonly now?: Clock
   /** Lists to query instead of those that the settings select. */
   readonly lists?: readonly Blacklist[]
@@ -67,7 +70,7 @@ export interface AppOptions {
  * @throws when a part cannot start, after stopping those that had started.
  */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, log, now = () => new Date() } = options
+  const { config, log, now = null } = options
   const closers: Closers = []
   let stopped: Promise<readonly string[]> | undefined
   const stop = () => {
@@ -92,14 +95,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-async function compose(
-  options: Required<AppOptions>,
-  closers: Closers,
-  stop: () => Promise<readonly string[]>,
-): Promise<App> {
-  const { config, log, now } = options
+/** The options with their defaults. */
+type Options = Required<Omit<AppOptions, 'now'>> & { readonly now: Clock | null }
+
+async function compose(options: Options, closers: Closers, stop: () => Promise<readonly string[]>): Promise<App> {
+  const { config, log } = options
   const { database, loaded, tracer } = await openStorage(options, closers)
-  const parts = await createParts({ ...options, database, tracer }, closers)
+  const now = options.now ?? (await clockOf(database, log, closers))
+  const parts = await createParts({ ...options, now, database, tracer }, closers)
   const { ctx, seal, checker, geo, site, mailer, billing, tools, usage, backups, configurationFile } = parts
   const { metrics, agenda } = parts
   const newOperatorToken = await createOperatorToken(ctx)
@@ -126,7 +129,7 @@ async function compose(
     billing,
     backups,
     configurationFile,
-    diagnosis: createDiagnosis({ config, database, checker, readiness, site, now, log }),
+    diagnosis: createDiagnosis({ config, database, checker, readiness, site, now: options.now ?? machineClock, log }),
     ...monitoring.parts,
   }
   const serving = { dependencies, site, database, metrics, heartbeats: monitoring.parts, readiness, tracer }
@@ -158,8 +161,24 @@ async function compose(
   }
 }
 
+/** The clock of this machine. */
+const machineClock: Clock = () => new Date()
+
+/**
+ * Returns the clock that all due times and leases are written and compared with. Instances that share a server share its
+ * clock, because one whose own clock is wrong would hold work back for all.
+ */
+async function clockOf({ kind, pool }: DatabaseHandle, log: Logger, closers: Closers): Promise<Clock> {
+  if (kind === 'embedded') return machineClock
+  const clock = await startDatabaseClock({ pool, log, system: machineClock })
+  closers.push(function databaseClock() {
+    return clock.stop()
+  })
+  return clock.now
+}
+
 /** Opens the database, while the parts of the web server load that need none; null in a worker. */
-async function openStorage({ config, log, openDatabase: open }: Required<AppOptions>, closers: Closers) {
+async function openStorage({ config, log, openDatabase: open }: Options, closers: Closers) {
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
   closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlProcess, closeImportProcess)

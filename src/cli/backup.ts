@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from './command.ts'
+import { jsonText } from './paint.ts'
 import { loadProgram } from './program.ts'
 
 const options = { 'passphrase-file': { type: 'string' } } as const
@@ -26,7 +27,7 @@ export const backup: Command = {
     if (failure !== null) throw new Failure(failure)
     const hint = passphrase === null ? ' It is not encrypted and may contain the secret key: store it safely.' : ''
     terminal.say(`Wrote ${file}.${hint}`)
-    if (input.json) terminal.result(JSON.stringify({ file, encrypted: passphrase !== null }))
+    if (input.json) terminal.result(jsonText({ file, encrypted: passphrase !== null }))
     return EXIT.ok
   },
 }
@@ -47,7 +48,7 @@ export const restore: Command = {
     if (typeof restored === 'string') throw new Failure(restored)
     const key = restored.hasKey ? 'Restored the secret key too.' : 'Set the same SECRET_KEY as before.'
     terminal.say(`Restored ${restored.rows} rows. ${key} You can start the service now.`)
-    if (input.json) terminal.result(JSON.stringify(restored))
+    if (input.json) terminal.result(jsonText(restored))
     return EXIT.ok
   },
 }
@@ -84,7 +85,7 @@ Copies the data while the service runs, catches up, tells you when to stop the s
     terminal.say(
       `Caught up with ${moved.caughtUp} rows in ${(moved.stoppedMs / 1000).toFixed(1)} s. Both sides have ${rows} rows in ${moved.counts.size} tables. Set ${setting}, keep secret.key or SECRET_KEY, and start the service.`,
     )
-    if (input.json) terminal.result(JSON.stringify({ ...moved, counts: Object.fromEntries(moved.counts) }))
+    if (input.json) terminal.result(jsonText({ ...moved, counts: Object.fromEntries(moved.counts) }))
     return EXIT.ok
   },
 }

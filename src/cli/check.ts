@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Command, EXIT, Failure, type Service } from './command.ts'
-import { paint, printable } from './paint.ts'
+import { jsonText, paint, printable } from './paint.ts'
 
 interface Result {
   readonly name: string
@@ -59,7 +59,7 @@ export const check: Command = {
         if (!json) for (const line of linesOf(outcome)) terminal.result(line)
       }
     }
-    if (json) terminal.result(JSON.stringify(outcomes, null, 2))
+    if (json) terminal.result(jsonText(outcomes, 2))
     return Math.max(...outcomes.map(exitCodeOf))
 
     function linesOf(outcome: Report | Refusal): string[] {

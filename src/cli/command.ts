@@ -6,6 +6,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Writes a line of the result to standard output. */
   result(line: string): void
+  /** Writes a document exactly as it is, such as a configuration file; on a terminal, like `result`. */
+  document(text: string): void
   /** Writes a message for people to standard error. */
   say(line: string): void
   /** Shows progress until the next line or `null`. Shows nothing unless standard error is a terminal. */

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { Client } from '../client/index.ts'
 import { valuesFor } from '../configuration/sections.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from './command.ts'
-import { type Colour, counted, paint, printable } from './paint.ts'
+import { type Colour, counted, jsonText, paint, printable } from './paint.ts'
 
 /** Longer files are compressed, because requests have a size limit. */
 const MAX_PLAIN = 8000
@@ -162,7 +162,8 @@ export const exportCommand: Command = {
     type Answer = { readonly organization: { readonly configuration: string } }
     const { organization } = await client.request<Answer>('query Export { organization { configuration } }')
     const { configuration } = organization
-    terminal.result(json ? JSON.stringify({ configuration }) : configuration.replace(/\n$/, ''))
+    if (json) terminal.result(jsonText({ configuration }))
+    else terminal.document(`${configuration.replace(/\n$/, '')}\n`)
     return EXIT.ok
   },
 }
@@ -290,8 +291,7 @@ const memberText = ({ name, from, to }: Change['members'][number]) =>
 
 /** Leaves out the input, which may hold secrets. */
 const asJson = (planned: readonly Planned[]) =>
-  JSON.stringify(
+  jsonText(
     planned.map(({ path, plan: each }) => ({ file: path, ...each })),
-    null,
     2,
   )

@@ -8,7 +8,7 @@ import { compareAddresses } from '../diagnosis/route.ts'
 import { examineWebsocket } from '../diagnosis/websocket.ts'
 import { reasonOf } from '../network/reason.ts'
 import { type Command, EXIT, type Service, type Terminal } from './command.ts'
-import { type Colour, paint, printable } from './paint.ts'
+import { type Colour, jsonText, paint, printable } from './paint.ts'
 import { loadProgram } from './program.ts'
 
 /** The timeout of one request, in milliseconds. */
@@ -26,7 +26,7 @@ Each finding has a stable code and a fix; /docs/health lists them.`,
   async run({ json }, terminal, service) {
     const { url, client } = await service()
     const findings = await examine(url.replace(/\/+$/, ''), client, terminal)
-    if (json) terminal.result(JSON.stringify(findings, null, 2))
+    if (json) terminal.result(jsonText(findings, 2))
     else for (const finding of findings) for (const line of linesOf(finding, terminal)) terminal.result(line)
     return findings.some(({ severity }) => severity !== 'ok') ? EXIT.bad : EXIT.ok
   },

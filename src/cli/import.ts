@@ -15,7 +15,7 @@ import { type Note, type Objects, type Translation, Unreadable } from '../import
 import type { Send } from '../network/outbound/send.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf } from './command.ts'
 import { APPLY, PLAN, type Plan, type Refused } from './configuration.ts'
-import { columns, counted, printable } from './paint.ts'
+import { columns, counted, jsonText, printable } from './paint.ts'
 import { sendFromHere } from './send-from-here.ts'
 
 /** The size limit of files, except database dumps. */
@@ -89,7 +89,7 @@ Sends no notifications. Run the import again after changes: it updates the objec
     const records = await sendRecords(named, of, send)
     const rows = rowsOf(plan, { records, notes: [...refused, ...translation.notes] })
     const changeCount = plan.changeCount + changesAmong(records)
-    if (input.json) terminal.result(JSON.stringify({ applied: isApplied, changeCount, rows }, null, 2))
+    if (input.json) terminal.result(jsonText({ applied: isApplied, changeCount, rows }, 2))
     else show(terminal, { plan, changeCount, rows, isApplied })
     return isApplied || changeCount === 0 ? EXIT.ok : EXIT.bad
   },

@@ -1,7 +1,7 @@
 import type { Client } from '../client/index.ts'
 import { ownValue } from '../core/own-value.ts'
 import { type Command, EXIT, Failure, type Input, type Terminal, textOf, textsOf } from './command.ts'
-import { printable, wordsOf } from './paint.ts'
+import { jsonText, printable, wordsOf } from './paint.ts'
 
 interface Incident {
   readonly id: string
@@ -66,7 +66,7 @@ Give services by name or id, repeating the option for several: --service "API=MA
     const run = ownValue({ open, update, resolve: update }, action ?? '')
     if (run === undefined) throw new Failure('Give an action: allclear incident open, update or resolve.')
     const done = await run({ action: action ?? '', id, input, terminal, client })
-    if (input.json) terminal.result(JSON.stringify(done, null, 2))
+    if (input.json) terminal.result(jsonText(done, 2))
     else terminal.result(`${printable(done.title)}: ${wordsOf(done.status)}  ${done.id}`)
     return EXIT.ok
   },

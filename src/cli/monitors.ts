@@ -1,5 +1,5 @@
 import { type Command, EXIT } from './command.ts'
-import { colourOf, columns, paint, wordsOf } from './paint.ts'
+import { colourOf, columns, jsonText, paint, wordsOf } from './paint.ts'
 
 interface Monitor {
   readonly id: string
@@ -39,7 +39,7 @@ export const monitors: Command = {
       after = organization.monitors.pageInfo.endCursor
       if (!organization.monitors.pageInfo.hasNextPage) break
     }
-    if (json) terminal.result(JSON.stringify(found, null, 2))
+    if (json) terminal.result(jsonText(found, 2))
     else {
       const rows = columns(
         found.map(({ name, kind, state, lastResult }) => [

@@ -1,3 +1,4 @@
+import { escapeControls } from '../core/control-characters.ts'
 import type { Terminal } from './command.ts'
 
 const codes = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90, bold: 1 } as const
@@ -40,4 +41,40 @@ export const counted = (count: number, noun: string): string => `${count} ${noun
 /** Returns a text on one line, without terminal control characters. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+}
+
+/** Matches the escape sequences that `paint` writes. */
+const OWN_COLOURS = new RegExp(`(\\u001b\\[(?:0|${Object.values(codes).join('|')})m)`)
+
+/**
+ * Returns lines for a terminal: without control characters, which would change its screen, title or clipboard, and
+ * without invisible ones, which would change the order of what is shown. Keeps line ends, tabs, and colours if it shows
+ * them.
+ */
+function harmless(text: string, hasColours: boolean): string {
+  const parts = hasColours ? text.split(OWN_COLOURS) : [text]
+  const clean = (part: string) => part.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+  // Each second part is a colour.
+  return parts.map((part, index) => (index % 2 === 1 ? part : clean(part))).join('')
+}
+
+/** Returns a terminal to which any text can be written, also one of a server, a database or a file. */
+export function harmlessTerminal(terminal: Terminal): Terminal {
+  const clean = (text: string) => harmless(text, terminal.hasColours)
+  return {
+    ...terminal,
+    result: (line) => terminal.result(clean(line)),
+    say: (line) => terminal.say(clean(line)),
+    // A person reads it; a file or program needs the exact text.
+    document: (text) => terminal.document(terminal.isPerson ? harmless(text, false) : text),
+    ask: (question, isSecret) => terminal.ask(clean(question), isSecret),
+  }
+}
+
+/**
+ * Returns JSON for a terminal: characters that would control it are escaped (RFC 8259 §7), also those that
+ * `JSON.stringify` leaves.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapeControls(JSON.stringify(value, null, indent))
 }

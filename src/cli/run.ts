@@ -23,7 +23,7 @@ import { importCommand } from './import.ts'
 import { incident } from './incident.ts'
 import { login } from './login.ts'
 import { monitors } from './monitors.ts'
-import { columns, printable } from './paint.ts'
+import { columns, harmlessTerminal, printable } from './paint.ts'
 import { DEFAULT_PROFILE, readProfiles } from './profiles.ts'
 import { status } from './status.ts'
 import { tail } from './tail.ts'
@@ -125,7 +125,8 @@ export const commands: Readonly<Record<string, Command>> = {
 const commandNamed = (name: string) => ownValue(commands, name)
 
 /** Runs a command. @returns the exit code. */
-export async function runCommand([name = '', ...args]: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommand([name = '', ...args]: readonly string[], given: Terminal): Promise<number> {
+  const terminal = harmlessTerminal(given)
   if (/^(-h|--help)$/.test(name)) return listCommands(terminal.result)
   if (/^(-v|--version|version)$/.test(name)) {
     terminal.result(packageVersion)

@@ -1,5 +1,5 @@
 import { type Command, EXIT, Failure } from './command.ts'
-import { colourOf, columns, paint, printable, wordsOf } from './paint.ts'
+import { colourOf, columns, jsonText, paint, printable, wordsOf } from './paint.ts'
 
 interface Page {
   readonly name: string
@@ -36,7 +36,7 @@ export const status: Command = {
     const { statusPage } = await client.request<{ statusPage: Page | null }>(QUERY, { slug }, terminal.signal)
     if (statusPage === null) throw new Failure(`There is no status page “${slug}”, or you cannot access it.`)
     const { name, status: overall, services, incidents } = statusPage
-    if (json) terminal.result(JSON.stringify(statusPage, null, 2))
+    if (json) terminal.result(jsonText(statusPage, 2))
     else {
       terminal.result(
         `${paint(terminal, 'bold', printable(name))}: ${coloured(overall.indicator, overall.description)}`,

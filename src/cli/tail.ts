@@ -1,6 +1,6 @@
 import type { FollowOptions, OrganizationEvent, PageEvent } from '../client/index.ts'
 import { type Command, EXIT, textOf } from './command.ts'
-import { colourOf, paint, printable, wordsOf } from './paint.ts'
+import { colourOf, jsonText, paint, printable, wordsOf } from './paint.ts'
 
 /** Follows live events. */
 export const tail: Command = {
@@ -22,11 +22,11 @@ export const tail: Command = {
     }
     if (slug === undefined) {
       for await (const event of client.organizationEvents(options)) {
-        terminal.result(input.json ? JSON.stringify(event) : organizationLine(event))
+        terminal.result(input.json ? jsonText(event) : organizationLine(event))
       }
     } else {
       for await (const event of client.statusPageEvents(slug, options)) {
-        terminal.result(input.json ? JSON.stringify(event) : pageLine(event))
+        terminal.result(input.json ? jsonText(event) : pageLine(event))
       }
     }
     return EXIT.ok

@@ -28,6 +28,10 @@ export function processTerminal(env: Terminal['env'], now: () => Date): Terminal
       progress(null)
       process.stdout.write(`${line}\n`)
     },
+    document(text) {
+      progress(null)
+      process.stdout.write(text)
+    },
     say(line) {
       progress(null)
       process.stderr.write(`${line}\n`)

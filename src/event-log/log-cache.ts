@@ -112,7 +112,10 @@ export function createLogCache<T extends OrganizationValue>(options: {
 
   function current(key: string): T | null {
     const entry = entries.get(key)
-    return entry && entry.until > now().getTime() ? entry.value : null
+    if (entry === undefined) return null
+    const leftMs = entry.until - now().getTime()
+    // More than that is left if the clock was set back.
+    return leftMs > 0 && leftMs <= MAX_AGE_MS ? entry.value : null
   }
 
   function get(key: string, load: Loader<T>): Promise<T> {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
-import { logDestination } from '../../src/app/log.ts'
+import { createLog, logDestination } from '../../src/app/log.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 
 afterEach(() => {
@@ -37,4 +37,33 @@ test('a full device does not end the process', () => {
   log.info('one')
   log.fatal('two')
   fs.closeSync(fd)
+})
+
+test.each([
+  ['on a terminal', true],
+  ['as JSON', undefined],
+])('foreign texts in the log do not control a terminal: %s', async (_, isTTY) => {
+  const written: string[] = []
+  const write = (_fd: number, text: unknown) => {
+    written.push(String(text))
+    return Buffer.byteLength(String(text))
+  }
+  vi.spyOn(fs, 'writeSync').mockImplementation(write as never)
+  const before = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY')
+  Object.defineProperty(process.stdout, 'isTTY', { value: isTTY, configurable: true })
+  try {
+    const evil = 'x\u001b]0;t\u0007\u001b[2J\u009b2J\u202ey\r\b'
+    createLog('info').warn({ err: new Error(evil), reply: evil, nested: { evil } }, `said ${evil}`)
+  } finally {
+    if (before) Object.defineProperty(process.stdout, 'isTTY', before)
+    else Reflect.deleteProperty(process.stdout, 'isTTY')
+  }
+  vi.restoreAllMocks()
+  const text = written.join('')
+  expect(text).toContain('said x')
+  // The log has colours of its own (SGR, ECMA-48 §8.3.117).
+  const esc = '\u001b'
+  const plain = text.replace(new RegExp(`${esc}\\[\\d+m`, 'g'), '')
+  expect(plain).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}]/u)
+  if (isTTY === undefined) expect(JSON.parse(text).msg).toBe('said x\u001b]0;t\u0007\u001b[2J\u009b2J\u202ey\r\b')
 })

@@ -25,6 +25,16 @@ const wrongClock =
   }
 
 export const clockCases: readonly ChaosCase[] = [
+  {
+    name: 'deliveries are refused while a worker’s clock is an hour ahead',
+    async cause({ setWorkerClock, refuseDeliveries }) {
+      await setWorkerClock(3600)
+      refuseDeliveries(true)
+      await sleep(LASTING)
+      refuseDeliveries(false)
+      await setWorkerClock(0)
+    },
+  },
   { name: 'a worker’s clock is an hour ahead, and set right', cause: wrongClock(3600) },
   { name: 'a worker’s clock is an hour behind, and set right', cause: wrongClock(-3600) },
 ]

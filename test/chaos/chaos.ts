@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { expect } from 'vitest'
 import { MINUTE, SECOND } from '../../src/core/time.ts'
 import { openDatabase } from '../../src/database/client.ts'
@@ -27,6 +28,8 @@ export interface Victims {
   signal(role: Role, name: NodeJS.Signals): void
   /** Sets the clock of the instance that is only a worker so many seconds ahead; only where clocks can be faked. */
   setWorkerClock(seconds: number): Promise<void>
+  /** Lets the receiver of deliveries refuse them for now, or accept them again. */
+  refuseDeliveries(isRefusing: boolean): void
 }
 
 export interface ChaosCase {
@@ -89,7 +92,12 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   const accepted: string[] = []
   const acceptedAt = new Map<string, number>()
   const toldAt = new Map<string, number>()
-  receiver.answer = ({ body }) => {
+  let isRefusing = false
+  const reported = new Map<string, number>()
+  receiver.answer = ({ body, headers }) => {
+    if (isRefusing) return { status: 503 }
+    const messageId = String(headers['webhook-id'])
+    reported.set(messageId, (reported.get(messageId) ?? 0) + 1)
     const { data } = JSON.parse(body) as { data?: { incident?: { message?: string } } }
     const message = data?.incident?.message ?? ''
     if (!toldAt.has(message)) toldAt.set(message, performance.now())
@@ -152,6 +160,9 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     },
     signal: (role, name) => services[role].signal(name),
     setWorkerClock: (seconds) => setClock(clock, seconds),
+    refuseDeliveries(refusing) {
+      isRefusing = refusing
+    },
   }
   const rows: { readonly case: string; readonly 'recovered after (s)': number }[] = []
   await recovered()
@@ -174,12 +185,8 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
   const end = performance.now() + 150 * SECOND
   const pending = () => prisma.delivery.count({ where: { organizationId: id, status: 'PENDING' } })
   while ((await pending()) > 0 && performance.now() < end) await sleep(500)
+  const waiting = await waitingRows(database.pool)
   const made = await prisma.delivery.findMany({ where: { organizationId: id }, select: { id: true } })
-  const reported = new Map<string, number>()
-  for (const { headers } of receiver.received) {
-    const messageId = String(headers['webhook-id'])
-    reported.set(messageId, (reported.get(messageId) ?? 0) + 1)
-  }
   const counted = await prisma.usageCounter.aggregate({ _sum: { count: true } })
   const delays = accepted.map((message) => (toldAt.get(message) ?? 0) - (acceptedAt.get(message) ?? 0))
   const tally = {
@@ -196,6 +203,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     'checks counted too few': Math.max(0, checks - (counted._sum.count ?? 0)),
   }
   process.stdout.write(`\n${table(rows)}\n\n${table([tally])}\n`)
+  if (waiting.length > 0) process.stdout.write(`\nThese deliveries wait:\n${table(waiting)}\n`)
 
   for (const service of Object.values(services)) service.signal('SIGTERM')
   const codes = await Promise.all(Object.values(services).map(({ ended }) => ended))
@@ -218,6 +226,22 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     'deliveries later than 2 min': 0,
     'checks counted too few': 0,
   })
+}
+
+/** How many waiting deliveries are printed. */
+const SHOWN = 20
+
+/** Returns the first deliveries that wait, and what each waits for, by the clock of the database. */
+async function waitingRows(pool: pg.Pool): Promise<Record<string, string | number>[]> {
+  const { rows } = await pool.query<Record<string, string | number>>(
+    `SELECT id, channel::text AS kind, seq, status::text AS state, jsonb_array_length(attempts) AS attempts,
+       coalesce(attempts -> -1 ->> 'message', '') AS "last attempt",
+       extract(epoch FROM "dueAt" - clock_timestamp())::int AS "due or leased for (s)",
+       extract(epoch FROM "createdAt" - clock_timestamp())::int AS "created (s)",
+       coalesce("deferredUntil"::text, '') AS "deferred until", clock_timestamp()::text AS "clock of the database"
+     FROM "Delivery" WHERE status = 'PENDING' ORDER BY seq LIMIT ${SHOWN}`,
+  )
+  return rows
 }
 
 /** Formats rows as a table with headings. */

@@ -42,6 +42,7 @@ async function allclear(args: readonly string[], options: Partial<Terminal> = {}
   const code = await runCommand(args, {
     env: { HOME: home.path, ALLCLEAR_URL: baseUrl },
     result: (line) => void out.push(line),
+    document: (text) => void out.push(text.replace(/\n$/, '')),
     say: (line) => void said.push(line),
     progress: () => undefined,
     isPerson: false,

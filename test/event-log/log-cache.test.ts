@@ -67,6 +67,14 @@ describe('a cached value', () => {
     expect((await get('page')).text).toBe('page 2')
   })
 
+  test('is reloaded after the clock was set back', async () => {
+    const { get, pass } = givenCache()
+    await get('page')
+    pass(-60 * MINUTE)
+    expect((await get('page')).text).toBe('page 2')
+    expect((await get('page')).text).toBe('page 2')
+  })
+
   test('without an organization is reloaded when any log grows, because the organization may exist now', async () => {
     const { cache, get } = givenCache()
     await get('host', null)

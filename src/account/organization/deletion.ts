@@ -11,7 +11,7 @@ import { REVOKED_KEY_NOTIFICATION } from '../api-key/api-key.ts'
 import { tierLimits } from '../limits.ts'
 
 /** How long a deleted organization can be restored. */
-const GRACE = 7 * DAY
+export const GRACE = 7 * DAY
 
 /** Returns a filter for the organizations that a caller can see. The operator sees all; others see those not deleted. */
 export function visibleTo(actor: Actor): { readonly deletedAt?: null } {

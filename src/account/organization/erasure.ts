@@ -3,6 +3,7 @@ import { MINUTE } from '../../core/time.ts'
 import { withLongDeadline } from '../../database/connection/statement-deadline.ts'
 import { claimDue } from '../../database/lease/lease.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { GRACE } from './deletion.ts'
 
 /** A batch takes seconds. If its worker dies, another worker continues after this time. */
 const LEASE = 15 * MINUTE
@@ -48,6 +49,16 @@ export async function eraseDeleted(ctx: Context): Promise<boolean> {
   // Makes it due again with its original due time, so that it stays first and organizations are erased one by one.
   else await ctx.db.organization.updateMany({ where: { id: taken.id }, data: { erasureDueAt: taken.dueAt } })
   return true
+}
+
+/**
+ * Corrects due times that are later than the end of the restore period, as after the clock was set back. None moves
+ * before that end.
+ */
+export async function correctErasureTimes({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  const latest = Prisma.sql`greatest(least("deletedAt", ${now()}::timestamptz) + ${GRACE}::float8 * interval '1 millisecond', ${new Date(now().getTime() + LEASE)}::timestamptz)`
+  await db.$executeRaw`
+    UPDATE "Organization" SET "erasureDueAt" = ${latest} WHERE "deletedAt" IS NOT NULL AND "erasureDueAt" > ${latest}`
 }
 
 /** Erases a batch. Returns whether nothing is left. */

@@ -14,6 +14,11 @@ export async function hasLiveRegion(db: Database, now: Date): Promise<boolean> {
   return (await db.region.count({ where: { lastSeenAt: { gt: since } } })) > 0
 }
 
+/** Corrects reports of a time that is still to come, as after the clock was set back: they say nothing about now. */
+export async function correctRegions({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await db.region.updateMany({ where: { lastSeenAt: { gt: now() } }, data: { lastSeenAt: now() } })
+}
+
 /** Returns the regions that have workers. */
 export async function liveRegions({ db, now }: Context): Promise<string[]> {
   const since = new Date(now().getTime() - REGION_TIMEOUT_MS)
