@@ -2,9 +2,13 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import { StartError } from '../core/errors.ts'
+import { clientSubject } from '../core/ip-address.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
-import { SECOND } from '../core/time.ts'
+import { MINUTE, SECOND } from '../core/time.ts'
+import { requirePace } from './pace.ts'
+import { bodyLength } from './request/body.ts'
 import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
@@ -34,8 +38,17 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>
 }
 
-/** The time limit for receiving a request; the largest has about 128 KiB. Node answers 408 after it. */
-const REQUEST_TIMEOUT_MS = 60 * SECOND
+/**
+ * The time limit for receiving a request, which `requirePace` also limits: three files of 5 MB take as long at 26 KiB a
+ * second. Node answers 408 after it.
+ */
+const REQUEST_TIMEOUT_MS = 10 * MINUTE
+/** The time limit for receiving the headers of a request. */
+const HEADERS_TIMEOUT_MS = 60 * SECOND
+/** The size above which a body takes a slot, in bytes. Nearly all are smaller: the forms of sign-ins have 200 bytes. */
+const SMALL_BODY_BYTES = 16 * 1024
+/** How many larger bodies may be in memory at once, of which one network may send half. Most routes accept 256 KiB. */
+const MAX_LARGE_BODIES = 256
 
 /**
  * How long an idle connection stays open: longer than proxies keep theirs (nginx and the load
@@ -50,6 +63,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75 * SECOND
 const MAX_WAITING_CONNECTIONS = 16_384
 const options = {
   requestTimeout: REQUEST_TIMEOUT_MS,
+  headersTimeout: HEADERS_TIMEOUT_MS,
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   requireHostHeader: false,
   ServerResponse: PrivateResponse,
@@ -66,6 +80,7 @@ export function createHttpServer(handlers: {
   readonly tracer?: Tracer | null
 }): HttpServer {
   const { router, graphql, websocket, callerOf, tracer } = handlers
+  const largeBodies = createKeyLimiter({ inTotal: MAX_LARGE_BODIES })
   let openRequests = 0
   let isClosing = false
   const closeWhenIdle = () => {
@@ -84,10 +99,21 @@ export function createHttpServer(handlers: {
       response.writeHead(400, refusalHeaders).end(`${refusal}\n`)
       return
     }
+    requirePace(request, response)
+    if (bodyLength(request) > SMALL_BODY_BYTES && !takeSlot(request, response)) {
+      response.writeHead(503, { ...plainText, 'Retry-After': '5' }).end(TOO_MANY_BODIES)
+      return
+    }
     request.url = originForm(request.url ?? '')
     if (tracer) inRequestSpan(tracer, request, response, () => answer(request, response))
     else answer(request, response)
   })
+  /** Takes a slot for the body of a request until its answer ends. Returns false if the client or all have too many. */
+  function takeSlot(request: IncomingMessage, response: ServerResponse): boolean {
+    const leave = largeBodies.tryAcquire(clientSubject(callerOf(request).address))
+    if (leave !== null) response.once('close', leave)
+    return leave !== null
+  }
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (graphql && isGraphql(request) && !isForGraphiql(request)) {
       if (tracer) noteRoute(request, '/graphql')
@@ -147,7 +173,9 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   else refuseConnection(socket, parserStatus.get(error.code ?? '') ?? 400)
 }
 
-const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }
+const plainText = { 'Content-Type': 'text/plain; charset=utf-8' }
+const refusalHeaders = { Connection: 'close', ...plainText }
+const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.\n'
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)

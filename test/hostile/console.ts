@@ -4,7 +4,8 @@ import { ask, asNewVisitor, requesting } from './case.ts'
 
 /** The host of the service's BASE_URL, the only one on which people sign in. */
 const host = { host: 'status.allclear.example' }
-const own = { ...host, 'sec-fetch-site': 'same-origin' }
+/** The headers that browsers send with forms of our own pages. */
+export const own = { ...host, 'sec-fetch-site': 'same-origin' }
 const urlencoded = { ...own, 'content-type': 'application/x-www-form-urlencoded' }
 const cookieOf = ({ session }: Target) => ({ cookie: `__Host-allclear=${session}` })
 

@@ -6,6 +6,7 @@ import { consoleForms } from './console.ts'
 import { documents } from './documents.ts'
 import { domains } from './domains.ts'
 import { files } from './files.ts'
+import { forms } from './forms.ts'
 import { guides } from './guides.ts'
 import { imports } from './imports.ts'
 import { incidentWork } from './incident-work.ts'
@@ -26,6 +27,6 @@ import { streams } from './streams.ts'
  * deliver everything that later cases announce.
  */
 export const corpus: readonly HostileCase[] = [
-  ...[documents, inputs, sockets, streams, consoleForms, imports, configurations, severalPages, alerts, files],
+  ...[documents, inputs, sockets, streams, consoleForms, forms, imports, configurations, severalPages, alerts, files],
   ...[providers, pages, reports, incidentWork, guides, probes, servers, names, domains, bodies],
 ].flat()

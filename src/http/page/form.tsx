@@ -5,7 +5,7 @@ import type { DomainError } from '../../core/errors.ts'
 import { Invalid, RateLimited } from '../../core/errors.ts'
 import { formLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
-import { readBody, readChunks } from '../request/body.ts'
+import { readBody, readBytes } from '../request/body.ts'
 import type { SentFile } from '../request/multipart.ts'
 import { parseMultipart } from '../request/multipart.ts'
 import { nodeRequest } from '../request/node-request.ts'
@@ -51,8 +51,8 @@ const MAX_FIELDS = formLimits.fields.most
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
   const request = nodeRequest(c)
   const type = c.req.header('content-type') ?? ''
-  if (type.startsWith('multipart/form-data')) {
-    const { fields, files } = await parseMultipart(await readChunks(request, maxBytes), type, MAX_FIELDS)
+  if (/^multipart\/form-data/i.test(type)) {
+    const { fields, files } = await parseMultipart(await readBytes(request, maxBytes), type, MAX_FIELDS)
     for (const name of files.keys()) fields.set(sentFile(name), 'true')
     return { fields, files }
   }

@@ -15,13 +15,18 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /** Reads the body of a request as bytes, like `readBody`. */
-export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks = await readChunks(request, maxBytes)
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
-/** Reads the body of a request in the pieces in which it arrives, like `readBody`. */
-export function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
+/** Returns the announced length of the body of a request, in bytes; Infinity: it is not announced. */
+export function bodyLength({ headers }: Pick<IncomingMessage, 'headers'>): number {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  return encoding === undefined ? Number(length ?? 0) : Number.POSITIVE_INFINITY
+}
+
+function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>[]> {
   return new Promise((resolve, reject) => {
     const tooLarge = () =>
       new HTTPException(413, { message: `The request body must be at most ${maxBytes / 1024} KiB.` })
@@ -30,27 +35,57 @@ export function readChunks(request: IncomingMessage, maxBytes: number): Promise<
       if (!closesAfterAnswer(request)) return reject(tooLarge())
       lingering ??= setTimeout(() => reject(tooLarge()), LINGER_MS)
     }
-    if (Number(request.headers['content-length']) > maxBytes) refuse()
-    const chunks: Buffer[] = []
+    const announced = bodyLength(request)
+    if (announced > maxBytes && announced !== Number.POSITIVE_INFINITY) refuse()
+    const pieces = createPieces()
     let size = 0
-    request.on('data', (chunk: Buffer) => {
+    request.on('data', (chunk: Buffer<ArrayBuffer>) => {
       size += chunk.length
       if (size > maxBytes) refuse()
-      else chunks.push(chunk)
+      else pieces.add(chunk)
     })
     // Creates errors only when needed: the stack takes as long as the rest of a small request.
     const onClose = () => {
       clearTimeout(lingering ?? undefined)
       reject(new Invalid('INVALID_INPUT', 'The request body is incomplete.'))
     }
+    if (request.destroyed && !request.readableEnded) onClose()
     request.once('close', onClose)
     request.once('end', () => {
       request.off('close', onClose)
       clearTimeout(lingering ?? undefined)
       if (lingering !== null) reject(tooLarge())
-      else resolve(chunks)
+      else resolve(pieces.all())
     })
   })
+}
+
+/** How many pieces are kept as they arrived. */
+const MAX_LOOSE = 500
+/** The least size of joined pieces, in bytes. */
+const JOINED_BYTES = 64 * 1024
+
+/** Gathers pieces and joins small ones: each takes about 200 bytes in addition to its content, which may be one byte. */
+function createPieces() {
+  const joined: Buffer<ArrayBuffer>[] = []
+  let loose: Buffer<ArrayBuffer>[] = []
+
+  function join(): void {
+    const piece = Buffer.concat(loose)
+    if (piece.length < JOINED_BYTES) loose = [piece]
+    else {
+      joined.push(piece)
+      loose = []
+    }
+  }
+
+  return {
+    add(piece: Buffer<ArrayBuffer>) {
+      loose.push(piece)
+      if (loose.length === MAX_LOOSE) join()
+    },
+    all: () => [...joined, ...loose],
+  }
 }
 
 /**

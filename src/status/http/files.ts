@@ -2,11 +2,11 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { requireScope } from '../../core/access.ts'
-import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound, Unavailable } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
 import { readForm } from '../../http/page/form.tsx'
+import { tryUpload } from '../../http/request/large-uploads.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import { sendFile } from '../../http/response/send-file.ts'
@@ -17,12 +17,6 @@ import { uploadIncidentFiles } from '../incident/incident-file.ts'
 
 /** A form has one file, and a few short fields. */
 const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
-/**
- * How many uploads are read at once, each into memory: in total, and per organization, so that one organization cannot
- * take them all.
- */
-const MAX_UPLOADS = 12
-const MAX_UPLOADS_OF_ONE = 2
 
 /** The dependencies of the routes of files. */
 export interface FileRouteOptions {
@@ -35,12 +29,11 @@ export interface FileRouteOptions {
 /** Creates the routes for uploading and reading the files of incidents, with a key of the organization. */
 export function fileRoutes({ site, contextOf, visitorOf }: FileRouteOptions): Hono {
   const app = new Hono()
-  const uploads = createKeyLimiter({ atOnce: MAX_UPLOADS_OF_ONE, inTotal: MAX_UPLOADS })
 
   app.all(`${INCIDENTS_PATH}/:id/files`, (c) =>
     answer(c, ['POST'], async () => {
       const ctx = await contextOf(c)
-      const end = uploads.tryAcquire(requireScope(ctx, 'WRITE'))
+      const end = tryUpload(requireScope(ctx, 'WRITE'), ctx.clientAddress)
       if (end === null) throw new Unavailable('Too many files are being uploaded. Try again soon.')
       try {
         return c.json({ file: toJson(await upload(c, ctx), site.baseUrl) }, 201)

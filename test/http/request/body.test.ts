@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HTTPException } from 'hono/http-exception'
 import { afterAll, expect, test } from 'vitest'
 import { Invalid } from '../../../src/core/errors.ts'
-import { readBody } from '../../../src/http/request/body.ts'
+import { readBody, readBytes } from '../../../src/http/request/body.ts'
 import { connected } from '../../support/raw-http.ts'
 
 const server = createServer().listen(0, '127.0.0.1')
@@ -61,4 +61,23 @@ test('an incomplete body is invalid input', async () => {
   const { socket, body } = await reading('Content-Length: 8\r\n\r\n1234')
   socket.destroy()
   await expect(body).rejects.toThrow(Invalid)
+})
+
+test('a body that arrives byte by byte is read whole', async () => {
+  const socket = await connected(url)
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  const body = readBytes(request, 200_000)
+  const text = Array.from({ length: 200_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('')
+  socket.write(`${Array.from(text, (letter) => `1\r\n${letter}\r\n`).join('')}0\r\n\r\n`)
+  expect((await body).toString()).toBe(text)
+})
+
+test('a body of a connection that has closed already is incomplete', async () => {
+  const socket = await connected(url)
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n1234')
+  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  socket.destroy()
+  await new Promise((resolve) => request.on('close', resolve))
+  await expect(readBody(request, 8)).rejects.toThrow(Invalid)
 })

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
 import { mutate } from '../../support/filled-organization.ts'
@@ -143,4 +144,39 @@ test('a file of the largest size is stored and sent whole', async () => {
   const { file } = await upload(formOf(content, 'a.bin', { update_id: updateId }))
   const sent = await get(`/status/acme/files/${file?.['id']}`)
   expect(Buffer.compare(Buffer.from(await sent.arrayBuffer()), Buffer.from(content))).toBe(0)
+})
+
+test('uploads that one organization leaves open keep no other from reporting an incident or uploading', async () => {
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': 2 ** 20 }
+  const editor = await acme.signIn('EDITOR')
+  const asEditor = { ...multipart, cookie: `allclear_session=${editor.token}`, 'sec-fetch-site': 'same-origin' }
+  const notes = `incidents/${id}/notes`
+  const refused: number[] = []
+  const begin = (at: string, headers: Record<string, string | number>) => {
+    const sent = request(app.baseUrl + at, { method: 'POST', headers }).on('error', () => undefined)
+    sent.on('response', ({ statusCode = 0 }) => refused.push(statusCode))
+    sent.write('-')
+    return sent
+  }
+  // Half of the slots, and one more of each kind.
+  const open = [0, 1, 2].flatMap(() => [
+    begin(path, { ...multipart, ...bearer(acme.key) }),
+    begin(`/console/acme/${notes}`, asEditor),
+  ])
+  await expect.poll(() => refused).toHaveLength(2)
+  const large = () => formOf(new Uint8Array(2 ** 20), 'a.bin')
+  const own = () => upload(large()).then(({ status }) => status)
+  expect(await own()).toBe(503)
+  expect((await editor.post(notes, large())).html).toContain('Too many files are being uploaded')
+  expect((await editor.post(notes, { form: 'note', note: 'A note.' })).status).toBe(303)
+
+  const theirs = await mutate(app.baseUrl, other.key, 'createIncident', 'Incident', { ...story, title: 'Theirs' })
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ status: 'MONITORING', message: 'We watch.' })) form.set(name, value)
+  form.set('files.0.content', new Blob([textFile('A log.')]), 'a.log')
+  const update = await (await other.signIn('EDITOR')).post(`incidents/${theirs.id}/updates`, form)
+  expect([update.status, update.location]).toEqual([303, expect.stringContaining(theirs.id)])
+
+  for (const each of open) each.destroy()
+  await expect.poll(own).toBe(201)
 })

@@ -1,12 +1,16 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { createLimiter } from '../../../core/concurrency/limiter.ts'
+import { createKeyLimiter } from '../../../core/concurrency/key-limiter.ts'
 import { yieldAfterTimeSlice } from '../../../core/concurrency/time-slice.ts'
 import { DomainError, Forbidden, NotFound, Unavailable } from '../../../core/errors.ts'
+import { clientSubject } from '../../../core/ip-address.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, formStatus, readForm } from '../../../http/page/form.tsx'
 import type { Site } from '../../../http/page/layout.tsx'
+import { bodyLength } from '../../../http/request/body.ts'
+import { tryUpload } from '../../../http/request/large-uploads.ts'
+import { nodeRequest } from '../../../http/request/node-request.ts'
 import { respondWithFormPage } from '../../../people/html/frame.tsx'
 import { holdForm, keepHeldForm } from '../../../people/html/held-form.tsx'
 import { guardOwnPage } from '../../../people/html/own-site.ts'
@@ -53,8 +57,10 @@ export interface FormLimits<S> {
   readonly admit: (screen: S) => void
 }
 
-/** The number of large forms that may be read at once, because they are in memory. */
-const MAX_LARGE_FORMS = 4
+/** The size of forms that take no slot: all without files and imports are smaller. */
+const SMALL_FORM_BYTES = 256 * 1024
+/** How many larger forms of people whose session has ended, or of strangers, are read at once; half of one network. */
+const strangersForms = createKeyLimiter({ inTotal: 8 })
 
 /** Adds screens. */
 export interface ScreenRoutes<S> {
@@ -82,6 +88,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     prefix,
     maxFormBytes,
     open,
+    ownerOf,
     onChange,
   }: {
     /** The prefix of the paths. */
@@ -94,13 +101,13 @@ export function createScreenRoutes<S extends AnyScreen>(
      * @throws NotFound if the person may not see it.
      */
     readonly open: (c: HttpContext, ctx: ConsoleContext, hasPage: boolean) => Promise<S> | S
+    /** Returns the id of the organization to whose share of the uploads a large form counts. */
+    readonly ownerOf: (screen: S) => string
     /** Called after each form. */
     readonly onChange: (screen: S) => void
   },
 ): Hono {
   const app = new Hono()
-  const refusal = () => new Unavailable('Too many files are being uploaded. Try again soon.')
-  const largeForms = createLimiter({ atOnce: MAX_LARGE_FORMS, maxWaiting: 0, refusal })
   const pages = new Set<string>()
 
   const action = (path: string, submit: Submit<S>, show: Show<S>, limits?: FormLimits<S>) =>
@@ -129,12 +136,25 @@ export function createScreenRoutes<S extends AnyScreen>(
     )
   }
 
-  /** Reads a form that may be large, after its sender is known. Without a session, the usual limit applies. */
+  /** Reads a form. A large one takes a slot, after its sender is known. Without a session, the usual limit applies. */
   async function read(c: HttpContext, ctx: ConsoleContext, limits?: FormLimits<S>): Promise<SubmittedForm> {
-    if (limits === undefined || ctx.actor.kind !== 'user') return readForm(c, maxFormBytes)
-    const { maxBytes, admit } = limits
-    admit(await open(c, ctx, false))
-    return largeForms(() => readForm(c, maxBytes))
+    if (bodyLength(nodeRequest(c)) <= SMALL_FORM_BYTES) return readForm(c, maxFormBytes)
+    const isStranger = ctx.actor.kind !== 'user'
+    const leave = isStranger
+      ? strangersForms.tryAcquire(clientSubject(ctx.clientAddress))
+      : await upload(c, ctx, limits)
+    if (leave === null) throw new Unavailable('Too many files are being uploaded. Try again soon.')
+    try {
+      return await readForm(c, isStranger ? maxFormBytes : (limits?.maxBytes ?? maxFormBytes))
+    } finally {
+      leave()
+    }
+  }
+
+  async function upload(c: HttpContext, ctx: ConsoleContext, limits?: FormLimits<S>): Promise<(() => void) | null> {
+    const screen = await open(c, ctx, false)
+    limits?.admit(screen)
+    return tryUpload(ownerOf(screen), ctx.clientAddress)
   }
 
   /** Answers a refused form: asks for confirmation, or shows it again. */

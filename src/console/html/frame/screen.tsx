@@ -67,6 +67,7 @@ export function createScreens(options: ConsoleOptions, add: (screens: Screens) =
     prefix: '/console/:slug{[a-z0-9-]+}/',
     maxFormBytes: MAX_FORM_BYTES,
     open: (c, ctx, hasPage) => openScreen(c, options, ctx, hasPage),
+    ownerOf: ({ organization }) => organization.id,
     onChange: ({ organization }) => options.onChange(organization.id),
   })
 }

@@ -43,6 +43,7 @@ export function createOperatorScreens(options: ConsoleOptions, add: (screens: Op
     prefix: '/console/operator/',
     maxFormBytes: MAX_FORM_BYTES,
     open: (c, ctx) => openScreen(c, options, ctx),
+    ownerOf: () => 'operator',
     // The log announces changes of an organization.
     onChange: () => {},
   })
