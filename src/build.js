@@ -30,6 +30,7 @@ const service = {
   'http/assets/library-worker': 'src/http/assets/library-worker.ts',
   'import/import-worker': 'src/import/import-worker.ts',
   'monitoring/probe/json-worker': 'src/monitoring/probe/json-worker.ts',
+  'network/outbound/tls-worker': 'src/network/outbound/tls-worker.ts',
   'people/credential/passkey-worker': 'src/people/credential/passkey-worker.ts',
   'status-page/png-worker': 'src/status-page/png-worker.ts',
 }

@@ -11,6 +11,7 @@ export const workerFiles = [
   'import/import-worker',
   'core/markdown/markdown-worker',
   'monitoring/probe/json-worker',
+  'network/outbound/tls-worker',
   'people/credential/passkey-worker',
   'status-page/png-worker',
 ] as const

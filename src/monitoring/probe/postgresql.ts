@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ConversationError } from './conversation.ts'
 import { clientProbe, limitReceived, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
 
 const name = z.string().trim().min(1, 'must not be empty').max(100)
@@ -31,10 +32,19 @@ const words = {
   },
 } as const
 
+/** Asks for TLS: the length of the message and the code of SSLRequest (PostgreSQL's protocol 3.0, "Message Formats"). */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+
 /** Signs in and runs a query with the client library, over a connection of the outbound client. */
 export const postgresql = clientProbe({
   ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
-  async talk(client, { host, port, tls, verifyCertificate, user, password, database, query }) {
+  async beforeTls(server) {
+    server.send(SSL_REQUEST)
+    const answer = (await server.bytes(1)).toString('latin1')
+    if (answer === 'S') return
+    throw new ConversationError(answer === 'N' ? 'The server does not support TLS' : 'The server refused to start TLS')
+  },
+  async talk(client, { host, port, user, password, database, query }) {
     limitReceived(client)
     const { socket } = client
     const { default: pg } = await import('pg')
@@ -45,8 +55,7 @@ export const postgresql = clientProbe({
         return socket
       },
     })
-    const ssl = tls ? { rejectUnauthorized: verifyCertificate } : false
-    const asked = new pg.Client({ host, port, user, password: password ?? '', database, ssl, stream: () => stream })
+    const asked = new pg.Client({ host, port, user, password: password ?? '', database, ssl: false, stream: () => stream })
     asked.on('error', () => undefined)
     await asked.connect()
     const { rowCount } = await asked.query(query)

@@ -170,20 +170,24 @@ export async function beforeTlsOn<P>(socket: Socket, talk: (server: Conversation
 /** Creates a kind that connects to a port and uses a client library. */
 export function clientProbe<O extends z.ZodType<ServerOptions>>(
   rules: ServerKind<O> & {
-    /** The protocols to offer over TLS (ALPN); absent: the client library starts TLS. */
+    /** The protocols to offer over TLS (ALPN); absent: none. */
     readonly protocols?: readonly string[]
+    /** Has the conversation in plain text before TLS; absent: TLS starts immediately. Throws `ConversationError`. */
+    beforeTls?(server: Conversation): Promise<void>
     /**
      * Uses the client. Returns a message about the server's answer. Other errors are converted to `ConversationError`.
      */
     talk(client: ClientConnection, options: z.output<O>): Promise<string>
   },
 ): DescribedProbe<O> {
-  const { protocols, talk } = rules
+  const { protocols, beforeTls, talk } = rules
+  const before = beforeTls && ((socket: Socket) => beforeTlsOn(socket, beforeTls))
   return {
     ...describedServer(rules),
     async run(given, run) {
       const { host, port, tls: hasTls, verifyCertificate: verify = true } = given
-      const tls = hasTls && protocols !== undefined ? { verify, protocols } : undefined
+      // Never the client library: it would compute the handshake on the main thread, and without limits.
+      const tls = hasTls ? { verify, protocols, before } : undefined
       const connected = await run.tools.outbound.connect({ host, port, tls }, run)
       if (connected.kind === 'failed') return unreachableResult(host, connected)
       const started = performance.now() - connected.phases.total

@@ -1,19 +1,17 @@
-import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { createSecureContext, type SecureContext } from 'node:tls'
-import { LRUCache } from 'lru-cache'
 import type { AddressRateLimiter } from '../address-rate.ts'
 import type { DnsClient } from '../dns/client.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import { mayReach } from './destination-policy.ts'
 import { type Dialled, dial, rateLimited } from './dial.ts'
 import { readHost } from './host.ts'
-import type { ConnectTarget, Identity, OutboundRequest, Prelude, Resolved } from './outbound.ts'
+import type { ConnectTarget, OutboundRequest, Prelude, Resolved } from './outbound.ts'
 import type { ProxyServer } from './proxy.ts'
 import { isHttpProxy, openTunnel, proxyAddress, proxyFailure } from './proxy.ts'
 import type { Hop } from './redirect.ts'
 import { resolve } from './resolve.ts'
 import { secure } from './secure.ts'
+import { createTlsThreads } from './tls-threads.ts'
 
 /** Opens connections to checked addresses, with TLS and through proxies. Its methods throw `Stop`. */
 export interface Connector {
@@ -37,7 +35,7 @@ export function createConnector(settings: {
   readonly proxiesResolve?: boolean
 }): Connector {
   const { rate, proxiesResolve = settings.allowPrivate } = settings
-  const contextOf = createSecureContexts(settings.ca)
+  const tlsThreads = createTlsThreads({ ca: settings.ca })
 
   function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
     return inPhase(state, 'dns', 'address of the host', () => resolve(settings, host, family, state))
@@ -56,8 +54,8 @@ export function createConnector(settings: {
     try {
       if (tls.before) await runPrelude(tls.before, socket, state)
       const { verify, identity, protocols } = tls
-      const secured = { host: resolved.host, verify, protocols, context: contextOf(identity) }
-      return { socket: await secure(socket, secured, state), address }
+      const secured = { host: resolved.host, address, verify, protocols, identity }
+      return { socket: await secure(tlsThreads, socket, secured, state), address }
     } catch (error) {
       socket.destroy()
       throw error
@@ -122,29 +120,6 @@ export function createConnector(settings: {
   }
 
   return { addressesOf, open, openHop }
-}
-
-/** Returns a function that returns the TLS settings with or without a client certificate. */
-function createSecureContexts(ca: string | undefined): (identity: Identity | undefined) => SecureContext {
-  // Created once, because parsing the trusted certificates takes longer than a handshake.
-  const withoutIdentity = createSecureContext({ ca })
-  const known = new LRUCache<string, SecureContext>({ max: 200 })
-
-  /** @throws Stop `invalid` when the key does not belong to the certificate. */
-  return (identity) => {
-    if (identity === undefined) return withoutIdentity
-    const { certificate: cert, key } = identity
-    const name = createHash('sha256')
-      .update(JSON.stringify([cert, key]))
-      .digest('base64')
-    try {
-      const context = known.get(name) ?? createSecureContext({ ca, cert, key })
-      known.set(name, context)
-      return context
-    } catch {
-      throw new Stop('invalid', 'theirs', 'The client certificate and the key do not match')
-    }
-  }
 }
 
 /** Runs a prelude. @throws Stop `protocol`. */

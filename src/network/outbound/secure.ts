@@ -1,39 +1,50 @@
-import { isIP, type Socket } from 'node:net'
-import { connect, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { ownValue } from '../../core/own-value.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Certificate } from './failure.ts'
+import { type SecuredSocket, TOO_MUCH } from './secured-socket.ts'
+import { KEY_MISMATCH, type TlsSettings } from './tls-message.ts'
+import type { TlsThreads } from './tls-threads.ts'
 
-interface Secured {
-  readonly host: string
+interface Secured extends TlsSettings {
+  readonly address: string
   readonly verify: boolean
-  readonly context: SecureContext
-  /** The protocols to offer (ALPN). */
-  readonly protocols?: readonly string[] | undefined
 }
 
 /**
- * Starts TLS over a connection, which stays open on failure. Stores the certificate in the attempt, even if it is not
- * trusted.
- * @throws Stop `certificate` when `verify` is set and it is not trusted, `tls` or `closed` when the handshake fails.
+ * Starts TLS over a connection. Stores the certificate in the attempt, even if it is not trusted.
+ * @throws Stop `certificate` when `verify` is set and it is not trusted, `tls`, `protocol` or `closed` when the handshake
+ * fails, `invalid` when the key of the identity is not that of its certificate, `local` when no thread can be started.
  */
-export async function secure(socket: Socket, target: Secured, state: Attempt): Promise<TLSSocket> {
-  const { host, verify } = target
-  const secured = await inPhase(state, 'tls', 'TLS handshake', () => handshake(socket, target, state))
-  const certificate = certificateOf(secured)
-  state.certificate = certificate
+export async function secure(
+  threads: TlsThreads,
+  socket: Socket,
+  target: Secured,
+  state: Attempt,
+): Promise<SecuredSocket> {
+  const { host, verify, address } = target
+  await state.pauseDuring(() => threads.ready(address)).catch(() => {
+    throw new Stop('local', 'ours', 'This machine could not start a thread for TLS')
+  })
+  const { secured, certificate } = await inPhase(state, 'tls', 'TLS handshake', () =>
+    handshake(threads, socket, target, state),
+  )
+  const isDated = !Number.isNaN(certificate.validFrom.getTime()) && !Number.isNaN(certificate.validTo.getTime())
+  state.certificate = isDated ? certificate : null
   if (!verify || certificate.problem === null) return secured
+  secured.destroy()
   throw new Stop('certificate', 'theirs', distrustMessage(certificate, host))
 }
 
-function handshake(socket: Socket, { host, context, protocols }: Secured, state: Attempt): Promise<TLSSocket> {
+function handshake(
+  threads: TlsThreads,
+  socket: Socket,
+  { host, address, protocols, identity }: Secured,
+  state: Attempt,
+): Promise<{ readonly secured: SecuredSocket; readonly certificate: Certificate }> {
   return awaiting(state, (resolve, reject) => {
-    // An address is not a server name (RFC 6066 §3). The certificate is verified afterwards, so failures can include
-    // it.
-    const servername = isIP(host) ? '' : host
-    const offered = protocols === undefined ? {} : { ALPNProtocols: [...protocols] }
-    const secured = connect({ socket, host, servername, secureContext: context, rejectUnauthorized: false, ...offered })
-    secured.once('secureConnect', () => resolve(secured))
+    const secured = threads.start(socket, address, { host, protocols, identity })
+    secured.once('secureConnect', (certificate: Certificate) => resolve({ secured, certificate }))
     // The listener stays on the socket, so that an error after the handshake does not throw.
     secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))
     return () => secured.destroy()
@@ -51,25 +62,20 @@ const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[
   [/CERTIFICATE_REQUIRED$|ALERT_(BAD_|NO_)?CERTIFICATE$/, () => 'The server requires a client certificate'],
   [
     /HANDSHAKE_FAILURE$|NO_SHARED_CIPHER$|INSUFFICIENT_SECURITY$/,
-    () => 'The server accepts none of our TLS versions and ciphers',
+    () => 'The server accepts none of our TLS versions and ciphers (Diffie-Hellman only with elliptic curves)',
   ],
   [/KEY_TOO_SMALL$|MD_TOO_WEAK$/, () => 'The server’s TLS keys are too weak'],
   [/INTERNAL_ERROR$/, () => 'The server failed with an internal error in the TLS handshake'],
 ]
 
 function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): Stop {
+  if (code === KEY_MISMATCH) return new Stop('invalid', 'theirs', 'The client certificate and the key do not match')
+  if (code === TOO_MUCH) return new Stop('protocol', 'theirs', 'The server sent too much data in the TLS handshake')
   if (!code.startsWith('ERR_SSL_') && code !== 'EPROTO') {
     return new Stop('closed', 'theirs', 'Connection closed during the TLS handshake')
   }
   const known = handshakeFailures.find(([pattern]) => pattern.test(code.replace(/^ERR_SSL_/, '')))
   return new Stop('tls', 'theirs', known ? known[1](host) : 'TLS handshake failed')
-}
-
-function certificateOf(secured: TLSSocket): Certificate {
-  const { valid_from, valid_to } = secured.getPeerCertificate()
-  // Node's types say that this is an error, but it is the code of one.
-  const problem = secured.authorized ? null : String(secured.authorizationError)
-  return { validFrom: new Date(valid_from), validTo: new Date(valid_to), problem }
 }
 
 function distrustMessage({ problem }: Certificate, host: string): string {
@@ -92,5 +98,7 @@ const problems: Readonly<Record<string, string>> = {
   CERT_CHAIN_TOO_LONG: 'TLS certificate has a chain that is too long',
   PATH_LENGTH_EXCEEDED: 'TLS certificate has a chain that is too long',
   INVALID_CA: 'TLS certificate is issued by a certificate that is not an authority',
+  ERROR_IN_CERT_NOT_BEFORE_FIELD: 'TLS certificate has an invalid date',
+  ERROR_IN_CERT_NOT_AFTER_FIELD: 'TLS certificate has an invalid date',
   INVALID_PURPOSE: 'TLS certificate is not for servers',
 }

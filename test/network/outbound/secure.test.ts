@@ -100,8 +100,8 @@ describe('a TLS handshake', () => {
   test.each([
     [112, `The server does not recognize the name ${name} (SNI)`],
     [70, 'The server supports only TLS 1.1 or older'],
-    [40, 'The server accepts none of our TLS versions and ciphers'],
-    [71, 'The server accepts none of our TLS versions and ciphers'],
+    [40, 'The server accepts none of our TLS versions and ciphers (Diffie-Hellman only with elliptic curves)'],
+    [71, 'The server accepts none of our TLS versions and ciphers (Diffie-Hellman only with elliptic curves)'],
     [116, 'The server requires a client certificate'],
     [80, 'The server failed with an internal error in the TLS handshake'],
     [109, 'TLS handshake failed'],
