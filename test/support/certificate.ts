@@ -76,27 +76,32 @@ function signed(key: KeyObject, content: Buffer): Buffer {
   return sequence(content, ecdsa, der(0x03, Buffer.from([0]), sign('sha256', content, key)))
 }
 
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+/** An element (X.690 §8.1), of at most 16 MB. */
+export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
-  const length = content.length < 0x80 ? [content.length] : [0x82, content.length >> 8, content.length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...length]), content])
+  const { length } = content
+  const octets = length < 0x80 ? [length] : [0x83, length >> 16, (length >> 8) & 0xff, length & 0xff]
+  // Three octets only where two do not suffice: DER has one encoding of a length.
+  if (octets[1] === 0) octets.splice(0, 2, 0x82)
+  if (octets[0] === 0x82 && octets[1] === 0) octets.splice(0, 2, 0x81)
+  return Buffer.concat([Buffer.from([tag, ...octets]), content])
 }
 
-const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts)
-const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
+export const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts)
+export const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
 const boolean = (value: boolean) => der(0x01, Buffer.from([value ? 0xff : 0]))
-const ecdsa = sequence(objectId('2a8648ce3d040302'))
+export const ecdsa = sequence(objectId('2a8648ce3d040302'))
 
-function commonName(text: string): Buffer {
+export function commonName(text: string): Buffer {
   return sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(text)))))
 }
 
-function extension(id: string, value: Buffer): Buffer {
+export function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), der(0x04, value))
 }
 
 /** UTCTime: valid until 2049. */
-function time(at: Date): Buffer {
+export function time(at: Date): Buffer {
   return der(0x17, Buffer.from(`${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
 }
 
@@ -106,11 +111,11 @@ function generalName(host: string): Buffer {
   return der(0x87, Buffer.from(host.split('.').map(Number)))
 }
 
-function privatePem(key: KeyObject): string {
+export function privatePem(key: KeyObject): string {
   return String(key.export({ type: 'pkcs8', format: 'pem' }))
 }
 
-function pem(label: string, content: Buffer): string {
+export function pem(label: string, content: Buffer): string {
   const lines = content.toString('base64').match(/.{1,64}/g) ?? []
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }

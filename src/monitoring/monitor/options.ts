@@ -11,6 +11,7 @@ import type { KindRules } from '../probe/probe.ts'
 import type { DescribedKind, KindOptions } from './probe-kinds.ts'
 import { describedKinds, kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
+import { wireIssues } from './wire-issues.ts'
 
 /** The kinds with described options, by the input field that has their options. */
 const describedKeys = Object.fromEntries(
@@ -151,7 +152,7 @@ function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, inp
     invalid(issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   if (!result.success) throw within(result.error.issues)
   const configuration = configurationOf(kind, result.data)
-  const refusals = refusalsOf(configuration, ALLOW_PRIVATE_NETWORKS)
+  const refusals = [...wireIssues(configuration), ...refusalsOf(configuration, ALLOW_PRIVATE_NETWORKS)]
   if (refusals.length > 0) throw within(refusals)
   return configuration
 }

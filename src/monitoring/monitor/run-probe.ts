@@ -8,6 +8,7 @@ import type { Configuration } from './options.ts'
 import type { KindOptions, ProbedKind } from './probe-kinds.ts'
 import { probes } from './probe-kinds.ts'
 import { partyOf } from './target.ts'
+import { wireIssues } from './wire-issues.ts'
 
 /**
  * The delay after its deadline at which a probe is abandoned, in milliseconds. On a busy machine, probes end a little
@@ -51,7 +52,10 @@ async function runWithinLimits<K extends ProbedKind>(
   run: ProbeRun,
 ): Promise<ProbeResult> {
   // TypeScript cannot see that these options belong to this kind.
-  const party = partyOf({ kind, options } as Configuration)
+  const configuration = { kind, options } as Configuration
+  const [issue] = wireIssues(configuration)
+  if (issue) return probeResult('UNKNOWN', `Not probed: ${issue.path.join('.')} ${issue.message}`)
+  const party = partyOf(configuration)
   if (party === null) return runWithDeadline(kind, options, { ...run, waitMs: MAX_WAIT_MS })
   const limits = { waitMs: MAX_WAIT_MS, signal: run.signal }
   const begun = performance.now()

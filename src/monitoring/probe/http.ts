@@ -44,6 +44,7 @@ export const http: Probe<typeof httpOptions> = {
     ['proxy', 'password'],
   ],
   refusals: httpRefusals,
+  sentTexts: ({ body, keyword, json, expectedHeaders, clientCertificate, ...sent }) => sent,
   // Ignores the path, because redirects to other hosts do not send secrets. Includes the proxy, which can read http://
   // requests.
   recipient: ({ url, oauth, proxy }) =>

@@ -61,6 +61,8 @@ export const mongodb = serverProbe({
     },
   },
   secrets: [['password']],
+  // Texts in the command are sent without its escapes.
+  sentTexts: ({ command, ...sent }) => ({ ...sent, command: command && commandOf(command) }),
   async talk(server, { user, password, authDatabase, database, command: given }) {
     const client = clientOf(server)
     const role = roleOf(await client({ hello: 1 }, 'admin'))

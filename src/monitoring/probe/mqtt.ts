@@ -73,6 +73,7 @@ export const mqtt = serverProbe({
     },
   },
   secrets: [['password']],
+  sentTexts: ({ expect, ...sent }) => sent,
   async talk(server, { username, password, topic, expect = '' }) {
     server.send(connectPacket(username, password))
     const [type, length, , code = 0] = await server.bytes(4)

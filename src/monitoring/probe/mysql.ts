@@ -73,6 +73,7 @@ export const mysql = serverProbe({
     },
   },
   secrets: [['password']],
+  sentTexts: ({ query, ...sent }) => sent,
   async beforeTls(server) {
     const greeting = readGreeting(await packet(server))
     if (!greeting.offersTls) throw new ConversationError('The server does not offer TLS')

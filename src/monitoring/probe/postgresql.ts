@@ -38,6 +38,7 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 /** Signs in and runs a query with the client library, over a connection of the outbound client. */
 export const postgresql = clientProbe({
   ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
+  sentTexts: ({ query, ...sent }) => sent,
   async beforeTls(server) {
     server.send(SSL_REQUEST)
     const answer = (await server.bytes(1)).toString('latin1')

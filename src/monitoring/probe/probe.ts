@@ -8,6 +8,7 @@ import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
+import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { RdapClient } from '../../network/outbound/rdap.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 
@@ -71,6 +72,13 @@ export interface KindRules<O extends z.ZodType = z.ZodType> {
   target(options: z.output<O>): Target | null
   /** Returns the proxies. Their ports count like that of the target. Absent: there are none. */
   relays?(options: z.output<O>): readonly Target[]
+  /** Returns how the connection to the target is used; absent: `application`. */
+  portUse?(options: z.output<O>): PortUse
+  /**
+   * Returns the options whose texts are sent where a control character could become a second command: all but bodies,
+   * queries and expected texts. Absent: all options.
+   */
+  sentTexts?(options: z.output<O>): unknown
   /** Returns why the target is not allowed, without resolving names. Absent: only private targets are not allowed. */
   refusals?(options: z.output<O>, allowPrivate: boolean): Issue[]
   /**

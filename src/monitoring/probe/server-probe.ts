@@ -4,6 +4,7 @@ import { MINUTE, SECOND } from '../../core/time.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound/outbound.ts'
+import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
@@ -91,11 +92,16 @@ interface ServerKind<O extends z.ZodType<ServerOptions>> {
   readonly options: O
   readonly words: KindWords<Extract<keyof z.output<O>, string>>
   readonly secrets?: readonly (readonly string[])[]
+  portUse?(options: z.output<O>): PortUse
+  sentTexts?(options: z.output<O>): unknown
 }
 
-function describedServer<O extends z.ZodType<ServerOptions>>({ kind, options, words, secrets = [] }: ServerKind<O>) {
+function describedServer<O extends z.ZodType<ServerOptions>>(rules: ServerKind<O>) {
+  const { kind, options, words, secrets = [], portUse, sentTexts } = rules
   return {
     ...{ kind, options, words, secrets },
+    ...(portUse && { portUse }),
+    ...(sentTexts && { sentTexts }),
     anywhere: false,
     minIntervalSeconds: 10,
     defaultIntervalSeconds: 60,
@@ -127,7 +133,9 @@ export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(
     async run(given, run) {
       const { host, port, tls, verifyCertificate: verify = true } = given
       const { before, result } = preludeOf(rules)
-      const connected = await run.tools.outbound.connect({ host, port, tls: tls ? { verify, before } : undefined }, run)
+      const use = rules.portUse?.(given) ?? 'application'
+      const target = { host, port, use, tls: tls ? { verify, before } : undefined }
+      const connected = await run.tools.outbound.connect(target, run)
       if (connected.kind === 'failed') return unreachableResult(host, connected)
       const started = performance.now() - connected.phases.total
       const { timeoutMs, signal } = run

@@ -10,6 +10,7 @@ const MAX_LINES = 20
 export const ssh = serverProbe({
   kind: 'SSH',
   options: z.strictObject(serverOptions(22)),
+  portUse: () => 'connection',
   words: { name: 'SSH', about: 'Waits for the identification of an SSH server.', options: serverWords },
   async talk(server) {
     for (let line = 0; line < MAX_LINES; line++) {

@@ -4,6 +4,7 @@ import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
 import type { Connection } from '../../network/outbound/outbound.ts'
+import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 import { expired, expirySoon } from './certificate-expiry.ts'
@@ -48,6 +49,8 @@ const options = z
 
 export type TcpOptions = z.output<typeof options>
 
+const portUse = ({ send }: Pick<TcpOptions, 'send'>): PortUse => (send === undefined ? 'connection' : 'text')
+
 /** Connects, with TLS if configured, sends a text, and waits for the expected one. */
 export const tcp: Probe<typeof options> = {
   kind: 'TCP',
@@ -59,12 +62,14 @@ export const tcp: Probe<typeof options> = {
   subject: 'host',
   target: ({ host, port }) => ({ host, port }),
   secrets: [['send']],
+  portUse,
+  sentTexts: ({ send, expect, ...sent }) => sent,
   recipient: ({ host, port, tls, startTls: protocol }) => `${protocol ?? (tls ? 'tls' : 'tcp')}://${host} ${port}`,
   run: async (given, run) => {
     const { startTls: protocol, verifyCertificate: verify } = given
     const before = protocol && ((socket: Socket) => startTls(protocol, socket))
     const tls = given.tls || protocol !== undefined ? { verify, before } : undefined
-    const connected = await run.tools.outbound.connect({ ...given, tls }, run)
+    const connected = await run.tools.outbound.connect({ ...given, use: portUse(given), tls }, run)
     if (connected.kind === 'failed') {
       const result = unreachableResult(given.host, connected)
       const expiry = connected.reason === 'certificate' ? expired(connected.certificate, run.tools.now()) : null

@@ -55,6 +55,8 @@ export const udp: DescribedProbe<typeof options> = {
     },
   },
   secrets: [['send']],
+  portUse: () => 'text',
+  sentTexts: ({ send, expect, ...sent }) => sent,
   anywhere: false,
   minIntervalSeconds: 10,
   defaultIntervalSeconds: 60,

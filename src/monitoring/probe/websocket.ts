@@ -61,6 +61,8 @@ export const websocket = clientProbe({
     },
   },
   secrets: [['send']],
+  // A message is masked with a random key (RFC 6455 §5.3).
+  sentTexts: ({ send, expect, ...sent }) => sent,
   protocols: ['http/1.1'],
   async talk(client, given) {
     limitReceived(client)

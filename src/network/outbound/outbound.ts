@@ -6,6 +6,7 @@ import { type Attempt, attempt, phasesOf } from './attempt.ts'
 import { createConnector } from './connector.ts'
 import { ACCEPTED_ENCODINGS, exchange, readBody } from './exchange.ts'
 import type { Certificate, Failure, Phases } from './failure.ts'
+import type { PortUse } from './port-policy.ts'
 import type { ProxyServer } from './proxy.ts'
 import { connectFailure } from './proxy.ts'
 import { firstHop, type Hop, nextHop, tooManyRedirects } from './redirect.ts'
@@ -36,6 +37,8 @@ export interface ConnectTarget {
   readonly host: string
   readonly port: number
   readonly family?: 4 | 6 | undefined
+  /** How the connection is used, which limits its ports; absent: `application`. */
+  readonly use?: PortUse | undefined
   /** The TLS settings; absent: plain TCP. `verify: false` accepts any certificate. */
   readonly tls?:
     | {

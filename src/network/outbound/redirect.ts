@@ -1,6 +1,7 @@
 import { parseUrl } from '../../core/url.ts'
 import { Stop } from './attempt.ts'
 import type { OutboundRequest } from './outbound.ts'
+import { portRefusal } from './port-policy.ts'
 
 /** One request in a chain of redirects. */
 export interface Hop {
@@ -12,9 +13,6 @@ export interface Hop {
   readonly defaults: Hop['headers']
   readonly body: Buffer | undefined
 }
-
-/** The port of SMTP, where the body of an HTTP request could send mail (the Fetch Standard's bad ports). */
-const MAIL_PORT = '25'
 
 /**
  * Creates the first hop of a request, with the default headers.
@@ -102,6 +100,7 @@ function readUrl(text: string, base: URL | undefined): URL {
     throw new Stop(reason, 'theirs', scheme)
   }
   if (url.username !== '' || url.password !== '') throw new Stop(reason, 'theirs', `${where} a URL with credentials`)
-  if (url.port === MAIL_PORT) throw new Stop('forbidden', 'theirs', `${where} on port 25, which is for mail`)
+  const refusal = portRefusal(Number(url.port), 'application')
+  if (refusal !== null) throw new Stop('forbidden', 'theirs', `${where} on ${refusal}`)
   return url
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
+import { portRefusal } from '../../network/outbound/port-policy.ts'
 import type { NotificationContent } from '../content/content.ts'
 import type { Mailer } from './mailer.ts'
 
@@ -109,7 +110,8 @@ function urlMistake(text: string): string | null {
   const { hostname, username, password, port } = url
   if (readHost(hostname) === null) return 'must have a host name or an IP address'
   if (username !== '' || password !== '') return 'must not have a user'
-  return port === '25' ? 'must not have port 25, which is for email' : null
+  const refusal = portRefusal(Number(port), 'application')
+  return refusal === null ? null : `must not have ${refusal}`
 }
 
 /** Returns the host and the last characters, because the path may be a secret. */
