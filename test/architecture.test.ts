@@ -135,6 +135,22 @@ describe('the architecture', () => {
     expect(offences(({ to }) => to === 'node:http2' || to === 'http2')).toEqual([])
   })
 
+  test('TLS is spoken in one place, except with hosts that the operator or we name', () => {
+    const tls = offences(({ to, typeOnly }) => !typeOnly && ['node:tls', 'node:https', 'tls', 'https'].includes(to))
+    expect(tls.map((each) => each.split(' ')[0]).sort()).toEqual(
+      [
+        // The address of this service, for the diagnosis.
+        'src/network/websocket-handshake.ts',
+        ...['src/network/outbound/tls-options.ts', 'src/network/outbound/tls-worker.ts'],
+      ].sort(),
+    )
+    // The address of the list of registries, for the diagnosis; browsers and the command line have their own.
+    const fetching = files.filter((file) => !/^src\/(client|cli)\/|\/browser\//.test(file))
+    expect(fetching.filter((file) => /(?<![.\w])fetch\(/.test(readFileSync(file, 'utf8')))).toEqual([
+      'src/diagnosis/diagnosis.ts',
+    ])
+  })
+
   test('engines know no feature', () => {
     const engines = ['core', 'language', 'database', 'network', 'event-log', 'http', 'graphql']
     expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])

@@ -2,8 +2,20 @@ import { createHash } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
 import { type BsonDocument, writeDocument } from '../../src/monitoring/probe/bson.ts'
+import { createAuthority } from '../support/certificate.ts'
+import {
+  constraints,
+  curveSigner,
+  dsaSigner,
+  impossibleDates,
+  largeGroup,
+  longChain,
+  manyNames,
+  oddCertificate,
+  rsaSigner,
+} from '../support/hostile-certificate.ts'
 import type { HostileCase } from './case.ts'
 import { watch } from './probes.ts'
 import { registries, trusted } from './registry.ts'
@@ -18,7 +30,7 @@ function serving(
   name: string,
   options: (port: number) => object,
   talk: Talk,
-  { speaksFirst = false, tls = false } = {},
+  { speaksFirst = false, tls }: { speaksFirst?: boolean; tls?: () => TlsOptions } = {},
 ): HostileCase {
   return {
     name: `a monitor connects to ${name}`,
@@ -32,7 +44,7 @@ function serving(
         if (speaksFirst) talk(socket, Buffer.alloc(0))
         else socket.once('data', (first: Buffer) => talk(socket, first))
       }
-      const server = tls ? createTlsServer(trusted, serve) : createServer(serve)
+      const server = tls ? createTlsServer(tls(), serve).on('tlsClientError', () => {}) : createServer(serve)
       server.on('connection', (socket: Socket) => void sockets.add(socket))
       await once(server.listen(0, '127.0.0.1'), 'listening')
       try {
@@ -128,6 +140,31 @@ function dnsReply(query: Buffer): Buffer {
 }
 
 let domains = 0
+
+const shortNames = (count: number) => Array.from({ length: count }, (_, index) => `${index.toString(36)}.a`)
+
+/** TLS servers whose handshake makes their client compute for long, or read much. */
+const handshakes: Readonly<Record<string, () => TlsOptions>> = {
+  'a Diffie-Hellman group of 10,000 bits': () => ({
+    ...createAuthority().issue(['127.0.0.1'], { hasRsaKey: true }),
+    ...{ dhparam: largeGroup(), ciphers: 'DHE', maxVersion: 'TLSv1.2' },
+  }),
+  'a Diffie-Hellman group of 8,192 bits in TLS 1.3': () => ({ ...trusted, ecdhCurve: 'ffdhe8192' }),
+  'a chain of RSA keys with exponents of 3,072 bits': () => longChain(rsaSigner(3072, 3072)),
+  'a chain of RSA keys of 16,384 bits': () => longChain(rsaSigner(16_384, 64)),
+  'a chain of DSA keys of 10,000 bits': () => longChain(dsaSigner()),
+  'a chain of keys on a binary curve': () => longChain(curveSigner('sect571r1')),
+  'a chain of 100 certificates': () => longChain(curveSigner('P-521')),
+  'a million pairs of names and constraints': () =>
+    longChain(curveSigner('P-256'), {
+      authority: { extensions: constraints(shortNames(650)) },
+      leaf: { extensions: [manyNames(shortNames(1300))] },
+    }),
+  '49,000 empty names': () => oddCertificate({ extensions: [manyNames(Array.from({ length: 49_000 }, () => ''))] }),
+  '33,000 names after a quote': () =>
+    oddCertificate({ extensions: [manyNames(['a"b', ...Array.from({ length: 33_000 }, () => 'a')])] }),
+  'dates that are none': () => oddCertificate({ validity: impossibleDates }),
+}
 
 /** The protocols of monitors, with servers of an attacker. */
 export const servers: readonly HostileCase[] = [
@@ -253,10 +290,10 @@ export const servers: readonly HostileCase[] = [
       length.writeUInt16BE(Math.min(65_535, reply.length))
       socket.write(Buffer.concat([length, reply]))
     },
-    { tls: true },
+    { tls: () => trusted },
   ),
   serving('a resolver over TLS that floods', dns('tls'), (socket) => flood(socket, Buffer.alloc(60_000, 0xff)), {
-    tls: true,
+    tls: () => trusted,
   }),
   serving(
     'a resolver over HTTPS that answers with as many records as there is room for',
@@ -266,7 +303,35 @@ export const servers: readonly HostileCase[] = [
       const head = `HTTP/1.1 200 OK\r\ncontent-type: application/dns-message\r\ncontent-length: ${reply.length}\r\n\r\n`
       socket.end(Buffer.concat([Buffer.from(head), reply]))
     },
-    { tls: true },
+    { tls: () => trusted },
+  ),
+  ...Object.entries(handshakes).flatMap(([what, tls]) =>
+    [true, false].map((verifyCertificate) =>
+      serving(
+        `a TLS server with ${what}${verifyCertificate ? '' : ', without verification'}`,
+        (port) => ({ tcp: { host: '127.0.0.1', port, tls: true, verifyCertificate } }),
+        () => {},
+        { tls },
+      ),
+    ),
+  ),
+  serving(
+    'a TLS server that repeats the handshake without end',
+    to('tcp', { tls: true, verifyCertificate: false, expect: 'x' }),
+    (socket) => {
+      const again = () => socket instanceof TLSSocket && socket.renegotiate({}, again)
+      again()
+    },
+    { speaksFirst: true, tls: () => ({ ...trusted, maxVersion: 'TLSv1.2' }) },
+  ),
+  serving(
+    'a TLS server that sends bytes one by one',
+    to('tcp', { tls: true, verifyCertificate: false, expect: 'y' }),
+    (socket) => {
+      const next = () => void (socket.destroyed || socket.write('x', next))
+      for (let n = 0; n < 1000; n++) next()
+    },
+    { speaksFirst: true, tls: () => trusted },
   ),
   ...(['[', '{"a":'] as const).map(
     (piece): HostileCase => ({

@@ -1,5 +1,16 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { type Certified, commonName, der, ecdsa, extension, objectId, pem, privatePem, sequence, time } from './certificate.ts'
+import {
+  type Certified,
+  commonName,
+  der,
+  ecdsa,
+  extension,
+  objectId,
+  pem,
+  privatePem,
+  sequence,
+  time,
+} from './certificate.ts'
 
 /** The signer of a certificate: its public key, and a function that signs or pretends to. */
 interface Signer {
@@ -65,12 +76,23 @@ interface Oddities {
 }
 
 function certificate(subject: string, key: Buffer, issuer: string, signer: Signer, oddities: Oddities = {}): Buffer {
-  const { extensions = [], validity = sequence(time(new Date(Date.now() - DAY)), time(new Date(Date.now() + 90 * DAY))) } =
-    oddities
+  const {
+    extensions = [],
+    validity = sequence(time(new Date(Date.now() - DAY)), time(new Date(Date.now() + 90 * DAY))),
+  } = oddities
   const version = der(0xa0, integer(Buffer.from([2])))
   const serial = integer(oddNumber(64, 0x40))
   const more = extensions.length === 0 ? [] : [der(0xa3, sequence(...extensions))]
-  const content = sequence(version, serial, signer.algorithm, commonName(issuer), validity, commonName(subject), key, ...more)
+  const content = sequence(
+    version,
+    serial,
+    signer.algorithm,
+    commonName(issuer),
+    validity,
+    commonName(subject),
+    key,
+    ...more,
+  )
   return sequence(content, signer.algorithm, bitString(signer.sign(content)))
 }
 
@@ -79,7 +101,10 @@ function certificate(subject: string, key: Buffer, issuer: string, signer: Signe
  * signer.
  * @param authority the oddities of each authority, @param leaf those of the server's certificate.
  */
-export function longChain(signer: Signer, { authority = {}, leaf = {} }: { authority?: Oddities; leaf?: Oddities } = {}): Certified {
+export function longChain(
+  signer: Signer,
+  { authority = {}, leaf = {} }: { authority?: Oddities; leaf?: Oddities } = {},
+): Certified {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const authorities = Array.from({ length: 99 }, (_, index) =>
     certificate(`c${index}`, signer.publicKey, `c${index + 1}`, signer, authority),

@@ -56,7 +56,15 @@ export const postgresql = clientProbe({
         return socket
       },
     })
-    const asked = new pg.Client({ host, port, user, password: password ?? '', database, ssl: false, stream: () => stream })
+    const asked = new pg.Client({
+      host,
+      port,
+      user,
+      password: password ?? '',
+      database,
+      ssl: false,
+      stream: () => stream,
+    })
     asked.on('error', () => undefined)
     await asked.connect()
     const { rowCount } = await asked.query(query)

@@ -6,7 +6,7 @@ import { mayReach } from './destination-policy.ts'
 import { type Dialled, dial, rateLimited } from './dial.ts'
 import { readHost } from './host.ts'
 import type { ConnectTarget, OutboundRequest, Prelude, Resolved } from './outbound.ts'
-import { portRefusal } from './port-policy.ts'
+import { type PortUse, portRefusal } from './port-policy.ts'
 import type { ProxyServer } from './proxy.ts'
 import { isHttpProxy, openTunnel, proxyAddress, proxyFailure } from './proxy.ts'
 import type { Hop } from './redirect.ts'
@@ -44,10 +44,7 @@ export function createConnector(settings: {
 
   async function open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled> {
     const { host, port, family, tls, use = 'application' } = target
-    if (!Number.isInteger(port) || port < 1 || port > 65_535)
-      throw new Stop('invalid', 'theirs', 'The port must be from 1 to 65535')
-    const refusal = portRefusal(port, use)
-    if (refusal !== null) throw new Stop('forbidden', 'theirs', `Not allowed to connect to ${refusal}`)
+    requirePort(port, use)
     const resolved = proxy && proxiesResolve ? named(host) : await addressesOf(host, family, state)
     const addresses = await acquireFirst(rate, resolved, state)
     const { socket, address } = proxy
@@ -123,6 +120,14 @@ export function createConnector(settings: {
   }
 
   return { addressesOf, open, openHop }
+}
+
+/** @throws Stop unless a connection may use a port this way. */
+function requirePort(port: number, use: PortUse): void {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Stop('invalid', 'theirs', 'The port must be from 1 to 65535')
+  const refusal = portRefusal(port, use)
+  if (refusal !== null) throw new Stop('forbidden', 'theirs', `Not allowed to connect to ${refusal}`)
 }
 
 /** Runs a prelude. @throws Stop `protocol`. */

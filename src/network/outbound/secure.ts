@@ -23,9 +23,11 @@ export async function secure(
   state: Attempt,
 ): Promise<SecuredSocket> {
   const { host, verify, address } = target
-  await state.pauseDuring(() => threads.ready(address)).catch(() => {
-    throw new Stop('local', 'ours', 'This machine could not start a thread for TLS')
-  })
+  await state
+    .pauseDuring(() => threads.ready(address))
+    .catch(() => {
+      throw new Stop('local', 'ours', 'This machine could not start a thread for TLS')
+    })
   const { secured, certificate } = await inPhase(state, 'tls', 'TLS handshake', () =>
     handshake(threads, socket, target, state),
   )

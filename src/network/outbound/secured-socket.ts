@@ -100,14 +100,19 @@ export class SecuredSocket extends Socket {
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     this.#onWritten = done
-    this.#send({ kind: 'write', bytes: new Uint8Array(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk) })
+    this.#send({
+      kind: 'write',
+      bytes: new Uint8Array(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk),
+    })
   }
 
   override _writev(
     chunks: { chunk: Buffer | string; encoding: BufferEncoding }[],
     done: (error?: Error | null) => void,
   ): void {
-    const parts = chunks.map(({ chunk, encoding }) => (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk))
+    const parts = chunks.map(({ chunk, encoding }) =>
+      typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk,
+    )
     this._write(Buffer.concat(parts), 'utf8', done)
   }
 

@@ -10,7 +10,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { Certificate } from './failure.ts'
 import type { Identity } from './outbound.ts'
-import { KEY_MISMATCH, type TlsReply, type TlsRequest, type TlsSettings, type TlsThreadSettings, WINDOW_BYTES } from './tls-message.ts'
+import {
+  KEY_MISMATCH,
+  type TlsReply,
+  type TlsRequest,
+  type TlsSettings,
+  type TlsThreadSettings,
+  WINDOW_BYTES,
+} from './tls-message.ts'
 import { boundedTls } from './tls-options.ts'
 
 /** From how many milliseconds on the time that a message took is reported. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:tls'
+import { createServer, type TLSSocket, type TlsOptions } from 'node:tls'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAuthority, selfSigned } from '../../support/certificate.ts'
+import { impossibleDates, largeGroup, oddCertificate } from '../../support/hostile-certificate.ts'
 import { startScript, startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
 
@@ -158,5 +159,62 @@ describe('a TLS handshake', () => {
       message: 'No TLS handshake within 0.1 s',
     })
     await gone
+  })
+})
+
+/** Connects to a server with these TLS options, without verifying its certificate. */
+async function connectTo(options: TlsOptions, serve: (socket: TLSSocket) => void = () => {}) {
+  const server = createServer(options, (socket) => serve(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+  server.on('tlsClientError', () => {})
+  await once(server, 'listening')
+  const { outbound } = await startOutbound(names, { ca: authority.ca })
+  const { port } = server.address() as AddressInfo
+  const connected = await outbound.connect({ host: name, port, tls: { verify: false } }, ample)
+  onTestFinished(() => {
+    if (connected.kind === 'connected') connected.socket.destroy()
+    server.close()
+  })
+  return connected
+}
+
+describe('a hostile TLS server', () => {
+  const none = {
+    reason: 'tls',
+    message: 'The server accepts none of our TLS versions and ciphers (Diffie-Hellman only with elliptic curves)',
+  }
+
+  test('cannot choose a Diffie-Hellman group', async () => {
+    const certified = authority.issue([name], { hasRsaKey: true })
+    const options = { ...certified, dhparam: largeGroup(), ciphers: 'DHE', maxVersion: 'TLSv1.2' } as const
+    expect(await connectTo(options)).toMatchObject(none)
+  })
+
+  test('cannot choose a Diffie-Hellman group in TLS 1.3', async () => {
+    const options = { ...authority.issue([name]), ecdhCurve: 'ffdhe8192', minVersion: 'TLSv1.3' } as const
+    expect(await connectTo(options)).toMatchObject(none)
+  })
+
+  test('cannot repeat the handshake', async () => {
+    let repeated = 0
+    const refused = new Promise<Error | null>((resolve) => {
+      const options = { ...authority.issue([name]), maxVersion: 'TLSv1.2' } as const
+      void connectTo(options, (socket) => {
+        socket.on('error', resolve).on('close', () => resolve(null))
+        socket.on('secure', () => repeated++)
+        socket.renegotiate({}, resolve)
+      })
+    })
+    expect(await refused).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' })
+    expect(repeated).toBe(0)
+  })
+
+  test('whose certificate has dates that are none is not trusted, and has no expiry', async () => {
+    const certified = oddCertificate({ validity: impossibleDates })
+    expect(await connectTo(certified)).toMatchObject({ kind: 'connected', certificate: null })
+    expect(await askOver(certified)).toMatchObject({
+      reason: 'certificate',
+      message: 'TLS certificate has an invalid date',
+      certificate: null,
+    })
   })
 })
