@@ -1,6 +1,7 @@
 import { parseConnectionUrl } from 'nodemailer/lib/shared'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { SECOND } from '../../core/time.ts'
+import { boundedTls } from '../../network/outbound/tls-options.ts'
 
 /** The response of a mail server to a connection and a login, without sending an email. */
 export type MailTrial =
@@ -21,6 +22,7 @@ export async function tryMailServer(smtpUrl: string): Promise<MailTrial> {
   const { auth, ...options } = parseConnectionUrl(smtpUrl)
   const connection = new SMTPConnection({
     ...options,
+    tls: { ...options.tls, ...boundedTls },
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,

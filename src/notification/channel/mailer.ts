@@ -4,6 +4,7 @@ import { withDeadline } from '../../core/concurrency/deadline.ts'
 import type { Config } from '../../core/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
+import { boundedTls } from '../../network/outbound/tls-options.ts'
 import type { SendOutcome } from './channel.ts'
 
 /** An email to one recipient. Only `text` and `html` can have line breaks; the library would refuse or fold others. */
@@ -77,6 +78,7 @@ export function createMailer(
     connectionTimeout: 10 * SECOND,
     greetingTimeout: 10 * SECOND,
     socketTimeout: 30 * SECOND,
+    tls: boundedTls,
     disableFileAccess: true,
     disableUrlAccess: true,
   })
