@@ -21,6 +21,7 @@ const service = {
   allclear: 'src/allclear.ts',
   main: 'src/main.ts',
   'app/write-build-files': 'src/app/write-build-files.ts',
+  'cli/command-line': 'src/cli/command-line.ts',
   'database/embedded/embedded-worker': 'src/database/embedded/embedded-worker.ts',
   'blacklist/geo/asn-compiler': 'src/blacklist/geo/asn-compiler.ts',
   'configuration/yaml-worker': 'src/configuration/yaml-worker.ts',
@@ -42,7 +43,7 @@ const settings = ['src/build.js', 'src/build/ascii.js', 'tsconfig.json', 'packag
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
 
-/** The sources that each bundle of the service contains. */
+/** The sources that each bundle of the service and the assets of pages contain. */
 const contents = 'dist/contents.json'
 
 /** Prisma's query compiler in WebAssembly, which the first query reads. Prisma has it as text, which takes longer to load. */
@@ -132,8 +133,9 @@ async function bundle() {
     await write(path, path.endsWith('.cjs') ? `${code}//${hash(code)}` : code)
   }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/app/write-build-files.js'])
-  await write(contents, JSON.stringify(contentsOf(built), null, 2))
-  const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...JSON.parse(stdout)]
+  const assetSources = JSON.parse(stdout)
+  await write(contents, JSON.stringify({ ...contentsOf(built), 'assets.json': assetSources.sort() }, null, 2))
+  const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...assetSources]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
   const outputs = [...outputFiles.map(({ path }) => relative('', path)), contents, queryCompiler]
@@ -150,7 +152,7 @@ function contentsOf(built) {
   return Object.fromEntries(
     outputs
       .flatMap(([path, { inputs }]) => {
-        const name = relative('dist', path)
+        const name = path.slice('dist/'.length)
         const used = Object.keys(inputs).filter((input) => inputs[input].bytesInOutput > 0)
         return isService(name.replace(/\.c?js$/, '')) ? [[name, used.sort()]] : []
       })

@@ -10,10 +10,12 @@ import type { Logger } from 'pino'
 import { createLog } from './app/log.ts'
 import { readSettings, refuseToStart, serve } from './app/serve.ts'
 import type { Config } from './core/config.ts'
+import { endWithShell } from './core/process/second-process.ts'
 import { openDatabase } from './database/client.ts'
 import type { Demo } from './demo/organization.ts'
 import { prepareDemo } from './demo/organization.ts'
 
+endWithShell(process.env['npm_lifecycle_event'])
 const settings = readSettings()
 const config: Config = {
   ...settings,

@@ -1,30 +1,41 @@
 /**
  * Creates the files that the published package has and the repository does not, before `npm pack`: the bundles, the
- * client library with its types, and copies of the files that `packageFile` finds, so that installing it needs neither
- * a build nor their packages. `--clean` removes the copies again, because the sources use the packages.
+ * client library with its types, copies of the files that `packageFile` finds, and a `package.json` without the
+ * dependencies that the bundles contain, so that installing it needs neither a build nor their packages. `--clean`
+ * undoes the last two, because the sources use the packages.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { copiedFiles, separateDependencies, shippedPackages } from './build/packages.js'
 
 const run = promisify(execFile)
 const copies = 'dist/files'
 const client = 'dist/client'
-const packageFiles = [
-  '@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf',
-  '@expo-google-fonts/inter/700Bold/Inter_700Bold.ttf',
-  '@graphql-yoga/render-graphiql/graphiql',
-  '@resvg/resvg-wasm/index_bg.wasm',
-  'swagger-ui-dist/swagger-ui-bundle.js',
-  'swagger-ui-dist/swagger-ui.css',
-]
+const manifest = 'package.json'
+/** The repository's manifest, while that of the package is in its place. */
+const original = 'dist/.package.json'
 
+// A run that was interrupted may have left them.
 await rm(copies, { recursive: true, force: true })
+if (existsSync(original)) await rename(original, manifest)
 if (!process.argv.includes('--clean')) {
   await run(process.execPath, ['src/build.js'])
-  await Promise.all([...packageFiles.map(copyPackageFile), packClient()])
+  await Promise.all([...copiedFiles.map(copyPackageFile), packClient()])
+  await packManifest()
+}
+
+/** Leaves out the dependencies that the bundles contain, so that nobody installs them twice, and the tools. */
+async function packManifest() {
+  const text = await readFile(manifest, 'utf8')
+  const { dependencies, devDependencies, overrides, ...rest } = JSON.parse(text)
+  const shipped = shippedPackages(JSON.parse(await readFile('dist/contents.json', 'utf8')))
+  const published = { ...rest, dependencies: separateDependencies(dependencies, shipped) }
+  await writeFile(original, text)
+  await writeFile(manifest, `${JSON.stringify(published, null, 2)}\n`)
 }
 
 async function copyPackageFile(name) {
@@ -38,7 +49,7 @@ async function packClient() {
   const { build } = await import('esbuild')
   const common = { bundle: true, format: 'esm', target: 'es2022' }
   await build({ ...common, entryPoints: ['src/client/index.ts'], outfile: `${client}/index.js`, platform: 'neutral' })
-  await run('npx', ['--no-install', 'tsc', '--project', 'src/client.tsconfig.json'])
+  await run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', 'src/client.tsconfig.json'])
   const generator = `${client}/.schema-types.mjs`
   await build({
     ...common,

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { DnsServer } from '../../src/core/config.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { startBare } from './http-throughput.ts'
@@ -75,7 +78,10 @@ const send = (url: string, body: string) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
 async function startMercurius(data: unknown) {
-  const child = startNode('test/bench/mercurius-server.mjs', [], {})
+  // A package of its own, so that nobody else installs it.
+  const folder = 'test/bench/mercurius'
+  if (!existsSync(`${folder}/node_modules`)) await promisify(execFile)('npm', ['ci'], { cwd: folder })
+  const child = startNode(`${folder}/server.mjs`, [], {})
   child.send(data as object)
   const [port] = await once(child, 'message')
   return { port: port as number, pid: child.pid ?? 0, stop: () => stopNode(child) }

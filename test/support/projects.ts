@@ -47,7 +47,7 @@ export function onDatabaseOfDay(files: readonly string[], isServer: boolean, day
 export function testFiles(): Readonly<Record<Kind, readonly string[]>> {
   const files: Record<Kind, string[]> = { pure: [], database: [], service: [], browser: [] }
   for (const entry of readdirSync('test', { recursive: true, encoding: 'utf8' })) {
-    if (/\.test\.tsx?$/.test(entry)) files[kindOf(join('test', entry))].push(join('test', entry))
+    if (/(?<!\bnode_modules\b.*)\.test\.tsx?$/.test(entry)) files[kindOf(join('test', entry))].push(join('test', entry))
   }
   return files
 }

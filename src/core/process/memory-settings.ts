@@ -1,7 +1,6 @@
-/**
- * Settings of glibc's allocator that make it return memory after the start. `npm start`, the image and the unit set
- * them too.
- */
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** Settings of glibc's allocator that make it return memory after the start. The image and the unit set them too. */
 const settings = {
   MALLOC_ARENA_MAX: '2',
   // With the 128 kB that glibc starts with, a start gives memory back and takes it again all the time: a tenth of it.
@@ -22,12 +21,19 @@ interface Process extends Pick<NodeJS.Process, 'platform' | 'execPath' | 'env'> 
 }
 
 /**
- * Restarts this program in the same process with these settings, because the C library reads them only when a program
- * starts. The process keeps its id, signals and exit code. Does nothing if they cannot be set this way, or if some are
- * already set.
+ * Restarts this program with these settings, because the C library reads them only when a program starts: in the same
+ * process, which keeps its id, or in a second process where Node.js cannot do that. Does nothing on other systems than
+ * Linux, or if some are already set.
+ * @returns the second process, or null if this one is to continue.
  */
-export function setMemorySettings(current: Process = process): void {
+export function restartWithMemorySettings(current: Process = process): ChildProcess | null {
   const { platform, execve, execPath, execArgv, argv, env } = current
-  if (platform !== 'linux' || !execve || Object.keys(env).some((name) => name.startsWith('MALLOC_'))) return
-  execve.call(current, execPath, [execPath, POOL_SIZE, ...execArgv, ...argv.slice(1)], { ...env, ...settings })
+  if (platform !== 'linux' || Object.keys(env).some((name) => name.startsWith('MALLOC_'))) return null
+  const args = [POOL_SIZE, ...execArgv, ...argv.slice(1)]
+  if (execve) {
+    execve.call(current, execPath, [execPath, ...args], { ...env, ...settings })
+    return null
+  }
+  // Each process learns of the end of the other one by the channel.
+  return spawn(execPath, args, { env: { ...env, ...settings }, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
 }
