@@ -22,6 +22,7 @@ import { closeImportProcess } from '../import/import-process.ts'
 import { closeJsonThread } from '../monitoring/probe/json-thread.ts'
 import { startMonitoring } from '../monitoring/schedule/start-monitoring.ts'
 import { createAccountMail } from '../notification/mail/account-mail.ts'
+import { readMailState } from '../notification/mail/mail-state.ts'
 import { closePasskeyThread } from '../people/credential/passkey-thread.ts'
 import { createSetupToken } from '../people/setup.ts'
 import { createAdvisoryHealth } from './advisory-health.ts'
@@ -129,7 +130,16 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
     billing,
     backups,
     configurationFile,
-    diagnosis: createDiagnosis({ config, database, checker, readiness, site, now: options.now ?? machineClock, log }),
+    diagnosis: createDiagnosis({
+      config,
+      database,
+      checker,
+      readMailRefusal: async () => (await readMailState(ctx)).refusal,
+      readiness,
+      site,
+      now: options.now ?? machineClock,
+      log,
+    }),
     ...monitoring.parts,
   }
   const serving = { dependencies, site, database, metrics, heartbeats: monitoring.parts, readiness, tracer }

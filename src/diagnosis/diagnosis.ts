@@ -38,6 +38,8 @@ interface Parts {
   readonly config: Pick<Config, 'SMTP_URL' | 'DNS_SERVERS' | 'DATA_DIR' | 'TRUST_PROXY' | 'RDAP_BOOTSTRAP_URL'>
   readonly database: Pick<DatabaseHandle, 'pool' | 'kind'>
   readonly checker: Checker
+  /** Returns what the mail server said when it last refused our email, if it still does; null: nothing. */
+  readonly readMailRefusal: () => Promise<string | null>
   /** Returns the states of all parts, as `/readyz` does. */
   readonly readiness: () => Promise<{ readonly checks: Readonly<Record<string, string>> }>
   /** Pass the original object, because its address may be set only once the server listens. */
@@ -74,7 +76,7 @@ export function createDiagnosis(parts: Parts): Diagnosis {
         ),
       ),
       part('database', () => examineDatabase(pool, now, kind === 'embedded')),
-      part('mail', async () => [await examineMail(config.SMTP_URL)]),
+      part('mail', async () => [await examineMail(config.SMTP_URL, parts.readMailRefusal)]),
       part('lists', async () => [examineLists(listStates(checker), config.DNS_SERVERS)]),
       part('disk', async () => present(await examineDisk(config.DATA_DIR))),
       part('clock', async () => present(await examineInternetTime(config.RDAP_BOOTSTRAP_URL, now))),

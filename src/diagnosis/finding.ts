@@ -230,6 +230,12 @@ const kinds = {
     ({ host }) => `Email to ${host} is not encrypted, because the server does not offer STARTTLS.`,
     'Use a server with STARTTLS on port 587, or with TLS: SMTP_URL=smtps://user:password@host:465',
   ),
+  MAIL_REFUSED: problem<Server & Why>(
+    'error',
+    'mail',
+    ({ host, reason }) => `The mail server ${host} refuses our email: ${reason}. Deliveries wait for up to a day.`,
+    'It is not about the recipients: check MAIL_FROM, what the server lets this login send, and whether its address is on a blacklist. Then send a test email at /console/operator/settings',
+  ),
   MAIL_FAILING: problem(
     'error',
     'mail',

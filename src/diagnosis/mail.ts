@@ -5,12 +5,21 @@ import { tryMailServer } from '../notification/channel/mail-server-trial.ts'
 import type { Finding } from './finding.ts'
 import { found } from './finding.ts'
 
-/** Examines the mail server of the settings: connects, encrypts and logs in, but sends nothing. */
-export async function examineMail(smtpUrl: string | undefined): Promise<Finding> {
+/**
+ * Examines the mail server of the settings: connects, encrypts and logs in, but sends nothing.
+ * @param readRefusal returns what the server said when it last refused our email, if it still does.
+ */
+export async function examineMail(
+  smtpUrl: string | undefined,
+  readRefusal: () => Promise<string | null> = async () => null,
+): Promise<Finding> {
   if (smtpUrl === undefined) return found('MAIL_NOT_SET_UP')
   const { hostname = '', port = '' } = parseUrl(smtpUrl) ?? {}
   const host = port === '' ? hostname : `${hostname}:${port}`
-  return judgeMail(await tryMailServer(smtpUrl), host, isOwnMachine(hostname))
+  const finding = judgeMail(await tryMailServer(smtpUrl), host, isOwnMachine(hostname))
+  if (finding.severity === 'error') return finding
+  const refusal = await readRefusal()
+  return refusal === null ? finding : found('MAIL_REFUSED', { host, reason: refusal.replace(/\.$/, '') })
 }
 
 /** Returns the finding for a connection. @param isOwn whether the server runs on this machine, where encryption is unnecessary. */

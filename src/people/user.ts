@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { emailText } from '../account/page/page-settings.ts'
 import type { Context } from '../core/context.ts'
+import { emailAddress } from '../core/email-address.ts'
 import { Conflict } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
 import { signInLimits } from '../core/input-limits.ts'
@@ -15,7 +15,7 @@ export const personEmail = z
   .max(signInLimits.email.most, { abort: true, error: 'must have at most 254 characters' })
   .trim()
   .toLowerCase()
-  .pipe(emailText)
+  .pipe(emailAddress)
 
 /** A form that asks for an email address. */
 export const emailInput = z.object({ email: personEmail })

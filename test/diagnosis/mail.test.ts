@@ -52,6 +52,13 @@ test.each([
   expect(JSON.stringify(finding)).not.toMatch(/p@ss|p%40ss/)
 })
 
+test('a server that accepts the login but refuses our email says why', async () => {
+  const refused = await examineMail(`smtp://${plain}`, async () => '550 5.7.1 Relay access denied.')
+  expect(refused).toMatchObject({ code: 'MAIL_REFUSED', severity: 'error' })
+  expect(refused.message).toContain('refuses our email: 550 5.7.1 Relay access denied. Deliveries wait')
+  expect(await examineMail('smtp://127.0.0.1:9', async () => '550')).toMatchObject({ code: 'MAIL_UNREACHABLE' })
+})
+
 test('reports missing mail settings', async () => {
   expect(await examineMail(undefined)).toMatchObject({ code: 'MAIL_NOT_SET_UP', severity: 'warning' })
 })

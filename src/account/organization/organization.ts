@@ -9,6 +9,7 @@ import {
 import type { Config } from '../../core/config.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
+import { emailAddress } from '../../core/email-address.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
@@ -25,10 +26,10 @@ import { deleteDomain, setRequestedDomain } from '../custom-domain/custom-domain
 import { requireUnlocked } from '../managed-object.ts'
 import type { LogoFile } from '../page/logo.ts'
 import { changedLogo, storeLogo } from '../page/logo.ts'
-import { emailText, settingsEdit, slugText } from '../page/page-settings.ts'
+import { settingsEdit, slugText } from '../page/page-settings.ts'
 import { consumeSignUpQuota } from './sign-up.ts'
 
-const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailText })
+const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailAddress })
 
 /**
  * Creates an organization and its first key (scope ADMIN). Operator only, unless sign-up is open.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { emailAddress } from '../../core/email-address.ts'
 import { hostName } from '../../core/host-name.ts'
 import { versionInput } from '../../core/optimistic-lock.ts'
 import { parseUrl } from '../../core/url.ts'
@@ -25,12 +26,6 @@ export const slugText = z
   .min(2, 'must have at least 2 characters')
   .max(63, { abort: true, error: 'must have at most 63 characters' })
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lowercase letters and digits, separated by single hyphens')
-
-/** An email address of at most 254 characters, which is the limit of email (RFC 5321 §4.5.3.1.3). */
-export const emailText = z
-  .string()
-  .max(254, { abort: true, error: 'must have at most 254 characters' })
-  .regex(z.regexes.email, 'must be an email address')
 
 const webAddress = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'must be an address that begins with https:// or http://' })
@@ -65,7 +60,7 @@ export const pageLogo = logoText.refine((text) => text === '' || isLogoAddress(t
 export const settingsEdit = z.object({
   name: nameText.optional(),
   slug: slugText.optional(),
-  contactEmail: emailText.optional(),
+  contactEmail: emailAddress.optional(),
   timeZone: zoneName.optional(),
   description: proseText(2000).optional(),
   accentColor: z

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CreatedApiKey } from '../../account/api-key/api-key.ts'
 import { insertFirstKey } from '../../account/organization/organization.ts'
-import { emailText } from '../../account/page/page-settings.ts'
 import { organizationOf, requirePayer } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
+import { emailAddress } from '../../core/email-address.ts'
 import { Conflict, LimitExceeded, NotFound, Unavailable } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { randomText } from '../../core/id.ts'
@@ -28,7 +28,7 @@ import {
   requireBtcpay,
 } from './check-plan-invoice.ts'
 
-const purchaseInput = z.object({ currency: z.enum(CheckPlanCurrency), email: emailText.nullish() })
+const purchaseInput = z.object({ currency: z.enum(CheckPlanCurrency), email: emailAddress.nullish() })
 
 /** An invoice to pay, and the secret for claiming the key; null for a buyer who has a key. */
 export interface Purchase {

@@ -50,6 +50,8 @@ export type SendOutcome =
        * accepts any message.
        */
       readonly permanence: 'TEMPORARY' | 'REFUSED' | 'GONE'
+      /** For email: whether only the operator can mend the cause, which would fail any email. Then it is `TEMPORARY`. */
+      readonly isOurs?: boolean
       /** The receiver's `Retry-After` in milliseconds. */
       readonly retryAfterMs: number | null
     }

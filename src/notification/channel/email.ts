@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { emailText } from '../../account/page/page-settings.ts'
+import { emailAddress } from '../../core/email-address.ts'
 import { isolate } from '../../language/isolate.ts'
 import type { NotificationContent } from '../content/content.ts'
 import type { Address, Channel } from './channel.ts'
@@ -11,7 +11,7 @@ import { foldMailbox } from './mailbox.ts'
 export const MAIL = 'mail'
 
 /** Addresses count as case-insensitive, because no current server distinguishes mailboxes by case. */
-const address = emailText.trim().transform((text): Address => {
+const address = emailAddress.trim().transform((text): Address => {
   const [mailbox = '', domain = ''] = [text.slice(0, text.lastIndexOf('@')), text.slice(text.lastIndexOf('@') + 1)]
   const canonical = `${mailbox}@${domain}`.toLowerCase()
   return { text: canonical, label: canonical, destination: MAIL, target: foldMailbox(canonical) }
@@ -24,7 +24,7 @@ export const email: Channel = {
   async send({ id, content, address, manageUrl, unsubscribeUrl, thread, opensThread }, { mailer, now }) {
     if (mailer === null) {
       const message = 'Email isn’t set up: SMTP_URL is not set.'
-      return { kind: 'failed', status: null, message, permanence: 'TEMPORARY', retryAfterMs: null }
+      return { kind: 'failed', status: null, message, permanence: 'TEMPORARY', isOurs: true, retryAfterMs: null }
     }
     const mail = contentOf(content, manageUrl)
     const root = `${thread}@${mailer.domain}`

@@ -6,6 +6,7 @@ import { StartError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import { boundedTls } from '../../network/outbound/tls-options.ts'
 import type { SendOutcome } from './channel.ts'
+import { refusalSubject } from './smtp-reply.ts'
 
 /** An email to one recipient. Only `text` and `html` can have line breaks; the library would refuse or fold others. */
 export interface Mail {
@@ -38,10 +39,7 @@ export interface Mailer {
 
 /** The mailer of the settings. */
 export interface SettingsMailer extends Mailer {
-  /**
-   * Whether the last email failed for a reason on our side, such as an unreachable server. Refused recipients do not
-   * count.
-   */
+  /** Whether the last email failed for a reason that the operator can mend, such as an unreachable server. */
   isFailing(): boolean
 }
 
@@ -110,7 +108,7 @@ export function createMailer(
         ({ response }) => ({ kind: 'delivered', status: statusIn(response), message: clean(response) }) as const,
         failureOf,
       )
-      isFailing = outcome.kind === 'failed' && outcome.permanence === 'TEMPORARY'
+      isFailing = outcome.kind === 'failed' && outcome.isOurs === true
       return outcome
     },
     close: () => transport.close(),
@@ -140,18 +138,17 @@ interface SmtpError extends Error {
   readonly command?: string
 }
 
-/**
- * Classifies a failure. A server that refuses the recipient or the message itself (5xx, RFC 5321 §4.2.1) does so
- * permanently; anything else, such as an unknown sender or a wrong password, is for the operator to fix.
- */
-function failureOf(error: SmtpError): SendOutcome {
-  const { responseCode: status = null, response, command = '', message } = error
-  const refused = status !== null && status >= 500 && /^(RCPT TO|DATA)/.test(command)
+/** Classifies a failure. Only what concerns the recipient's address ends the delivery. */
+function failureOf({ responseCode, response, command = '', message }: SmtpError): SendOutcome {
+  const status = responseCode ?? null
+  const text = clean(response ?? message)
+  const subject = refusalSubject({ status, text, command })
   return {
     kind: 'failed',
     status,
-    message: clean(response ?? message),
-    permanence: refused ? 'REFUSED' : 'TEMPORARY',
+    message: text,
+    permanence: subject === 'ADDRESS' ? 'REFUSED' : 'TEMPORARY',
+    isOurs: subject === 'US',
     retryAfterMs: null,
   }
 }

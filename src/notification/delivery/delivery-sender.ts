@@ -5,10 +5,11 @@ import type { Context } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Metrics } from '../../core/telemetry/metrics.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import type { SendResult, SendTools } from '../channel/channel.ts'
+import type { SendOutcome, SendResult, SendTools } from '../channel/channel.ts'
 import { internalFailure } from '../channel/channel.ts'
 import { MAIL } from '../channel/email.ts'
 import { channels } from '../channels.ts'
+import type { Attempt } from '../queue/attempt.ts'
 import { progressAfter } from '../queue/attempt.ts'
 import { postponedUntil } from '../queue/backoff.ts'
 import { SEND_DEADLINE } from '../queue/lease.ts'
@@ -74,15 +75,20 @@ export function createDeliverySender(
       const postponed = { status: 'PENDING', dueAt: postponedUntil(now(), random()) } as const
       return store.record({ delivery, attempt: null, outcome: null, progress: postponed })
     }
-    const { kind, status, message } = outcome
     const durationMs = Math.round(performance.now() - begun)
     await store.record({
       delivery,
-      attempt: { at, delivered: kind === 'delivered', status, message, durationMs },
+      attempt: attemptOf(outcome, at, durationMs),
       outcome,
       progress: progressAfter(outcome, delivery, now(), random()),
     })
   }
+}
+
+function attemptOf(outcome: SendOutcome, at: Date, durationMs: number): Attempt {
+  const { kind, status, message } = outcome
+  const isOurs = kind === 'failed' && outcome.isOurs === true
+  return { at, delivered: kind === 'delivered', status, message, ...(isOurs && { isOurs }), durationMs }
 }
 
 /** Returns the current row; null if it ended or was postponed after it was claimed. */

@@ -9,6 +9,7 @@ import type { Attempt, DeliveryProgress } from '../queue/attempt.ts'
 import { countBounces } from '../subscriber/bounce.ts'
 import { stopSubscribers } from '../subscriber/subscriber.ts'
 import type { DueDelivery } from './delivery.ts'
+import { createMailWatch } from './mail-watch.ts'
 
 /** The result of a delivery that a worker had claimed. */
 interface DeliveryResult {
@@ -42,6 +43,7 @@ const RETRY_PAUSE = SECOND
  * messages of the last few hundredths of a second, and only those emails that were accepted since the last statement.
  */
 export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool, 'query'>): DeliveryStore {
+  const watchMail = createMailWatch(ctx, pool)
   const results = createBatchWriter<WaitingResult>({
     full: BATCH,
     gatherMs: GATHER_MS,
@@ -50,6 +52,9 @@ export function createDeliveryStore(ctx: SuppressionContext, pool: Pick<pg.Pool,
     async write(batch) {
       const ended = batch.map((waiting) => waiting.ended)
       await store(ctx, pool, ended)
+      await watchMail(ended).catch((error: unknown) =>
+        ctx.log.warn({ err: error }, 'notification: could not resume the email that waits'),
+      )
       for (const { resolve } of batch) resolve()
       return undefined
     },

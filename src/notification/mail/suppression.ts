@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { emailText } from '../../account/page/page-settings.ts'
 import { requireOperator } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
+import { emailAddress } from '../../core/email-address.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { DAY } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
@@ -139,7 +139,7 @@ export async function liftByConfirmation(
   })
 }
 
-const liftInput = z.object({ email: emailText })
+const liftInput = z.object({ email: emailAddress })
 
 /**
  * Lifts the suppression of a mailbox after a complaint or bounces. This restores no subscription: the owner has to

@@ -11,6 +11,8 @@ const attempts = z.array(
     /** The receiver's HTTP or SMTP status; null: no response. */
     status: z.int().nullable(),
     message: z.string(),
+    /** Whether only the operator could mend the cause; absent: no. */
+    isOurs: z.boolean().optional(),
     durationMs: z.int(),
   }),
 )

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { emailText } from '../../account/page/page-settings.ts'
 import { requireOperator } from '../../core/access.ts'
 import { transaction } from '../../core/context.ts'
+import { emailAddress } from '../../core/email-address.ts'
 import { validate } from '../../core/validation.ts'
 import { email } from '../channel/email.ts'
 import type { SuppressionContext } from '../mail/suppression.ts'
 import { subscribersAt, suppressMailbox } from '../mail/suppression.ts'
 import { MAX_BOUNCES, stopSubscribers } from './subscriber.ts'
 
-const report = z.object({ email: emailText, kind: z.enum(['BOUNCE', 'COMPLAINT']) })
+const report = z.object({ email: emailAddress, kind: z.enum(['BOUNCE', 'COMPLAINT']) })
 
 /**
  * Records a bounce or a complaint that the operator's mail system reports. A complaint, or the third bounce in a row,

@@ -127,7 +127,8 @@ test('an email about the subscription itself has no list headers', async () => {
 describe('an SMTP server that refuses', () => {
   test.each([
     ['550 5.1.1 No such mailbox', 'REFUSED'],
-    ['552 5.2.2 Mailbox full', 'REFUSED'],
+    ['552 5.2.2 Mailbox full', 'TEMPORARY'],
+    ['550 5.7.1 Blocked', 'TEMPORARY'],
     ['450 4.2.1 Try later', 'TEMPORARY'],
     ['421 4.7.0 Too many', 'TEMPORARY'],
   ])('with %s fails permanently or temporarily', async (refusal, permanence) => {

@@ -232,9 +232,14 @@ function ConfigurationFile({ state }: { readonly state: MountedFileState | null 
 }
 
 function Mail({ mail }: { readonly mail: MailState }) {
-  const { delivered, deliveredAt, failed, failure, due, dueSince } = mail
+  const { delivered, deliveredAt, failed, failure, refusal, due, dueSince } = mail
   return (
     <>
+      {refusal === null ? null : (
+        <>
+          <strong>The mail server refuses our email: {refusal}</strong> Deliveries wait for up to a day.{' '}
+        </>
+      )}
       Within a day {delivered} delivered
       {deliveredAt === null ? null : (
         <>
@@ -248,7 +253,7 @@ function Mail({ mail }: { readonly mail: MailState }) {
         </>
       )}
       .
-      {failure === null ? null : (
+      {failure === null || refusal !== null ? null : (
         <>
           {' '}
           The last failure, <UtcTime at={failure.at} />: {failure.message}
