@@ -5,10 +5,15 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { inAscii } from './build/ascii.js'
+import { billOfMaterials } from './build/bill-of-materials.js'
+import { describePackage, readPackage } from './build/licences.js'
+import { noticesOf } from './build/notices.js'
+import { separateDependencies, shippedPackages } from './build/packages.js'
 
 /** CommonJS, because V8 accepts a code cache for scripts only; `main` loads it. */
 const program = { 'app/program': 'src/app/program.ts' }
@@ -39,12 +44,23 @@ const others = Object.fromEntries(process.argv.slice(2).map((argument) => argume
 const entryPoints = { ...service, ...others }
 
 /** The inputs of the bundle besides its sources. */
-const settings = ['src/build.js', 'src/build/ascii.js', 'tsconfig.json', 'package-lock.json']
+const settings = [
+  'src/build.js',
+  ...readdirSync('src/build', { recursive: true })
+    .filter((name) => /\.(js|txt)$/.test(name))
+    .map((name) => `src/build/${name.replaceAll('\\', '/')}`),
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+]
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
 const record = `dist/.made-of-${hash(JSON.stringify([entryPoints, program, process.version])).slice(0, 8)}.json`
 
 /** The sources that each bundle of the service and the assets of pages contain. */
 const contents = 'dist/contents.json'
+/** The licences of all packages that are part of the service, and its bill of materials in CycloneDX. */
+const notices = 'dist/THIRD-PARTY-NOTICES'
+const materials = 'dist/sbom.cdx.json'
 
 /** Prisma's query compiler in WebAssembly, which the first query reads. Prisma has it as text, which takes longer to load. */
 const queryCompiler = 'dist/app/query-compiler.wasm'
@@ -134,15 +150,30 @@ async function bundle() {
   }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/app/write-build-files.js'])
   const assetSources = JSON.parse(stdout)
-  await write(contents, JSON.stringify({ ...contentsOf(built), 'assets.json': assetSources.sort() }, null, 2))
+  const sources = { ...contentsOf(built), 'assets.json': assetSources.sort() }
+  await write(contents, JSON.stringify(sources, null, 2))
+  await writeLegalFiles(sources)
   const made = [...built.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...assetSources]
   const inputs = [...settings, ...new Set(made)]
   const isPackage = (path) => path.startsWith('node_modules/')
-  const outputs = [...outputFiles.map(({ path }) => relative('', path)), contents, queryCompiler]
+  const outputs = [...outputFiles.map(({ path }) => relative('', path)), contents, notices, materials, queryCompiler]
   // Every build writes the assets again, so their time says nothing.
   const hashes = await valuesOf([...inputs.filter((path) => !isPackage(path)), 'dist/assets.json'], hashOf)
   const stamps = await valuesOf([...inputs.filter(isPackage), ...outputs], stampOf)
   await write(record, JSON.stringify({ hashes, stamps }))
+}
+
+/** Writes the notices and the bill of materials of what the bundles contain. */
+async function writeLegalFiles(sources) {
+  const shipped = shippedPackages(sources)
+  const manifest = JSON.parse(await readFile('package.json', 'utf8'))
+  const { packages: locked } = JSON.parse(await readFile('package-lock.json', 'utf8'))
+  const contained = shipped.map(readPackage)
+  const separate = Object.keys(separateDependencies(manifest.dependencies, shipped)).map((name) =>
+    describePackage(`node_modules/${name}`),
+  )
+  await write(notices, noticesOf(contained))
+  await write(materials, billOfMaterials({ manifest, contained, separate, locked }))
 }
 
 /** Returns the sources of which something is in each bundle of the service, by the bundle's path without `dist/`. */

@@ -1,8 +1,9 @@
 /**
  * Creates the files that the published package has and the repository does not, before `npm pack`: the bundles, the
- * client library with its types, copies of the files that `packageFile` finds, and a `package.json` without the
+ * client library with its types, copies of the files that `packageFile` finds, the notices of
+ * what it contains, and a `package.json` without the
  * dependencies that the bundles contain, so that installing it needs neither a build nor their packages. `--clean`
- * undoes the last two, because the sources use the packages.
+ * undoes the last three, because the sources use the packages.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -15,16 +16,19 @@ import { copiedFiles, separateDependencies, shippedPackages } from './build/pack
 const run = promisify(execFile)
 const copies = 'dist/files'
 const client = 'dist/client'
+/** Files of `dist/` that readers and scanners look for beside the licence. */
+const legalFiles = ['THIRD-PARTY-NOTICES', 'sbom.cdx.json']
 const manifest = 'package.json'
 /** The repository's manifest, while that of the package is in its place. */
 const original = 'dist/.package.json'
 
 // A run that was interrupted may have left them.
-await rm(copies, { recursive: true, force: true })
+for (const path of [copies, ...legalFiles]) await rm(path, { recursive: true, force: true })
 if (existsSync(original)) await rename(original, manifest)
 if (!process.argv.includes('--clean')) {
   await run(process.execPath, ['src/build.js'])
   await Promise.all([...copiedFiles.map(copyPackageFile), packClient()])
+  for (const name of legalFiles) await copyFile(`dist/${name}`, name)
   await packManifest()
 }
 

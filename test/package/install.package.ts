@@ -56,6 +56,16 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(installed.size / 1e6).toBeLessThan(265)
   })
 
+  test('has the licences of what it contains, and its bill of materials', async () => {
+    const own = join(installed.directory, 'node_modules/allclear')
+    const notices = await readFile(join(own, 'THIRD-PARTY-NOTICES'), 'utf8')
+    expect(notices).toContain('Mozilla Public License')
+    const { components } = JSON.parse(await readFile(join(own, 'sbom.cdx.json'), 'utf8'))
+    expect(components.length).toBeGreaterThan(150)
+    const { dependencies } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8'))
+    expect(Object.keys(dependencies)).toEqual(installed.packages.filter((name) => name !== 'allclear'))
+  })
+
   test('runs on every processor: it contains no native code', async () => {
     expect(await nativeParts(installed)).toEqual([])
   })
