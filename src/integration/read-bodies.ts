@@ -1,3 +1,4 @@
+import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Context } from '../core/context.ts'
 import { hashSecret } from '../core/hash-secret.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -31,21 +32,24 @@ interface ReadTools extends Pick<Context, 'db' | 'now'> {
   readonly random: () => number
 }
 
-/** Reads stored bodies in order: at least the first, and as many as time allows. Returns their readings. */
+/** Reads stored bodies in order: at least the first, and as many as time allows, in turns with others. Returns their readings. */
 export async function readBodies(
   tools: ReadTools,
   integration: Integration,
   bodies: readonly IncomingBody[],
 ): Promise<(Reading | Postponed)[]> {
   const paths = pathsOf(integration)
-  const texts = bodies.map(({ id, body }) => tools.seal.open(body, bodyPurpose(id)))
-  if (integration.kind !== 'SNS') return texts.map((text) => readIncoming(integration.kind, text, paths))
+  const textOf = ({ id, body }: IncomingBody) => tools.seal.open(body, bodyPurpose(id))
   const until = performance.now() + MAX_READ_MS
-  const waiting = await waitingTopics(tools, integration)
+  const isSns = integration.kind === 'SNS'
+  const waiting = isSns ? await waitingTopics(tools, integration) : new Map<string, Date>()
   const readings: (Reading | Postponed)[] = []
   for (const [index, body] of bodies.entries()) {
     if (index > 0 && performance.now() > until) break
-    const reading = await readFromSns(tools, body, texts[index] ?? '', waiting)
+    await yieldAfterTimeSlice(integration.organizationId)
+    const reading = isSns
+      ? await readFromSns(tools, body, textOf(body), waiting)
+      : readIncoming(integration.kind, textOf(body), paths)
     if (reading.kind === 'POSTPONED' && reading.topicHash !== null) waiting.set(reading.topicHash, reading.at)
     readings.push(reading)
   }

@@ -2,11 +2,16 @@ import type { AttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { createAttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { Invalid, NotFound, RateLimited } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
+import type { LruMap } from '../core/lru-map.ts'
+import { createLruMap } from '../core/lru-map.ts'
 import { MINUTE } from '../core/time.ts'
 import { change } from '../event-log/change.ts'
 import type { Integration } from '../generated/prisma/client.ts'
+import type { TakenBytes } from './byte-quota.ts'
+import { countBytes, createTakenBytes } from './byte-quota.ts'
 import type { IntegrationContext } from './integration.ts'
 import { integrationEvent, integrationWithSecret, signingSecretOf } from './integration.ts'
+import { deleteSurplusBodies } from './retention.ts'
 import type { SignedRequest } from './signature.ts'
 import { isSigned } from './signature.ts'
 
@@ -18,8 +23,11 @@ export const MAX_INCOMING_BYTES = 256 * 1024
 
 /** How many bodies each process accepts for an integration in a minute: enough for 1,000 alerts within ten seconds. */
 const PER_MINUTE = 3000
-/** How many bodies of an integration may be pending. */
+/** How many bodies of an integration may be pending, and how many bytes they may have as stored. */
 const MAX_WAITING = 20_000
+const MAX_WAITING_BYTES = 32 * 2 ** 20
+/** After how many bytes a process deletes the oldest bodies of an integration. */
+const BYTES_BETWEEN_DELETIONS = 2 ** 20
 
 /** How many requests with a wrong signature are kept for an integration: per minute and process, and in total. */
 const REFUSED_PER_MINUTE = 20
@@ -27,17 +35,28 @@ const MAX_REFUSED = 100
 /** How many bytes of a body with a wrong signature are kept. */
 const MAX_REFUSED_BYTES = 16 * 1024
 
-/** Counts the bodies of each integration that this process has accepted, and kept as refused, within a minute. */
+/**
+ * Counts the bodies of each integration that this process has accepted, and kept as refused, within a minute, and their
+ * bytes.
+ */
 interface ReceiveLimits {
   readonly received: AttemptWindow
   readonly refusals: AttemptWindow
+  readonly taken: TakenBytes
+  /** The bytes stored since the oldest bodies were deleted, by integration. */
+  readonly stored: LruMap<number>
 }
+
+/** The maximum number of integrations whose stored bytes are remembered. */
+const MAX_REMEMBERED = 10_000
 
 /** Creates the counters of this process. */
 export function createReceiveLimits(): ReceiveLimits {
   return {
     received: createAttemptWindow({ max: PER_MINUTE, windowMs: MINUTE }),
     refusals: createAttemptWindow({ max: REFUSED_PER_MINUTE, windowMs: MINUTE }),
+    taken: createTakenBytes(),
+    stored: createLruMap(MAX_REMEMBERED),
   }
 }
 
@@ -114,7 +133,8 @@ function textOf(event: object): string {
   }
 }
 
-async function store(ctx: ReceiveContext, { id: integrationId }: Integration, body: string): Promise<void> {
+async function store(ctx: ReceiveContext, integration: Integration, body: string): Promise<void> {
+  const { id: integrationId } = integration
   const now = ctx.now()
   const { received } = ctx.receiveLimits
   if (received.left(integrationId, now) === 0)
@@ -123,16 +143,18 @@ async function store(ctx: ReceiveContext, { id: integrationId }: Integration, bo
       received.endsAt(integrationId, now),
     )
   received.count(integrationId, now)
+  await countBytes(ctx, ctx.receiveLimits.taken, integration, Buffer.byteLength(body))
   const id = newId('IncomingBody')
   const sealed = ctx.seal.seal(body, bodyPurpose(id))
   // The due time always changes, so that a worker that is about to finish checks again.
   const stored = await ctx.db.$queryRaw<unknown[]>`
     WITH waiting AS (
-      SELECT count(*) AS bodies FROM (
-        SELECT 1 FROM "IncomingBody" WHERE "integrationId" = ${integrationId} AND status = 'PENDING' LIMIT ${MAX_WAITING}) AS pending
+      SELECT count(*) AS bodies, coalesce(sum(bytes), 0) AS bytes FROM (
+        SELECT octet_length(body) AS bytes FROM "IncomingBody" WHERE "integrationId" = ${integrationId} AND status = 'PENDING' LIMIT ${MAX_WAITING}) AS pending
     ), stored AS (
       INSERT INTO "IncomingBody" (id, "integrationId", "receivedAt", body)
-      SELECT ${id}, ${integrationId}, ${now}::timestamptz, ${sealed} FROM waiting WHERE bodies < ${MAX_WAITING}
+      SELECT ${id}, ${integrationId}, ${now}::timestamptz, ${sealed} FROM waiting
+      WHERE bodies < ${MAX_WAITING} AND bytes < ${MAX_WAITING_BYTES}
       RETURNING "integrationId"
     ), due AS (
       UPDATE "Integration" SET "dueAt" = ${now}::timestamptz, "lastReceivedAt" = ${now}::timestamptz FROM stored
@@ -142,6 +164,19 @@ async function store(ctx: ReceiveContext, { id: integrationId }: Integration, bo
     SELECT pg_notify(${INCOMING_NOTIFICATION}, '')::text FROM due`
   if (stored.length === 0)
     throw new RateLimited('Too many requests of this integration are waiting.', new Date(now.getTime() + MINUTE))
+  await deleteSurplus(ctx, integrationId, sealed.length)
+}
+
+/** Deletes the oldest bodies of an integration after each mebibyte that is stored, so that a flood fills no disk. */
+async function deleteSurplus(
+  { db, receiveLimits }: ReceiveContext,
+  integrationId: string,
+  added: number,
+): Promise<void> {
+  const { stored } = receiveLimits
+  const bytes = (stored.get(integrationId) ?? 0) + added
+  stored.set(integrationId, bytes < BYTES_BETWEEN_DELETIONS ? bytes : 0)
+  if (bytes >= BYTES_BETWEEN_DELETIONS) await deleteSurplusBodies({ db }, integrationId)
 }
 
 /** Returns the purpose for which a body is sealed. */

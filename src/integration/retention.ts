@@ -6,6 +6,19 @@ import { DAY } from '../core/time.ts'
 /** How long bodies and resolved groups are kept, and how many bodies per integration. */
 const RETENTION = 7 * DAY
 const MAX_KEPT = 1000
+/** How many bytes of processed bodies are kept per integration, as stored; the newest is always kept. */
+const MAX_KEPT_BYTES = 16 * 2 ** 20
+
+/** Deletes the oldest processed bodies of an integration, beyond the number and the bytes that are kept. */
+export async function deleteSurplusBodies({ db }: Pick<Context, 'db'>, integrationId: string): Promise<void> {
+  await db.$executeRaw`
+    DELETE FROM "IncomingBody" WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM (
+        SELECT ctid, row_number() OVER newest AS nth, sum(octet_length(body)) OVER newest AS bytes
+        FROM "IncomingBody" WHERE "integrationId" = ${integrationId} AND status <> 'PENDING'
+        WINDOW newest AS (ORDER BY position DESC)
+      ) AS body WHERE nth > ${MAX_KEPT} OR (nth > 1 AND bytes > ${MAX_KEPT_BYTES}) LIMIT ${DELETE_BATCH}))`
+}
 
 /** Deletes a batch of old bodies and groups. Returns whether there may be more. */
 export async function deleteOldBodies(

@@ -1,4 +1,4 @@
-import type { Context } from '../core/context.ts'
+import type { Context, Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
@@ -18,8 +18,12 @@ import type { Reading } from './kind/incoming.ts'
 import type { Postponed } from './read-bodies.ts'
 import { readBodies } from './read-bodies.ts'
 
-/** How many bodies of an integration one transaction applies while it locks the organization. */
+/**
+ * How many bodies of an integration one transaction applies while it locks the organization, and how many bytes are
+ * read at once, as stored, unless one body has more.
+ */
 const BATCH = 50
+const BATCH_BYTES = 512 * 1024
 /** The lease is longer than it takes to read and apply a batch. */
 const LEASE_MS = 60 * SECOND
 const CONCURRENCY = 8
@@ -67,15 +71,7 @@ export function createIncomingWorker(parts: {
   async function work(integration: Due): Promise<boolean> {
     for (;;) {
       if (worker.isClosing) return false
-      const bodies = await db.incomingBody.findMany({
-        where: {
-          integrationId: integration.id,
-          status: 'PENDING',
-          OR: [{ retryAt: null }, { retryAt: { lte: now() } }],
-        },
-        orderBy: { position: 'asc' },
-        take: BATCH,
-      })
+      const bodies = await dueBodies(db, integration.id, now())
       if (bodies.length === 0) break
       const readings = await readBodies({ db, now, seal, outbound, random }, integration, bodies)
       await applyBodies(ctx, integration, bodies.slice(0, readings.length), readings)
@@ -89,6 +85,21 @@ export function createIncomingWorker(parts: {
   }
 
   return worker
+}
+
+/** Returns the first pending bodies of an integration that are due, of bounded number and size. */
+async function dueBodies(db: Database, integrationId: string, now: Date): Promise<IncomingBody[]> {
+  const due = await db.$queryRaw<{ id: string }[]>`
+    SELECT id FROM (
+      SELECT id, position, sum(octet_length(body)) OVER (ORDER BY position) - octet_length(body) AS before FROM (
+        SELECT id, position, body FROM "IncomingBody"
+        WHERE "integrationId" = ${integrationId} AND status = 'PENDING'
+          AND ("retryAt" IS NULL OR "retryAt" <= ${now}::timestamptz)
+        ORDER BY position LIMIT ${BATCH}
+      ) AS pending
+    ) AS measured WHERE before < ${BATCH_BYTES}`
+  if (due.length === 0) return []
+  return db.incomingBody.findMany({ where: { id: { in: due.map(({ id }) => id) } }, orderBy: { position: 'asc' } })
 }
 
 /**

@@ -37,11 +37,11 @@ export async function changePassword(ctx: PeopleContext, input: unknown): Promis
   if (current === null) requireConfirmation(ctx)
   else {
     const isRight = await limitAttempts(ctx, { account: email, browser: ownSession(ctx) }, async () =>
-      (await verifyPassword(currentPassword, current)) ? true : null,
+      (await verifyPassword(currentPassword, current, ctx.clientAddress)) ? true : null,
     )
     if (!isRight) throw invalid([{ path: ['currentPassword'], message: 'is wrong' }])
   }
-  await ctx.db.user.update({ where: { id }, data: { passwordHash: await hashPassword(password) } })
+  await ctx.db.user.update({ where: { id }, data: { passwordHash: await hashPassword(password, ctx.clientAddress) } })
   await ctx.db.oneTimeToken.deleteMany({ where: { userId: id } })
   await revokeOtherSessions(ctx)
   if (current !== null) await confirmSession(ctx)

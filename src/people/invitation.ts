@@ -121,7 +121,7 @@ export async function joinByInvitation(
 ): Promise<{ invitation: OpenInvitation; sessionToken: string }> {
   const { name, password } = validate(invitedPerson, input)
   await findInvitation(ctx, token)
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, ctx.clientAddress)
   return transaction(ctx, async (tx) => {
     const invitation = await takeInvitation(tx, token)
     const user = await insertUser(tx, { email: invitation.email, name, passwordHash })

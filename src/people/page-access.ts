@@ -105,7 +105,10 @@ export async function preparePageAccess(
   if (kind === 'MAIL_DOMAIN' && ctx.sendMail === undefined) {
     throw invalid([{ path: ['access', 'kind'], message: 'requires email, which is not set up' }])
   }
-  return { ...access, passwordHash: kind === 'PASSWORD' && password ? await hashPassword(password) : undefined }
+  return {
+    ...access,
+    passwordHash: kind === 'PASSWORD' && password ? await hashPassword(password, ctx.clientAddress) : undefined,
+  }
 }
 
 /**
@@ -215,7 +218,7 @@ export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
  */
 export async function opensPage(ctx: Context, page: GuardedPage, password: string): Promise<boolean> {
   const opened = await limitPageAttempts(ctx, page.pageId, async () =>
-    (await verifyPassword(password, page.passwordHash)) ? true : null,
+    (await verifyPassword(password, page.passwordHash, ctx.clientAddress)) ? true : null,
   )
   return opened === true
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { createLimiter } from '../core/concurrency/limiter.ts'
 import { Unavailable } from '../core/errors.ts'
 import { signInLimits } from '../core/input-limits.ts'
+import { clientSubject } from '../core/ip-address.ts'
 import { PASSWORD_COST, type PasswordCost } from './password-cost.ts'
 
 /** The minimum length of a password, in characters. */
@@ -28,7 +29,10 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 /** The maximum number of hashes that run at once. Each takes one of four threads and 32 MB. */
 const MAX_RUNNING = 2
-/** The maximum number of waiting hashes. Further callers are refused, so that sign-ins cannot overload the service. */
+/**
+ * The maximum number of waiting hashes. Further callers are refused, so that sign-ins cannot overload the service. A
+ * client's network gets half of these and of the running ones, so that it cannot keep others from signing in.
+ */
 const MAX_WAITING = 8
 
 const limitHashes = createLimiter({
@@ -39,28 +43,38 @@ const limitHashes = createLimiter({
 
 /**
  * Hashes a password with a new salt. Returns `scrypt$N$r$p$salt$hash`, with salt and hash in base64url.
- * @throws Unavailable when too many hashes are waiting.
+ * @param client the address of the client that causes it. @throws Unavailable when too many hashes are waiting.
  */
-export async function hashPassword(password: string, cost = PASSWORD_COST): Promise<string> {
+export async function hashPassword(
+  password: string,
+  client: string | null = null,
+  cost = PASSWORD_COST,
+): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  const hash = await derive(password, salt, cost)
+  const hash = await derive(password, salt, client, cost)
   const { N, r, p } = cost
   return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
 }
 
 /**
  * Returns whether a password matches a hash. No password longer than the limit does. Without a hash it takes the same time to
- * return false, so that the time does not reveal whether the account exists. @throws Unavailable when too many hashes are waiting.
+ * return false, so that the time does not reveal whether the account exists.
+ * @param client the address of the client that asks. @throws Unavailable when too many hashes are waiting.
  */
-export async function verifyPassword(password: string, stored: string | null, cost = PASSWORD_COST): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string | null,
+  client: string | null = null,
+  cost = PASSWORD_COST,
+): Promise<boolean> {
   const [, , , , salt = '', hash = ''] = (stored ?? '').split('$')
-  const derived = await derive(password, Buffer.from(salt, 'base64url'), cost)
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), client, cost)
   const expected = Buffer.from(hash, 'base64url')
   const isRight = expected.length === HASH_BYTES && timingSafeEqual(expected, derived)
   return isRight && password.length <= MAX_PASSWORD_LENGTH
 }
 
-function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
+function derive(password: string, salt: Buffer, client: string | null, cost: PasswordCost): Promise<Buffer> {
   // The limit is twice the memory that scrypt needs.
   const options = { ...cost, maxmem: 2 * 128 * cost.N * cost.r }
   // Passwords typed on different keyboards must compare equal, so they are normalized to NFKC (NIST SP 800-63B §3.1.1.2). The
@@ -71,5 +85,6 @@ function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buf
       new Promise((resolve, reject) => {
         scrypt(text, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)))
       }),
+    clientSubject(client),
   )
 }

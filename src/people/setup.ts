@@ -68,7 +68,7 @@ export async function setUp(
   )
   if (!permitted) throw wrongToken()
   const { email, name, password, organizationName, slug } = validate(setupInput, input)
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, ctx.clientAddress)
   const creation = transaction(ctx, async (tx) => {
     // Only one setup can run at a time, across all instances.
     await tx.db.$queryRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`

@@ -118,12 +118,13 @@ const closedReports = new LRUCache<string, MonthlyReport>({
 })
 
 /**
- * Reports are computed one by one: each reads the whole history of up to a thousand services. No caller is in a
+ * Reports are computed one by one, in turns of their organizations: each reads the whole history of up to a thousand services. No caller is in a
  * transaction.
  */
 const oneAtATime = createLimiter({ atOnce: 1 })
 
-const computeReport = (db: Database, about: ReportSubject) => oneAtATime(() => computeNow(db, about))
+const computeReport = (db: Database, about: ReportSubject) =>
+  oneAtATime(() => computeNow(db, about), about.organization.id)
 
 /** The subject of a report. */
 interface ReportSubject {

@@ -1,5 +1,6 @@
 import { createLimiter } from '../core/concurrency/limiter.ts'
-import type { Database } from '../core/context.ts'
+import type { Context } from '../core/context.ts'
+import { clientSubject } from '../core/ip-address.ts'
 import { invalid } from '../core/validation.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
@@ -16,12 +17,17 @@ const timelines = {
 
 /**
  * Creates a case-insensitive search of titles and update messages. No index supports it, so each statement searches a
- * limited amount of text, and all searches of the process take turns: each delays the others by one statement.
+ * limited amount of text, and the clients that search take turns: each delays the others by one statement.
  * @param maxBytes the maximum amount of messages, in bytes, that it searches.
  * @returns a function that takes up to a few hundred incidents or maintenances and returns the ids of those that
  * contain the text. It throws Invalid when the search exceeds `maxBytes`.
  */
-export function timelineSearch(db: Database, of: keyof typeof timelines, text: string, maxBytes: number = MAX_BYTES) {
+export function timelineSearch(
+  { db, clientAddress }: Pick<Context, 'db' | 'clientAddress'>,
+  of: keyof typeof timelines,
+  text: string,
+  maxBytes: number = MAX_BYTES,
+) {
   const { updates, parent } = timelines[of]
   const [parents, table, column] = [of, updates, parent].map((name) => Prisma.raw(`"${name}"`))
   // Twice as fast as ILIKE. The prefix makes every character literal.
@@ -37,7 +43,7 @@ export function timelineSearch(db: Database, of: keyof typeof timelines, text: s
     let after: TimelinePosition | null = null
     while (left.length > 0) {
       if (bytes >= maxBytes) throw tooMuchText()
-      const batch: Batch = await oneAtATime(() => readBatch(left, after))
+      const batch: Batch = await oneAtATime(() => readBatch(left, after), clientSubject(clientAddress))
       bytes += batch.bytes
       for (const id of batch.hits) found.add(id)
       if (batch.last === null) break

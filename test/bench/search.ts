@@ -62,7 +62,7 @@ async function measured(prisma: PrismaClient, ids: readonly string[]) {
     }
   }
   const calling = caller()
-  const find = timelineSearch(prisma, 'Incident', 'rareword')
+  const find = timelineSearch({ db: prisma, clientAddress: null }, 'Incident', 'rareword')
   const found = new Set<string>()
   for (let from = 0; from < ids.length; from += batch) {
     for (const id of await find(ids.slice(from, from + batch).map((id) => ({ id })))) found.add(id)

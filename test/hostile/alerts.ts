@@ -260,6 +260,18 @@ export const alerts: readonly HostileCase[] = [
     posted(`{"routing_key":"${'a'.repeat(200_000)}","event_action":""}`),
   ),
   incoming('10 MB', 'GENERIC', 'x'.repeat(10 ** 7), { statuses: [413, 0] }),
+  {
+    name: 'alerts that come in: 60 of 177 kB at once, with 6,000 labels each',
+    statuses: [202],
+    async send(target) {
+      const { id, path } = await addressOf(target, 'GENERIC')
+      const labels = Object.fromEntries(Array.from({ length: 6000 }, (_, n) => [`label_${n}`, `the value ${n}`]))
+      const body = JSON.stringify({ title: 'a', labels })
+      const all = await Promise.all(Array.from({ length: 60 }, () => ask(target.url, path, posted(body))))
+      await outcomeOf(target, id)
+      return all.find((status) => status !== 202) ?? 202
+    },
+  },
   incoming('250 kB of brackets', 'GENERIC', brackets, { read: 'IGNORED' }),
   incoming('250 kB of brackets that nothing closes', 'GENERIC', '['.repeat(250_000), { read: 'REFUSED' }),
   incoming('a title that nests 100,000 deep', 'GENERIC', `{"key":"a","title":${deep('[', ']', 100_000)}}`, {

@@ -7,10 +7,10 @@ test.each([
   ['of the service', ownCost, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
   ['of the tests', undefined, /^scrypt\$1024\$8\$3\$[\w-]{22}\$[\w-]{43}$/],
 ])('at the cost %s, only the same password matches a hash', async (_, cost, format) => {
-  const hash = await hashPassword('correct horse battery', cost)
+  const hash = await hashPassword('correct horse battery', null, cost)
   expect(hash).toMatch(format)
-  expect(await verifyPassword('correct horse battery', hash, cost)).toBe(true)
-  expect(await verifyPassword('correct horse batterz', hash, cost)).toBe(false)
+  expect(await verifyPassword('correct horse battery', hash, null, cost)).toBe(true)
+  expect(await verifyPassword('correct horse batterz', hash, null, cost)).toBe(false)
 })
 
 test('the same password has a different hash each time', async () => {
@@ -44,9 +44,13 @@ test('nothing matches a missing hash, not even an empty password', async () => {
   for (const password of ['', 'anything']) expect(await verifyPassword(password, null)).toBe(false)
 })
 
-test('callers are refused when too many are waiting, and the others are served', async () => {
-  const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => verifyPassword('x', null)))
-  const refused = attempts.filter(({ status }) => status === 'rejected')
-  expect(refused).toHaveLength(2)
-  for (const attempt of refused) expect(attempt).toMatchObject({ reason: expect.any(Unavailable) })
+test('a network with too many hashes is refused, and leaves half of the places to others', async () => {
+  const attempt = (client: string) => verifyPassword('x', null, client)
+  const flood = Array.from({ length: 12 }, (_, index) => attempt(`2001:db8::${index.toString(16)}`))
+  const others = [1, 2, 3, 4, 5].map((index) => attempt(`192.0.2.${index}`))
+  const [theirs, rest] = [await Promise.allSettled(flood), await Promise.allSettled(others)]
+  const refused = theirs.filter(({ status }) => status === 'rejected')
+  expect(refused).toHaveLength(7)
+  for (const { reason } of refused as PromiseRejectedResult[]) expect(reason).toBeInstanceOf(Unavailable)
+  expect(rest.map(({ status }) => status)).toEqual(Array(5).fill('fulfilled'))
 })

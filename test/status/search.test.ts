@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 const found = async (text: string) => {
-  const hits = await timelineSearch(db, 'Incident', text)(incidents)
+  const hits = await timelineSearch({ db, clientAddress: null }, 'Incident', text)(incidents)
   return incidents.map(({ id }) => hits.has(id))
 }
 
@@ -56,17 +56,19 @@ test.each(['.*', '(', '[a', '\\', '***=', '(?i)word', '%', '_'])('treats %s lite
       createdAt: new Date(0),
     },
   })
-  expect([...(await timelineSearch(db, 'Incident', text)([{ id }]))]).toEqual([id])
+  expect([...(await timelineSearch({ db, clientAddress: null }, 'Incident', text)([{ id }]))]).toEqual([id])
 })
 
 test('searches no more than its limit', async () => {
-  await expect(timelineSearch(db, 'Incident', 'word7', 1_000_000)(incidents)).rejects.toThrow(/narrow the filter/)
-  const search = timelineSearch(db, 'Incident', 'word7', 1_000_000)
+  await expect(timelineSearch({ db, clientAddress: null }, 'Incident', 'word7', 1_000_000)(incidents)).rejects.toThrow(
+    /narrow the filter/,
+  )
+  const search = timelineSearch({ db, clientAddress: null }, 'Incident', 'word7', 1_000_000)
   // All its parts together share the limit.
   await search(incidents.slice(0, 1))
   await expect(search(incidents.slice(1, 3))).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
 test('finds nothing without incidents', async () => {
-  expect(await timelineSearch(db, 'Incident', 'word1')([])).toEqual(new Set())
+  expect(await timelineSearch({ db, clientAddress: null }, 'Incident', 'word1')([])).toEqual(new Set())
 })

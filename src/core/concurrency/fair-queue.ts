@@ -5,8 +5,8 @@ export interface FairQueue<Owner, Item> {
   /** Returns the number of an owner's items. */
   sizeOf(owner: Owner): number
   add(owner: Owner, item: Item): void
-  /** Removes the next item and returns it; undefined: there is none. */
-  next(): Item | undefined
+  /** Removes the next item and returns it; undefined: there is none. @param may whether an owner has a turn; absent: all. */
+  next(may?: (owner: Owner) => boolean): Item | undefined
   /** Removes all items and returns them. */
   clear(): Item[]
 }
@@ -28,8 +28,9 @@ export function createFairQueue<Owner, Item>(): FairQueue<Owner, Item> {
       else waiting.set(owner, [item])
       size += 1
     },
-    next() {
+    next(may = () => true) {
       for (const [owner, own] of waiting) {
+        if (!may(owner)) continue
         const item = own.shift()
         waiting.delete(owner)
         if (own.length > 0) waiting.set(owner, own)

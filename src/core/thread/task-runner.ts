@@ -17,7 +17,7 @@ export interface TaskRunner<In, Out> {
 export interface TaskLimits {
   /** The time limit of one task; the worker ends when a task exceeds it, and the next task starts a new one. */
   readonly timeoutMs: number
-  /** The maximum number of waiting tasks, in total and per owner. */
+  /** The maximum number of waiting tasks, in total and per owner, who gets at most half of the total. */
   readonly maxWaiting: number
   readonly maxWaitingPerOwner: number
 }
@@ -58,6 +58,7 @@ export function createTaskRunner<In, Out>(
   startWorker: (events: WorkerEvents<Out>) => TaskWorker<In>,
 ): TaskRunner<In, Out> {
   const waiting = createFairQueue<string, Task<In, Out>>()
+  const maxWaitingPerOwner = Math.min(limits.maxWaitingPerOwner, Math.max(1, Math.floor(limits.maxWaiting / 2)))
   let worker: TaskWorker<In> | null = null
   let isReady = false
   let running: Task<In, Out> | null = null
@@ -146,7 +147,7 @@ export function createTaskRunner<In, Out>(
 
   return {
     run(owner, input) {
-      if (waiting.size >= limits.maxWaiting || waiting.sizeOf(owner) >= limits.maxWaitingPerOwner) {
+      if (waiting.size >= limits.maxWaiting || waiting.sizeOf(owner) >= maxWaitingPerOwner) {
         return Promise.reject(new Unavailable('Too many requests of this kind are waiting. Try again soon.'))
       }
       const promise = new Promise<Out>((done, failed) => waiting.add(owner, { input, done, failed }))

@@ -21,7 +21,7 @@ const operation = (operationId: string, summary: string, answer: z.ZodObject): Z
     404: refusal('NOT_FOUND: no integration has this secret.'),
     405: refusal('METHOD_NOT_ALLOWED; the Allow header lists the valid methods.'),
     413: refusal('PAYLOAD_TOO_LARGE: over 256 KiB.'),
-    429: refusal('RATE_LIMITED: more than 3,000 requests a minute.'),
+    429: refusal('RATE_LIMITED: more than 3,000 requests a minute, or 64 MiB a day.'),
     500: refusal('INTERNAL.'),
   },
 })

@@ -178,7 +178,7 @@ export async function linkIdentity(
   if (id === null) throw expired()
   const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
   const isRight = await limitAttempts(ctx, { account: user.email, browser: knownDevice(ctx, id) }, async () =>
-    (await verifyPassword(password, user.passwordHash)) ? true : null,
+    (await verifyPassword(password, user.passwordHash, ctx.clientAddress)) ? true : null,
   )
   if (!isRight) return null
   const { issuer, subject, to } = link.safeParse((await takeToken(ctx, 'OPENID', token))?.data).data ?? {}

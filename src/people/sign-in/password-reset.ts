@@ -80,7 +80,7 @@ export async function resetPassword(
 ): Promise<SignIn> {
   const { password } = validate(resetInput, input)
   if ((await readToken(ctx, 'PASSWORD_RESET', token)) === null) throw linkGone()
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, ctx.clientAddress)
   const user = await transaction(ctx, async (tx) => {
     const id = (await takeToken(tx, 'PASSWORD_RESET', token))?.userId ?? null
     if (id === null) throw linkGone()

@@ -30,7 +30,7 @@ export async function signInByPassword(
   const known = await userByEmail(ctx, email)
   const browser = knownDevice(ctx, known?.id ?? null)
   const user = await limitAttempts(ctx, { account: email, browser }, async () =>
-    (await verifyPassword(password, known?.passwordHash ?? null)) ? known : null,
+    (await verifyPassword(password, known?.passwordHash ?? null, ctx.clientAddress)) ? known : null,
   )
   return user && completeSignIn(ctx, user, userAgent)
 }
@@ -54,7 +54,7 @@ export async function confirmByPassword(ctx: PeopleContext, password: string): P
   const { userId } = requireUser(ctx)
   const { email, passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
   const confirmed = await limitAttempts(ctx, { account: email, browser: ownSession(ctx) }, async () =>
-    (await verifyPassword(password, passwordHash)) ? true : null,
+    (await verifyPassword(password, passwordHash, ctx.clientAddress)) ? true : null,
   )
   if (confirmed) await confirmSession(ctx)
   return confirmed === true

@@ -94,7 +94,7 @@ export async function signUp(
   requireOpenSignUp(ctx)
   const { name, password, organizationName, slug } = validate(signUpInput, input)
   if ((await emailOfSignUp(ctx, token)) === null) throw linkGone()
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, ctx.clientAddress)
   const creation = transaction(ctx, async (tx) => {
     const email = emailIn(await takeToken(tx, 'SIGN_UP', token))
     if (email === null) throw linkGone()

@@ -77,7 +77,7 @@ export function incidentPage(
     order,
     candidates: (slice: Prisma.IncidentFindManyArgs) =>
       ctx.db.incident.findMany({ ...slice, select: { id: true, startedAt: true } }),
-    selectMatching: timelineSearch(ctx.db, 'Incident', text),
+    selectMatching: timelineSearch(ctx, 'Incident', text),
     read: (ids) => ctx.db.incident.findMany({ ...include, where: { id: { in: ids } } }),
   })
   return pageOf({ order, args, where, ...searched })

@@ -62,7 +62,7 @@ export function maintenancePage(
     order,
     candidates: (slice: Prisma.MaintenanceFindManyArgs) =>
       ctx.db.maintenance.findMany({ ...slice, select: { id: true, startsAt: true } }),
-    selectMatching: timelineSearch(ctx.db, 'Maintenance', text),
+    selectMatching: timelineSearch(ctx, 'Maintenance', text),
     read: (ids) => ctx.db.maintenance.findMany({ ...include, where: { id: { in: ids } } }),
   })
   return pageOf({ order, args, where, ...searched })

@@ -26,3 +26,10 @@ test('items are counted, in total and per owner', () => {
   expect(queue.clear().sort()).toEqual(['a2', 'b1'])
   expect([queue.size, queue.sizeOf('a'), queue.next()]).toEqual([0, 0, undefined])
 })
+
+test('an owner that may not have a turn keeps its place', () => {
+  const queue = queueOf('a1', 'b1', 'a2', 'b2')
+  expect(queue.next((owner) => owner !== 'a')).toBe('b1')
+  expect(queue.next(() => false)).toBeUndefined()
+  expect([queue.next(), queue.next(), queue.next()]).toEqual(['a1', 'b2', 'a2'])
+})

@@ -76,3 +76,38 @@ test('refuses calls beyond the waiting limit', async () => {
   await expect.poll(() => end('b')).toBe(undefined)
   await second
 })
+
+test('owners take turns, and none has more than half of the slots and of the places', async () => {
+  const { started, piece, end } = pieces()
+  const run = createLimiter({ atOnce: 2, maxWaiting: 4, refusal: () => new Error('full') })
+  const flood = ['a1', 'a2', 'a3', 'a4'].map((name) => run(piece(name), 'a').catch(({ message }: Error) => message))
+  expect(started).toEqual(['a1'])
+  expect(await flood[3]).toBe('full')
+  const others = [run(piece('b1'), 'b'), run(piece('c1'), 'c'), run(piece('b2'), 'b')]
+  expect(started).toEqual(['a1', 'b1'])
+  await expect(run(piece('d1'), 'd')).rejects.toThrow('full')
+  end('b1')
+  await expect.poll(() => started).toEqual(['a1', 'b1', 'c1'])
+  end('c1')
+  await expect.poll(() => started).toEqual(['a1', 'b1', 'c1', 'b2'])
+  end('b2')
+  await Promise.all(others)
+  expect(started).toHaveLength(4)
+  end('a1')
+  await expect.poll(() => started.at(-1)).toBe('a2')
+  end('a2')
+  await expect.poll(() => started.at(-1)).toBe('a3')
+  end('a3')
+  expect(await Promise.all(flood)).toEqual(['a1', 'a2', 'a3', 'full'])
+})
+
+test('one slot goes from owner to owner', async () => {
+  const { started, piece, end } = pieces()
+  const run = createLimiter({ atOnce: 1 })
+  const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => run(piece(name), name.charAt(0)))
+  for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) {
+    await expect.poll(() => started.at(-1)).toBe(name)
+    end(name)
+  }
+  await Promise.all(all)
+})

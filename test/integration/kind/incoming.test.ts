@@ -2,7 +2,8 @@
 import { createSign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { NotFound } from '../../../src/core/errors.ts'
-import { DAY, MINUTE } from '../../../src/core/time.ts'
+import { DAY, MINUTE, utcDay } from '../../../src/core/time.ts'
+import { BYTES_PER_DAY } from '../../../src/integration/byte-quota.ts'
 import {
   createIntegration,
   deleteIntegration,
@@ -326,6 +327,54 @@ describe('an integration’s URL', () => {
     expect(first).toMatch(/^\{"number":"2 0"/)
     expect(last).toMatch(/^\{"number":"6 19"/)
     expect(last).toHaveLength(16 * 1024)
+  })
+
+  test('receives so many bytes a day for an integration and for its organization, and counts them in steps', async () => {
+    const { ctx, id, secret, send } = await withIntegration()
+    const { organizationId } = await prisma.integration.findUniqueOrThrow({ where: { id } })
+    const day = utcDay(now())
+    const used = async (subject: string) =>
+      (await prisma.usageCounter.findUnique({ where: { subject_day: { subject, day } } }))?.count
+    const use = (subject: string, count: number) =>
+      prisma.usageCounter.update({ where: { subject_day: { subject, day } }, data: { count } })
+    const [own, whole] = [`incoming bytes ${id}`, `incoming bytes ${organizationId}`]
+    for (let each = 0; each < 3; each += 1) await send({ text: 'x'.repeat(200_000) })
+    expect([await used(own), await used(whole)]).toEqual([2 ** 20, 2 ** 20])
+    for (let each = 0; each < 3; each += 1) await send({ text: 'x'.repeat(200_000) })
+    expect([await used(own), await used(whole)]).toEqual([2 ** 21, 2 ** 21])
+
+    await use(own, BYTES_PER_DAY.integration - 1000)
+    const fresh = { ...ctx, receiveLimits: createReceiveLimits() }
+    const sent = () => receive(fresh, secret, { body: Buffer.alloc(2000, 'x'), header: () => undefined })
+    await expect(sent()).rejects.toThrow('This integration can receive 64 MiB in a UTC day.')
+    await use(own, 0)
+    await use(whole, BYTES_PER_DAY.organization)
+    await expect(sent()).rejects.toThrow('This organization’s integrations can receive 128 MiB')
+    expect(await prisma.incomingBody.count({ where: { integrationId: id } })).toBe(6)
+    minutes += 24 * 60
+    await send({})
+    expect(await prisma.incomingBody.count({ where: { integrationId: id } })).toBe(7)
+  })
+
+  test('keeps at most 32 MiB that wait, and 16 MiB that were read', async () => {
+    const { id, send, work } = await withIntegration()
+    const large = { text: 'x'.repeat(250_000) }
+    const stored = async (status: 'PENDING' | 'IGNORED') => {
+      const bodies = await prisma.incomingBody.findMany({ where: { integrationId: id, status } })
+      return bodies.reduce((sum, { body }) => sum + body.length, 0)
+    }
+    const fill = async () => {
+      for (let each = 0; each < 150; each += 1) await send(large)
+    }
+    await expect(fill()).rejects.toThrow('Too many requests of this integration are waiting.')
+    expect(Math.abs((await stored('PENDING')) - 32 * 2 ** 20)).toBeLessThan(2 ** 19)
+    await work()
+    expect(await stored('PENDING')).toBe(0)
+    for (let each = 0; each < 5; each += 1) await send(large)
+    const kept = await prisma.incomingBody.findMany({ where: { integrationId: id, status: { not: 'PENDING' } } })
+    const bytes = kept.reduce((sum, { body }) => sum + body.length, 0)
+    expect(bytes).toBeLessThanOrEqual(16 * 2 ** 20)
+    expect(bytes).toBeGreaterThan(15 * 2 ** 20)
   })
 
   test('counts what each service has received by itself', async () => {

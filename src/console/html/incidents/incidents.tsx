@@ -100,7 +100,7 @@ async function readPage(screen: Screen): Promise<ListPage<Row>> {
     order,
     candidates: (slice: Prisma.IncidentFindManyArgs) =>
       incident.findMany({ ...slice, select: { id: true, startedAt: true } }),
-    selectMatching: timelineSearch(ctx.db, 'Incident', text),
+    selectMatching: timelineSearch(ctx, 'Incident', text),
     read: (ids) => incident.findMany({ include, where: { id: { in: ids } } }),
   })
   return readListPage(screen.c, { path: screen.path('incidents'), order, where, ...searched })

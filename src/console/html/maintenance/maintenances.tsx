@@ -88,7 +88,7 @@ async function readPage(screen: Screen): Promise<ListPage<Row>> {
     order,
     candidates: (slice: Prisma.MaintenanceFindManyArgs) =>
       maintenance.findMany({ ...slice, select: { id: true, startsAt: true } }),
-    selectMatching: timelineSearch(ctx.db, 'Maintenance', text),
+    selectMatching: timelineSearch(ctx, 'Maintenance', text),
     read: (ids) => maintenance.findMany({ where: { id: { in: ids } } }),
   })
   return readListPage(screen.c, { path: screen.path('maintenance'), order, where, ...searched })
