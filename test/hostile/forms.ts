@@ -98,7 +98,7 @@ export const forms: readonly HostileCase[] = [
     signingIn(`the first ${length} bytes of one`, 'x', whole.slice(0, length)),
   ),
   ...multiparts.slice(0, 6).map(([what, boundary, body]) =>
-    asMember(`an incident: ${what}, for 10 MB`, [422], async () => 'incidents/new', {
+    asMember(`a note: ${what}, for 10 MB`, [422], async ({ incidentIds }) => `incidents/${incidentIds[1]}/notes`, {
       ...form(filledWith(body, 10 ** 7), { ...own, ...typeOf(boundary) }),
     }),
   ),
