@@ -24,6 +24,8 @@ import { readBodies } from './read-bodies.ts'
  */
 const BATCH = 50
 const BATCH_BYTES = 512 * 1024
+/** After how many batches an integration waits behind the others that are due, so that a flood keeps no slot. */
+const BATCHES_IN_TURN = 10
 /** The lease is longer than it takes to read and apply a batch. */
 const LEASE_MS = 60 * SECOND
 const CONCURRENCY = 8
@@ -67,9 +69,9 @@ export function createIncomingWorker(parts: {
     name: { room: 'integration', rows: 'integrations' },
   })
 
-  /** Reads and applies batches until no body is due. Returns false if the worker closed before that. */
+  /** Reads and applies some batches, until no body is due. Returns false if the worker closed before that. */
   async function work(integration: Due): Promise<boolean> {
-    for (;;) {
+    for (let batch = 0; batch < BATCHES_IN_TURN; batch++) {
       if (worker.isClosing) return false
       const bodies = await dueBodies(db, integration.id, now())
       if (bodies.length === 0) break
@@ -79,7 +81,7 @@ export function createIncomingWorker(parts: {
     // A body that arrived in the meantime has set another due time, which must not be overwritten.
     await db.$executeRaw`
       UPDATE "Integration" SET "dueAt" = (
-        SELECT min("retryAt") FROM "IncomingBody" WHERE "integrationId" = ${integration.id} AND status = 'PENDING')
+        SELECT min(coalesce("retryAt", ${now()}::timestamptz)) FROM "IncomingBody" WHERE "integrationId" = ${integration.id} AND status = 'PENDING')
       WHERE id = ${integration.id} AND "dueAt" = ${integration.dueAt}`
     return true
   }
