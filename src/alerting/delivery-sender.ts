@@ -61,7 +61,7 @@ export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) =
     const [first, ...others] = readItems(row.items)
     if (first === undefined || row.organization.deletedAt !== null || (await isBlocked(parts, row)))
       return store(row, null, { status: 'CANCELLED', dueAt: null })
-    const release = hosts.tryAcquire(row.destination)
+    const release = hosts.tryAcquire(row.destination, row.organizationId)
     try {
       if (release === null) return await store(row, null, postponed())
       const later = await deferralOf(parts, row)

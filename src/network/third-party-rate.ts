@@ -4,10 +4,13 @@ import { createDestinationLimiter } from './destination-limiter.ts'
 
 /** Limits the messages that the service sends to third parties, whose addresses users enter. */
 export interface ThirdPartyRate {
-  /** Admits a message to a host now. Returns a function to call when it is sent; null: a limit is reached. */
-  tryAcquire(host: string): (() => void) | null
-  /** Returns the milliseconds until the limit per minute of a host may admit a message again. */
-  msUntilFree(host: string): number
+  /**
+   * Admits a message of an organization to a host now. Returns a function to call when it is sent; null: a limit is
+   * reached.
+   */
+  tryAcquire(host: string, organizationId: string): (() => void) | null
+  /** Returns the milliseconds until the limits per minute of a host may admit a message of an organization again. */
+  msUntilFree(host: string, organizationId: string): number
 }
 
 /** The limits of one third party, for all organizations and kinds of messages together. */
@@ -15,29 +18,55 @@ const PER_PARTY = { atOnce: 64, perMinute: 600 } as const
 /** The limits of one push service. They are higher because each serves all users of a browser. */
 const PER_PUSH_SERVICE = { atOnce: 64, perMinute: 3000 } as const
 
-/** The push services of Chrome, Firefox, Safari and Edge. */
+/** The push services of Chrome and browsers like it, Firefox, Safari and Edge. */
 const pushService =
-  /^(?:fcm\.googleapis\.com|updates\.push\.services\.mozilla\.com|web\.push\.apple\.com|[a-z0-9-]+\.notify\.windows\.com)$/
+  /^(?:fcm\.googleapis\.com|jmt17\.google\.com|[a-z0-9-]+\.push\.services\.mozilla\.com|[a-z0-9-]+\.push\.apple\.com|[a-z0-9-]+\.notify\.windows\.com)$/
+
+/** Returns whether a host is the push service of a browser. @param host without a port. */
+export const isPushService = (host: string): boolean => pushService.test(host.toLowerCase())
+
+type PartyLimits = typeof PER_PARTY | typeof PER_PUSH_SERVICE
+
+/** Creates the limits of one kind of third party: for all organizations, and half of it for each. */
+function createLimits({ atOnce, perMinute }: PartyLimits) {
+  return {
+    shared: createDestinationLimiter({ atOnce, perMinute }),
+    own: createDestinationLimiter({ atOnce: atOnce / 2, perMinute: perMinute / 2 }),
+  }
+}
 
 /** Creates the limits that all senders of this process share. Hosts in private networks have no limit. */
 export function createThirdPartyRate(): ThirdPartyRate {
-  const parties = createDestinationLimiter(PER_PARTY)
-  const services = createDestinationLimiter(PER_PUSH_SERVICE)
+  const parties = createLimits(PER_PARTY)
+  const services = createLimits(PER_PUSH_SERVICE)
 
-  function limitsOf(host: string) {
+  function limitsOf(host: string, organizationId: string) {
     const name = host.replace(/:\d+$/, '').toLowerCase()
     const party = thirdParty(name)
-    return party === null ? null : { party, limiter: pushService.test(name) ? services : parties }
+    if (party === null) return null
+    return { party, ofOwn: `${organizationId} ${party}`, ...(isPushService(name) ? services : parties) }
   }
 
   return {
-    tryAcquire(host) {
-      const limits = limitsOf(host)
-      return limits === null ? () => {} : limits.limiter.tryAcquire(limits.party)
+    tryAcquire(host, organizationId) {
+      const limits = limitsOf(host, organizationId)
+      if (limits === null) return () => {}
+      // Its own limit comes first: what it refuses must not use up what all share.
+      const leaveOwn = limits.own.tryAcquire(limits.ofOwn)
+      const leave = leaveOwn && limits.shared.tryAcquire(limits.party)
+      if (leaveOwn === null || leave === null) {
+        leaveOwn?.()
+        return null
+      }
+      return () => {
+        leave()
+        leaveOwn()
+      }
     },
-    msUntilFree(host) {
-      const limits = limitsOf(host)
-      return limits === null ? 0 : limits.limiter.msUntilFree(limits.party)
+    msUntilFree(host, organizationId) {
+      const limits = limitsOf(host, organizationId)
+      if (limits === null) return 0
+      return Math.max(limits.own.msUntilFree(limits.ofOwn), limits.shared.msUntilFree(limits.party))
     },
   }
 }
@@ -52,9 +81,9 @@ export function createHostLimit(
 ): Pick<ThirdPartyRate, 'tryAcquire'> {
   const running = createKeyLimiter({ atOnce })
   return {
-    tryAcquire(host) {
+    tryAcquire(host, organizationId) {
       const leave = running.tryAcquire(host)
-      const release = leave && rate.tryAcquire(host)
+      const release = leave && rate.tryAcquire(host, organizationId)
       if (leave === null || release === null) {
         leave?.()
         return null

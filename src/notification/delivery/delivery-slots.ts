@@ -12,6 +12,9 @@ const PER_HOST = 4
 /** The shortest wait for a slot of a webhook's host, in milliseconds. */
 const MIN_SLOT_WAIT = 0.02 * SECOND
 
+/** A delivery that waits for a slot. */
+type Waiting = Pick<DueDelivery, 'organizationId' | 'destination' | 'subscriber'>
+
 /** A running delivery's share of the limits. */
 export interface Slot {
   /** Frees the destination for another delivery. */
@@ -23,7 +26,7 @@ export interface Slot {
 /** The limits of concurrent deliveries: per destination, per subscriber, and per third party's host. */
 export interface Slots {
   /** Acquires a slot; null if none is free. `onFree` is called when one may be free. */
-  acquire(delivery: Pick<DueDelivery, 'destination' | 'subscriber'>): Slot | null
+  acquire(delivery: Waiting): Slot | null
   /**
    * Returns the destinations with enough running and queued deliveries. @param queued the destination of each queued
    * delivery.
@@ -40,22 +43,23 @@ export function createSlots(rate: ThirdPartyRate, onFree: () => void): Slots {
   let pause: NodeJS.Timeout | undefined
 
   /** Acquires a slot of a third party's host, or returns null. */
-  function acquireHost({ subscriber, destination }: Pick<DueDelivery, 'destination' | 'subscriber'>) {
+  function acquireHost({ subscriber, destination, organizationId }: Waiting) {
     if (subscriber.channel !== 'WEBHOOK') return () => {}
-    const end = rate.tryAcquire(destination)
+    const end = rate.tryAcquire(destination, organizationId)
     if (end === null) {
       clearTimeout(pause)
-      pause = setTimeout(onFree, Math.max(rate.msUntilFree(destination), MIN_SLOT_WAIT)).unref()
+      pause = setTimeout(onFree, Math.max(rate.msUntilFree(destination, organizationId), MIN_SLOT_WAIT)).unref()
     }
     return end
   }
 
   return {
-    acquire({ destination, subscriber }) {
+    acquire(delivery) {
+      const { destination, subscriber } = delivery
       const leaveSubscriber = subscribers.tryAcquire(subscriber.id)
       if (leaveSubscriber === null) return null
       const leave = destinations.tryAcquire(destination)
-      const leaveHost = leave && acquireHost({ subscriber, destination })
+      const leaveHost = leave && acquireHost(delivery)
       if (leave === null || leaveHost === null) {
         leave?.()
         leaveSubscriber()

@@ -9,7 +9,9 @@ import { isIdOf, newId } from '../../core/id.ts'
 import { HOUR } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
+import { thirdParty } from '../../network/destination.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
+import { isPushService } from '../../network/third-party-rate.ts'
 import { requireUser } from '../../people/session.ts'
 import type { SendResult } from '../channel/channel.ts'
 import { webhookAddress } from '../channel/channel.ts'
@@ -59,10 +61,17 @@ const keysInput = z
     { message: 'must be a point on P-256', path: ['p256dh'] },
   )
 
-/** A push service must use https, except on a private network. */
-const endpointOf = (allowsPlain: boolean) =>
+/**
+ * A push service must be that of a browser, or in a private network if these are allowed: anyone can name one, and
+ * notifications must not reach other servers.
+ */
+const endpointOf = (allowsPrivate: boolean) =>
   webhookAddress(
-    ({ protocol }) => (allowsPlain || protocol === 'https:' ? null : 'must begin with https://'),
+    ({ protocol, hostname }) => {
+      if (allowsPrivate && thirdParty(hostname) === null) return null
+      if (protocol !== 'https:') return 'must begin with https://'
+      return isPushService(hostname) ? null : 'must be at the push service of a browser'
+    },
     ({ hostname }) => hostname,
   )
 

@@ -19,7 +19,7 @@ const PER_HOST = 16
 
 /** A claimed notification. */
 export interface DuePush
-  extends Pick<PushDelivery, 'id' | 'browserId' | 'failed' | 'dueAt' | 'createdAt' | 'alertDeliveryId'> {
+  extends Pick<PushDelivery, 'id' | 'browserId' | 'organizationId' | 'failed' | 'dueAt' | 'createdAt' | 'alertDeliveryId'> {
   readonly content: Prisma.JsonValue
   readonly host: string
   readonly subscription: string
@@ -48,7 +48,7 @@ export function createPushSender(parts: PushParts): (row: DuePush) => Promise<vo
 
   async function deliver(row: DuePush): Promise<void> {
     if (!row.isWanted) return end(row)
-    const release = hosts.tryAcquire(row.host)
+    const release = hosts.tryAcquire(row.host, row.organizationId)
     try {
       if (release === null) return await postpone(row)
       keys ??= await vapidKeys({ db, seal: tools.seal })

@@ -14,7 +14,7 @@ const CONCURRENCY = 64
 
 /** `isWanted` is false if the person has left the organization, or the session has ended. */
 const READ = `
-  SELECT push.id, push."browserId", push.failed, push."dueAt", push."createdAt", push.content, push."alertDeliveryId", browser.host,
+  SELECT push.id, push."browserId", push."organizationId", push.failed, push."dueAt", push."createdAt", push.content, push."alertDeliveryId", browser.host,
     browser.subscription, session."expiresAt" > $2 AND organization."deletedAt" IS NULL AND EXISTS (
       SELECT 1 FROM "Membership" AS member
       WHERE member."userId" = browser."userId" AND member."organizationId" = push."organizationId") AS "isWanted"

@@ -3,6 +3,8 @@ import type { Config } from '../../core/config.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { DAY, SECOND } from '../../core/time.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
+import { thirdParty } from '../../network/destination.ts'
+import { isPushService } from '../../network/third-party-rate.ts'
 import type { SendResult, SendTools } from '../channel/channel.ts'
 import { post } from '../channel/post.ts'
 import type { PushContent } from './content.ts'
@@ -42,6 +44,9 @@ export function sendPush(
   const { endpoint, p256dh, auth } = subscription.parse(
     JSON.parse(seal.open(browser.subscription, sealedFor(browser.id))),
   )
+  const { hostname } = new URL(endpoint)
+  // Private networks are up to the outbound client.
+  if (!isPushService(hostname) && thirdParty(hostname) !== null) return Promise.resolve(foreign)
   const keys = { p256dh: Buffer.from(p256dh, 'base64url'), auth: Buffer.from(auth, 'base64url') }
   const headers = {
     authorization: vapidHeader(vapid, endpoint, contactOf(config, site.baseUrl), now()),
@@ -54,6 +59,15 @@ export function sendPush(
   }
   const body = encryptFor(keys, Buffer.from(JSON.stringify(content)))
   return post({ url: endpoint, body, headers }, { outbound, now }, ({ status }) => lasting(status))
+}
+
+/** The result for an endpoint that was stored before only push services were allowed. */
+const foreign: SendResult = {
+  kind: 'failed',
+  status: null,
+  message: 'The endpoint is not at the push service of a browser.',
+  permanence: 'GONE',
+  retryAfterMs: null,
 }
 
 /** Returns a topic of at most 32 characters of base64url (RFC 8030 §5.4), which our ids are. */

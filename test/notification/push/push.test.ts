@@ -14,6 +14,7 @@ import type { PushContext } from '../../../src/notification/push/browser.ts'
 import { addBrowser, browsersOf, removeBrowser, testBrowser } from '../../../src/notification/push/browser.ts'
 import { followOrganizations } from '../../../src/notification/push/follow.ts'
 import { createPushWorker } from '../../../src/notification/push/push-worker.ts'
+import { sealedFor } from '../../../src/notification/push/send.ts'
 import { vapidKeys } from '../../../src/notification/push/vapid.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
 import { endSessions, startSession } from '../../../src/people/session.ts'
@@ -304,6 +305,10 @@ describe('browsers of a person', () => {
   test.each([
     ['endpoint', { endpoint: 'ftp://a.example/' }],
     ['endpoint', { endpoint: 'https://user:secret@a.example/' }],
+    ['endpoint', { endpoint: 'https://victim.com/any-path' }],
+    ['endpoint', { endpoint: 'https://fcm.googleapis.com.victim.com/fcm/send/a' }],
+    ['endpoint', { endpoint: 'https://fcm.googleapis.com:25/fcm/send/a' }],
+    ['endpoint', { endpoint: 'http://fcm.googleapis.com/fcm/send/a' }],
     ['endpoint', { endpoint: `https://a.example/${'x'.repeat(3000)}` }],
     ['p256dh', { p256dh: 'AAAA' }],
     ['p256dh', { p256dh: Buffer.alloc(65, 4).toString('base64url') }],
@@ -318,6 +323,21 @@ describe('browsers of a person', () => {
     const { signIn } = await person([])
     const ctx = { ...(await signIn()), config: { ...system.config, ALLOW_PRIVATE_NETWORKS: false } }
     await expect(addBrowser(ctx, service.subscribe())).rejects.toMatchObject({ issues: [{ path: ['endpoint'] }] })
+  })
+
+  test('are sent nothing at an endpoint of another server that was stored earlier', async () => {
+    const { ctx } = await member([])
+    const where = { sessionId: (ctx.actor as SignedInUser).sessionId }
+    const { id } = await prisma.pushBrowser.findFirstOrThrow({ where })
+    const stored = { ...service.subscribe(), endpoint: 'https://victim.com/any-path' }
+    const subscription = seal.seal(JSON.stringify(stored), sealedFor(id))
+    await prisma.pushBrowser.update({ where: { id }, data: { subscription } })
+    const asked: unknown[] = []
+    const request = (sent: unknown) => Promise.reject(new Error(String(asked.push(sent))))
+    const { result } = await testBrowser({ ...ctx, tools: { outbound: { request } } }, id, '/')
+    expect(result).toMatchObject({ kind: 'failed', permanence: 'GONE' })
+    expect(asked).toEqual([])
+    expect(await browsersOf(ctx)).toEqual([])
   })
 
   test('cannot lead into a private network', async () => {
