@@ -124,7 +124,7 @@ async function planAndApply(service: Service, file: string): Promise<void> {
   const services = all.map((number) => `  s${number}: { name: Service ${number}, group: g${number % 10} }`)
   const monitors = all.map(
     (number) =>
-      `  m${number}: { name: Monitor ${number}, service: s${number}, http: { url: "http://127.0.0.1:9/${number}" } }`,
+      `  m${number}: { name: Monitor ${number}, service: s${number}, http: { url: "http://127.0.0.1:3/${number}" } }`,
   )
   const yaml = ['allclear: 1', 'groups:', ...groups, 'services:', ...services, 'monitors:', ...monitors].join('\n')
   await writeFile(file, yaml)

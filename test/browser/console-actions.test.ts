@@ -34,7 +34,7 @@ const actions = (way: number): readonly Action[] => [
   ['services/groups/new', { name: `Europe ${way}` }, 'Add', 'services', `Europe ${way}`],
   [
     'monitors/new?kind=HTTP',
-    { name: `Home ${way}`, 'http.url': 'http://127.0.0.1:9/' },
+    { name: `Home ${way}`, 'http.url': 'http://127.0.0.1:3/' },
     'Save',
     'monitors',
     `Home ${way}`,

@@ -205,7 +205,7 @@ describe('an address at its limit', () => {
     const rate = createAddressRateLimiter(6, (address) => address)
     rate.tryAcquire('127.0.0.1')
     const outbound = createOutbound({ dns: client, allowPrivate: true, rate })
-    const waiting = outbound.connect({ host: '127.0.0.1', port: 9 }, { ...ample, signal: caller.signal })
+    const waiting = outbound.connect({ host: '127.0.0.1', port: 3 }, { ...ample, signal: caller.signal })
     caller.abort()
     expect(await waiting).toMatchObject({ reason: 'aborted' })
   })

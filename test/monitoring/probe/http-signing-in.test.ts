@@ -175,7 +175,7 @@ describe('a proxy', () => {
     const origin = await serve((_request, response) => void response.end())
     const { url } = await startHttpProxy({ credentials: 'ana:secret' })
     expect(await probe({ url: origin, proxy: { url } })).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
-    const gone = { url: 'https://www.example.com', proxy: { url: 'http://127.0.0.1:1' }, inverted: true }
+    const gone = { url: 'https://www.example.com', proxy: { url: 'http://127.0.0.1:3' }, inverted: true }
     expect(await probe(gone)).toMatchObject({ outcome: 'UNKNOWN', suspect: null })
     const failing = await startHttpProxy({ status: 502 })
     expect(await probe({ url: 'https://www.example.com', proxy: { url: failing.url } })).toMatchObject({

@@ -15,7 +15,7 @@ const DAYS = 24 * 60
 
 test('deliveries are kept for 30 days after their end, and payloads as long as their deliveries', async () => {
   const tenant = await notified.tenant()
-  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
+  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:3/' })
   const left = async () => [
     await prisma.delivery.count({ where: { organizationId: tenant.id } }),
     await prisma.notificationPayload.count({ where: { organizationId: tenant.id } }),
@@ -37,7 +37,7 @@ test('deliveries are kept for 30 days after their end, and payloads as long as t
 
 test('pending deliveries are kept at any age', async () => {
   const tenant = await notified.tenant()
-  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
+  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:3/' })
   await notified.incident(tenant, 'Waiting')
   await dispatch(system, tenant.id)
   notified.time += 31 * DAYS
@@ -49,7 +49,7 @@ test('a dispatcher starts with missed events and continues when woken', async ()
   const [one, other] = [await notified.tenant(), await notified.tenant()]
   const deliveries = () =>
     Promise.all([one, other].map(({ id }) => prisma.delivery.count({ where: { organizationId: id } })))
-  for (const tenant of [one, other]) await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
+  for (const tenant of [one, other]) await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:3/' })
   await notified.incident(one, 'Before')
   const dispatcher = createDispatcher(system, pool)
   dispatcher.start(createAgenda({ pool, now: system.now, log: silent }))
@@ -71,7 +71,7 @@ test('a dispatcher starts with missed events and continues when woken', async ()
 
 test('a dispatcher that fails to read events retries when woken', async () => {
   const tenant = await notified.tenant()
-  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:1/' })
+  await notified.subscriber(tenant, { webhook: 'http://127.0.0.1:3/' })
   await notified.incident(tenant, 'Outage')
   let refusals = 1
   const query = (...asked: [never]) => {
