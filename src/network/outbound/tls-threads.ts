@@ -23,11 +23,17 @@ const SLOW_MS = 50
 const SLOW_FOR_MS = HOUR
 const MAX_SLOW_PLACES = 10_000
 
-/** Creates the threads: one for all addresses, and one for those whose handshakes take long. */
-export function createTlsThreads(settings: TlsThreadSettings): TlsThreads {
+/**
+ * Creates the threads: one for all addresses, and one for those whose handshakes take long.
+ * @param startThread starts a thread; absent: that of `tls-worker.ts`.
+ */
+export function createTlsThreads(
+  settings: TlsThreadSettings,
+  startThread = () => startWorker('network/outbound/tls-worker', { workerData: settings }),
+): TlsThreads {
   const slowPlaces = new LRUCache<string, true>({ max: MAX_SLOW_PLACES, ttl: SLOW_FOR_MS })
-  const usual = createTlsThread(settings)
-  const slow = createTlsThread(settings)
+  const usual = createTlsThread(startThread)
+  const slow = createTlsThread(startThread)
   const placeOf = (address: string) => thirdParty(address) ?? address
   const threadOf = (address: string) => (slowPlaces.has(placeOf(address)) ? slow : usual)
   return {
@@ -56,13 +62,13 @@ interface RunningThread {
 }
 
 /** Creates a thread that only runs while it is needed. */
-function createTlsThread(settings: TlsThreadSettings): TlsThread {
+function createTlsThread(startThread: () => Worker): TlsThread {
   let running: RunningThread | null = null
   let timer: NodeJS.Timeout | undefined
   let lastId = 0
 
   function run(): RunningThread {
-    const worker = startWorker('network/outbound/tls-worker', { workerData: settings })
+    const worker = startThread()
     const connections: RunningThread['connections'] = new Map()
     const forget = (id: number) => {
       connections.delete(id)

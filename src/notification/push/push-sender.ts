@@ -19,7 +19,10 @@ const PER_HOST = 16
 
 /** A claimed notification. */
 export interface DuePush
-  extends Pick<PushDelivery, 'id' | 'browserId' | 'organizationId' | 'failed' | 'dueAt' | 'createdAt' | 'alertDeliveryId'> {
+  extends Pick<
+    PushDelivery,
+    'id' | 'browserId' | 'organizationId' | 'failed' | 'dueAt' | 'createdAt' | 'alertDeliveryId'
+  > {
   readonly content: Prisma.JsonValue
   readonly host: string
   readonly subscription: string
