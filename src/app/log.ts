@@ -2,20 +2,54 @@ import type { Logger } from 'pino'
 import pino from 'pino'
 import { build as pretty } from 'pino-pretty'
 import { escapeControls, showControls } from '../core/control-characters.ts'
+import type { Clock } from '../core/time.ts'
+import { MINUTE } from '../core/time.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
+import { loggedError, shortLine } from './log-line.ts'
+import { createRepeatedLines } from './repeated-lines.ts'
 
 /** Creates the log of this process: JSON lines, or readable ones on a terminal. */
 export function createLog(level: string): Logger {
-  const options = { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }
-  if (!process.stdout.isTTY)
-    return pino(
-      { ...options, hooks: { ...demoteOutages, streamWrite: escapeControls } },
-      logDestination(STANDARD_OUTPUT),
-    )
-  return pino(
-    { ...options, hooks: { ...demoteOutages, streamWrite: showControls } },
-    pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true }),
-  )
+  const { isTTY } = process.stdout
+  const output = isTTY
+    ? pretty({ translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true })
+    : logDestination(STANDARD_OUTPUT)
+  const { log, report } = createBoundedLog({
+    level,
+    escape: isTTY ? showControls : escapeControls,
+    write: (line) => void output.write(line),
+    now: () => new Date(),
+  })
+  setInterval(report, MINUTE).unref()
+  process.once('exit', report)
+  return log
+}
+
+/**
+ * Creates a log whose lines have at most 2 KiB, and which counts repeated lines instead of writing all of them.
+ * `report` writes the counts; call it once a minute.
+ */
+export function createBoundedLog({
+  level,
+  escape,
+  write,
+  now,
+}: {
+  readonly level: string
+  /** Escapes the control characters of a line. */
+  readonly escape: (line: string) => string
+  readonly write: (line: string) => void
+  readonly now: Clock
+}): { readonly log: Logger; readonly report: () => void } {
+  const lines = createRepeatedLines((line) => write(shortLine(line, escape)), now)
+  const options: pino.LoggerOptions = {
+    level,
+    base: undefined,
+    timestamp: () => `,"time":"${now().toISOString()}"`,
+    hooks: demoteOutages,
+    serializers: { err: loggedError },
+  }
+  return { log: pino(options, { write: lines.write }), report: lines.report }
 }
 
 const STANDARD_OUTPUT = 1

@@ -80,6 +80,8 @@ export async function openDatabase({
   const opening = databaseUrl === undefined ? openInDirectory(dataDir, log) : openOnServer(databaseUrl, log, deadline)
   const prisma = new PrismaClient({
     adapter: new PrismaPg(serializeQueries(poolAfter(async () => (await opening).pool))),
+    // Without the lines of the program around the call, which are the whole bundle.
+    errorFormat: 'minimal',
     transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
   // Prisma loads its query compiler while the database opens, without using the database.
