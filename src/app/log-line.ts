@@ -59,18 +59,18 @@ function framesOf({ stack = '' }: Error): string {
 
 /**
  * Shortens a JSON line that is longer than `MAX_LINE_BYTES`, so that it stays JSON with the same members.
- * @param escape escapes characters, which makes a line longer.
+ * @param escaped escapes characters, which makes a line longer.
  */
-export function shortLine(line: string, escape: (line: string) => string): string {
-  const whole = escape(line)
+export function shortLine(line: string, escaped: (line: string) => string): string {
+  const whole = escaped(line)
   if (isShort(whole)) return whole
   const content = parsed(line)
   for (const length of TEXT_LENGTHS) {
-    const shorter = escape(`${JSON.stringify(shortened(content, length, 0))}\n`)
+    const shorter = escaped(`${JSON.stringify(shortened(content, length, 0))}\n`)
     if (isShort(shorter)) return shorter
   }
   const { level, time, msg } = content
-  return escape(`${JSON.stringify({ level, time, msg: truncate(String(msg), LAST_LENGTH) })}\n`)
+  return escaped(`${JSON.stringify({ level, time, msg: truncate(String(msg), LAST_LENGTH) })}\n`)
 }
 
 /** A character has at most three bytes per UTF-16 unit. */

@@ -16,7 +16,7 @@ export function createLog(level: string): Logger {
     : logDestination(STANDARD_OUTPUT)
   const { log, report } = createBoundedLog({
     level,
-    escape: isTTY ? showControls : escapeControls,
+    escaped: isTTY ? showControls : escapeControls,
     write: (line) => void output.write(line),
     now: () => new Date(),
   })
@@ -31,17 +31,17 @@ export function createLog(level: string): Logger {
  */
 export function createBoundedLog({
   level,
-  escape,
+  escaped,
   write,
   now,
 }: {
   readonly level: string
   /** Escapes the control characters of a line. */
-  readonly escape: (line: string) => string
+  readonly escaped: (line: string) => string
   readonly write: (line: string) => void
   readonly now: Clock
 }): { readonly log: Logger; readonly report: () => void } {
-  const lines = createRepeatedLines((line) => write(shortLine(line, escape)), now)
+  const lines = createRepeatedLines((line) => write(shortLine(line, escaped)), now)
   const options: pino.LoggerOptions = {
     level,
     base: undefined,

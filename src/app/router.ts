@@ -32,6 +32,7 @@ import { NotFound } from '../core/errors.ts'
 import { isLocalCaller } from '../core/request-route.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
+import { refusedText } from '../database/connection/refused-text.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
 import { docsPages, docsSheet } from '../docs/html/routes.tsx'
 import { referenceRoutes, referenceScript, referenceSheet } from '../http/api-tools/api-reference.tsx'
@@ -243,6 +244,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.onError((error, c) => {
     if (wantsJson(c)) return errorResponse(c, error, dependencies.now(), dependencies.log)
     if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
+    // Such a text names nothing that exists.
+    if (refusedText(error)) return errorPage(c, site, { status: 404 })
     const unavailable = unavailability(error)
     if (unavailable) return errorPage(c, site, { status: 503, retryAfter: unavailable.retryAfter })
     return errorPage(c, site, { status: 500, requestId: logUnexpected(error, dependencies.log) })

@@ -76,7 +76,7 @@ function memoryLog(level = 'info') {
   let time = Date.parse('2026-11-28T12:00:00Z')
   const { log, report } = createBoundedLog({
     level,
-    escape: escapeControls,
+    escaped: escapeControls,
     write: (line) => lines.push(line),
     now: () => new Date(time),
   })

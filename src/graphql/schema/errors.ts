@@ -33,6 +33,7 @@ import {
 } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
 import type { Clock } from '../../core/time.ts'
+import { refusedText } from '../../database/connection/refused-text.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import { secondsUntil } from '../../http/response/limit-headers.ts'
 import { costs } from '../document/cost.ts'
@@ -202,7 +203,8 @@ interface Reporting {
  * `extensions.http` applies to a response without data and is not sent.
  */
 export function maskError(error: unknown, { log, now }: Reporting): GraphQLError {
-  const original = error instanceof GraphQLError ? (error.originalError ?? error) : error
+  const thrown = error instanceof GraphQLError ? (error.originalError ?? error) : error
+  const original = refusedText(thrown) ?? thrown
   const place = error instanceof GraphQLError ? { nodes: error.nodes ?? null, path: error.path ?? null } : {}
   const unavailable = unavailability(original)
   if (unavailable) {

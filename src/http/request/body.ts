@@ -8,10 +8,15 @@ const LINGER_MS = 2000
 /**
  * Reads the body of a request as text, up to `maxBytes` with or without a Content-Length. Reads on after the limit, but
  * buffers nothing more.
- * @throws HTTPException 413 when the body is larger. @throws Invalid when the connection closes before the end.
+ * @throws HTTPException 413 when the body is larger. @throws Invalid when the connection closes before the end, or the
+ *   text contains NUL, which cannot be stored; what is not UTF-8 becomes U+FFFD.
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
-  return (await readBytes(request, maxBytes)).toString('utf8')
+  const text = (await readBytes(request, maxBytes)).toString('utf8')
+  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
+  if (text.includes('\0') || (isForm && text.includes('%00')))
+    throw new Invalid('INVALID_INPUT', 'The request body contains the character NUL.')
+  return text
 }
 
 /** Reads the body of a request as bytes, like `readBody`. */

@@ -104,7 +104,10 @@ function add({ fields, files }: MultipartForm, part: Buffer<ArrayBuffer>): void 
   if (name.length > formLimits.fieldName.most) throw malformed()
   const bytes = part.subarray(length + 4)
   const fileName = disposition.get('filename') ?? (headers.some((line) => UNNAMED_FILE.test(line)) ? '' : undefined)
-  if (fileName === undefined) fields.append(name, bytes.toString('utf8'))
+  const text = fileName === undefined ? bytes.toString('utf8') : fileName
+  if (`${name}${text}`.includes('\0'))
+    throw new Invalid('INVALID_INPUT', 'A field of the form contains the character NUL.')
+  if (fileName === undefined) fields.append(name, text)
   else if (bytes.length > 0) files.set(name, { name: fileName.split(/[/\\]/).at(-1) ?? '', bytes })
 }
 

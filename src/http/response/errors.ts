@@ -17,6 +17,7 @@ import {
   Unavailable,
 } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
+import { refusedText } from '../../database/connection/refused-text.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import { secondsUntil } from './limit-headers.ts'
 
@@ -55,7 +56,8 @@ export interface RestError {
  * Converts an error to a REST response. Logs an unexpected error and returns only its id. The database room itself logs
  * an unavailable database, once.
  */
-export function toRestError(error: unknown, now: Date, log: Logger): RestError {
+export function toRestError(thrown: unknown, now: Date, log: Logger): RestError {
+  const error = refusedText(thrown) ?? thrown
   const unavailable = unavailability(error)
   if (unavailable) {
     const { code, message, retryAfter } = unavailable

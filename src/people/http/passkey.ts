@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { DomainError, Invalid, RateLimited, Unauthenticated } from '../../core/errors.ts'
+import { unstorable } from '../../core/storable-text.ts'
 import { readBytes } from '../../http/request/body.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import type { PeopleContext } from '../context.ts'
@@ -87,8 +88,15 @@ async function readJson(c: HttpContext): Promise<unknown> {
   if (!(c.req.header('content-type') ?? '').startsWith('application/json')) throw new HTTPException(415)
   const body = await readBytes(nodeRequest(c), MAX_BYTES)
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8'), storable)
   } catch {
-    throw new Invalid('INVALID_JSON', 'The body is not JSON.')
+    throw new Invalid('INVALID_JSON', 'The body is not JSON, or has a text that cannot be stored.')
   }
+}
+
+/** Passes a member of a JSON value. @throws when its name or text cannot be stored. */
+function storable(name: string, value: unknown): unknown {
+  const why = unstorable(name) ?? (typeof value === 'string' ? unstorable(value) : null)
+  if (why !== null) throw new Error(why)
+  return value
 }

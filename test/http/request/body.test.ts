@@ -81,3 +81,16 @@ test('a body of a connection that has closed already is incomplete', async () =>
   await new Promise((resolve) => request.on('close', resolve))
   await expect(readBody(request, 8)).rejects.toThrow(Invalid)
 })
+
+test.each([
+  ['in any text', 'Content-Length: 3\r\n\r\na\0b'],
+  ['in a form', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n\r\na=%00'],
+])('NUL %s, which cannot be stored, is refused', async (_, sent) => {
+  await expect((await reading(sent)).body).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+})
+
+test('an escaped percent sign before zeros is no NUL, and elsewhere %00 is text', async () => {
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\na=%2500'
+  expect(await (await reading(form)).body).toBe('a=%2500')
+  expect(await (await reading('Content-Length: 3\r\n\r\n%00')).body).toBe('%00')
+})

@@ -29,6 +29,22 @@ test('reads fields and files', async () => {
   expect(files.get('file')?.name).toContain('überblick')
 })
 
+test.each([
+  ['name', 'a\0', 'x'],
+  ['text', 'a', 'x\0y'],
+  ['file', 'a', new File(['x'], 'a\0.png')],
+])('refuses NUL, which cannot be stored, in a %s', async (_, name, value) => {
+  const form = new FormData()
+  form.append(name, value)
+  await expect(parsed(form)).rejects.toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('NUL') })
+})
+
+test('leaves NUL in the bytes of a file', async () => {
+  const form = new FormData()
+  form.append('file', new File(['\0'], 'a.png'))
+  expect((await parsed(form)).files.get('file')?.bytes).toEqual(Buffer.from([0]))
+})
+
 test('reads a field of several megabytes', async () => {
   const form = new FormData()
   form.append('text', 'x'.repeat(5_000_000))
