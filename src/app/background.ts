@@ -271,6 +271,10 @@ function startRetention({ ctx, metrics, retention }: Dependencies, { repeat }: R
 }
 
 function startBackups(backups: ScheduledBackups, log: Logger, closers: Closers): void {
+  if (!backups.isEncrypted)
+    log.warn(
+      'backup: BACKUP_DIR gets unencrypted backups with all data; set ALLCLEAR_BACKUP_PASSPHRASE to encrypt them',
+    )
   const making = startPollLoop(() => backups.run(), {
     retryMs: BACKUP_RETRY,
     timeoutMs: BACKUP_TIMEOUT,

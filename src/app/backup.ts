@@ -1,3 +1,4 @@
+import { isEncrypted as hasPassphrase } from '../backup/archive.ts'
 import type { Restored } from '../backup/backup.ts'
 import { restore as read, backUp as write } from '../backup/backup.ts'
 import type { Moved, MoveWatcher } from '../backup/move.ts'
@@ -24,6 +25,11 @@ export function backUp(
 /** Restores a backup into the database of these settings. @returns the result, or why it failed. */
 export function restore(file: string, { env, passphrase }: Options): Promise<Restored | string> {
   return orReason(() => read(file, readConfig({ ...env }), passphrase))
+}
+
+/** Returns whether a backup is encrypted, or why it cannot be read. */
+export function isEncrypted(file: string): Promise<boolean | string> {
+  return orReason(() => hasPassphrase(file))
 }
 
 /** Moves the database of these settings to an empty destination. @returns the result, or why it failed. */

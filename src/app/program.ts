@@ -19,7 +19,7 @@ export async function run(opening: EarlyOpening | null): Promise<void> {
 }
 
 /** Commands that need the database. */
-export const { backUp, restore, move } = backups
+export const { backUp, isEncrypted, restore, move } = backups
 export { examineSettings }
 
 /** Executes the largest part of a start that needs no settings, so that its functions get into the code cache. */

@@ -19,6 +19,7 @@ import { createDiagnosis } from '../diagnosis/diagnosis.ts'
 import { callerOf } from '../http/request/caller.ts'
 import { createHttpServer } from '../http/server.ts'
 import { closeImportProcess } from '../import/import-process.ts'
+import { removeLeftCopies } from '../import/private-copy.ts'
 import { closeJsonThread } from '../monitoring/probe/json-thread.ts'
 import { startMonitoring } from '../monitoring/schedule/start-monitoring.ts'
 import { createAccountMail } from '../notification/mail/account-mail.ts'
@@ -192,6 +193,7 @@ async function openStorage({ config, log, openDatabase: open }: Options, closers
   await checkStartable(config)
   await restrictDirectory(config.DATA_DIR)
   closers.push(closeRendering, closeJsonThread, closePasskeyThread, closeYamlProcess, closeImportProcess)
+  await removeLeftCopies().catch((error: unknown) => log.warn({ err: error }, 'import: could not remove left copies'))
   const tracer = await openTracer(config, log)
   if (tracer) closers.push(tracer.close, traceStatements(tracer))
   const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })

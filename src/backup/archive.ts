@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip, createGzip } from 'node:zlib'
+import { z } from 'zod'
 import { StartError } from '../core/errors.ts'
 import { linesOf } from './lines.ts'
 
@@ -21,14 +22,16 @@ const CHECKSUM_BYTES = 32
 const LAST = 0x8000_0000
 const MAX_HEAD_BYTES = 4096
 
-interface Head {
-  readonly createdAt: string
-  /** The parameters of the key derivation; null: not encrypted. */
-  readonly scrypt: { readonly salt: string; readonly cost: number } | null
-}
-
 /** The scrypt cost: each guess takes about 100 ms and 32 MB. */
 const COST = 2 ** 15
+
+const headSchema = z.object({
+  createdAt: z.string(),
+  /** The parameters of the key derivation; null: not encrypted. Another cost could take hours. */
+  scrypt: z.object({ salt: z.base64().max(100), cost: z.literal(COST) }).nullable(),
+})
+
+type Head = z.infer<typeof headSchema>
 
 type Seal = (frame: Buffer, number: number, isLast: boolean) => Buffer
 
@@ -46,11 +49,13 @@ export async function writeArchive(
   const first = `${FORMAT}${JSON.stringify(head)}\n`
   const seal = await sealing(first, head, passphrase)
   const unfinished = `${file}.unfinished`
+  // What an interrupted run left. In a directory of several users, another’s file or link stays, and the write fails.
+  await rm(unfinished, { force: true })
   try {
     const compressed = new PassThrough()
     const compressing = pipeline(Readable.from(withNewlines(lines)), createGzip(), compressed)
     const content = summed(framed(first, compressed, seal))
-    await pipeline(Readable.from(content), createWriteStream(unfinished, { mode: 0o600, flush: true }))
+    await pipeline(Readable.from(content), createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true }))
     await compressing
     await rename(unfinished, file)
   } catch (error) {
@@ -98,23 +103,55 @@ async function* summed(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  * @throws StartError if it is not a backup, is damaged, has a later format, or the passphrase is wrong or missing.
  */
 export async function* readArchive(file: string, passphrase: string | null): AsyncGenerator<string> {
-  const opened = await open(file).catch((cause: Error) => {
-    throw new StartError(`Cannot read ${file}: ${cause.message}`, { cause })
-  })
-  const { buffer } = await opened.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0).finally(() => opened.close())
-  const first = buffer.toString('latin1', 0, buffer.indexOf('\n') + 1)
-  if (!first.startsWith(FORMAT)) throw new StartError(`${file} isn’t a backup that this version of Allclear can read.`)
-  const head: Head = JSON.parse(first.slice(FORMAT.length))
+  const { first, head } = await readHead(file)
   if (head.scrypt !== null && passphrase === null) {
     throw new StartError(`${file} is encrypted. Set ALLCLEAR_BACKUP_PASSPHRASE or --passphrase-file.`)
+  }
+  // Whoever can change the file could otherwise replace it by one of their own.
+  if (head.scrypt === null && passphrase !== null) {
+    throw new StartError(`${file} is not encrypted, although there is a passphrase. If you trust it, leave that out.`)
   }
   const unseal = await unsealing(file, first, head, passphrase)
   const decompressed = createGunzip()
   const reading = pipeline(Readable.from(framesOf(file, first, unseal)), decompressed)
   // The consumer of the lines gets the error.
   reading.catch(() => {})
-  yield* linesOf(decompressed)
+  try {
+    yield* linesOf(decompressed)
+  } catch (cause) {
+    throw cause instanceof StartError ? cause : damaged(file, cause)
+  } finally {
+    decompressed.destroy()
+  }
   await reading
+}
+
+/** Returns whether a backup is encrypted. @throws StartError like `readArchive`. */
+export async function isEncrypted(file: string): Promise<boolean> {
+  return (await readHead(file)).head.scrypt !== null
+}
+
+/** Reads the first line of a file. @throws StartError like `readArchive`. */
+async function readHead(file: string): Promise<{ readonly first: string; readonly head: Head }> {
+  const foreign = new StartError(`${file} isn’t a backup that this version of Allclear can read.`)
+  // Opening a pipe would wait for its writer.
+  const isFile = await stat(file)
+    .then((found) => found.isFile())
+    .catch(cannotRead(file))
+  if (!isFile) throw foreign
+  const opened = await open(file).catch(cannotRead(file))
+  const { buffer } = await opened.read(Buffer.alloc(MAX_HEAD_BYTES), 0, MAX_HEAD_BYTES, 0).finally(() => opened.close())
+  const first = buffer.toString('latin1', 0, buffer.indexOf('\n') + 1)
+  if (!first.startsWith(FORMAT)) throw foreign
+  try {
+    return { first, head: headSchema.parse(JSON.parse(first.slice(FORMAT.length))) }
+  } catch {
+    throw foreign
+  }
+}
+
+const cannotRead = (file: string) => (cause: Error) => {
+  throw new StartError(`Cannot read ${file}: ${cause.message}`, { cause })
 }
 
 /** Reads a whole file to verify it. @throws StartError like `readArchive`. */
@@ -172,12 +209,12 @@ class Reader {
   }
 }
 
-const damaged = (file: string) => new StartError(`${file} is damaged or was changed. Nothing was restored.`)
+const damaged = (file: string, cause?: unknown) =>
+  new StartError(`${file} is damaged or was changed. Nothing was restored.`, { cause })
 
 const derive = promisify<string, string, number, { N: number; maxmem: number }, Buffer>(scrypt)
 
 function keyOf(passphrase: string, { salt, cost }: NonNullable<Head['scrypt']>): Promise<Buffer> {
-  if (cost > COST) throw new StartError('Deriving the key of this backup needs more memory than this version allows.')
   return derive(passphrase, salt, 32, { N: cost, maxmem: 256 * 1024 * 1024 })
 }
 

@@ -13,7 +13,7 @@ import { migrationsDirectory, readMigrations } from '../database/migration/migra
 import { readTemplate } from '../database/migration/migrated-template.ts'
 import { readArchive, writeArchive } from './archive.ts'
 import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.ts'
-import { type DumpHead, dump, load } from './dump.ts'
+import { type DumpHead, dump, load, readHead } from './dump.ts'
 import { copyDatabase } from './snapshot.ts'
 
 export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'>
@@ -74,7 +74,7 @@ export async function restore(file: string, settings: BackupSettings, passphrase
 /** Returns the head of a backup. @throws StartError if any part of the file is damaged. */
 async function readWhole(file: string, passphrase: string | null): Promise<DumpHead> {
   let head: DumpHead | null = null
-  for await (const line of readArchive(file, passphrase)) head ??= JSON.parse(line)
+  for await (const line of readArchive(file, passphrase)) head ??= readHead(line)
   if (head === null) throw new StartError(`${file} is empty. Nothing was restored.`)
   return head
 }

@@ -1,4 +1,5 @@
-import type pg from 'pg'
+import pg from 'pg'
+import { z } from 'zod'
 import { StartError } from '../core/errors.ts'
 import type { Migration } from '../database/migration/migrate.ts'
 import { applyOn, checksumOf, MOVE_MARK } from '../database/migration/migrate.ts'
@@ -8,24 +9,40 @@ import { applyOn, checksumOf, MOVE_MARK } from '../database/migration/migrate.ts
  * form; the sequences; and an end with the number of rows. The text of a row is the same on every kind of database.
  */
 
-/** The first line. */
-export interface DumpHead {
+const head = z.object({
   /** The checksums of the migrations that the database has, by name, in order. */
-  readonly migrations: Readonly<Record<string, string>>
+  migrations: z.record(z.string(), z.string()),
   /** The content of the secret key's file; null: the key is a setting. */
-  readonly secretKey: string | null
+  secretKey: z.string().max(1000).nullable(),
+})
+
+/** The first line. */
+export type DumpHead = z.infer<typeof head>
+
+const sequence = z.object({ name: z.string(), value: z.string().regex(/^-?\d{1,19}$/), isCalled: z.boolean() })
+
+type Sequence = z.infer<typeof sequence>
+
+const content = z.union([
+  z.array(z.string()),
+  z.object({ table: z.string(), columns: z.array(z.string()).readonly() }),
+  z.object({ sequences: z.array(sequence) }),
+  z.object({ rows: z.int() }),
+])
+
+type Line = z.infer<typeof content>
+
+/** Reads the first line of a dump. @throws StartError for anything else. */
+export function readHead(text: string): DumpHead {
+  return parsed(head, text)
 }
 
-type Line =
-  | { readonly table: string; readonly columns: readonly string[] }
-  | { readonly sequences: readonly Sequence[] }
-  | { readonly rows: number }
-  | readonly string[]
-
-interface Sequence {
-  readonly name: string
-  readonly value: string
-  readonly isCalled: boolean
+function parsed<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new StartError('The backup has contents that no version writes. Nothing was restored.', { cause })
+  }
 }
 
 /** The name of the table in which a move logs the changes of its source, and of its function; its triggers begin with it. */
@@ -36,6 +53,8 @@ const FIRST_BATCH = 50
 const MAX_BATCH = 5000
 /** The approximate length of the text of a batch. */
 const BATCH_CHARACTERS = 512 * 1024
+/** The length of the rows in a line, unless it has only one. Most lines are shorter. */
+const MAX_LINE_CHARACTERS = 8 * BATCH_CHARACTERS
 
 /**
  * Reads a database as of one moment. The caller owns the connection, and must not use it in the meantime.
@@ -62,9 +81,9 @@ export async function* dump(
       const { rows } = await connection.query<{ row: string }>(`FETCH ${size} FROM backup`)
       if (rows.length === 0) break
       count += rows.length
-      const batch = line(rows.map(({ row }) => row))
-      yield batch
-      size = nextSize(size, batch.length / rows.length)
+      const texts = rows.map(({ row }) => row)
+      yield* inLines(texts)
+      size = nextSize(size, lengthOf(texts) / rows.length)
     }
     await connection.query('CLOSE backup')
   }
@@ -76,6 +95,24 @@ export async function* dump(
 /** Returns how many rows to read next, from the mean length of the previous ones: a row may be an image, or ten bytes. */
 export function nextSize(size: number, meanLength: number, most = MAX_BATCH): number {
   return Math.max(1, Math.min(Math.floor(BATCH_CHARACTERS / meanLength), size * 4, most))
+}
+
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0)
+
+/** Yields rows in lines of limited length, because a reader holds a line in memory. A long row has a line of its own. */
+function* inLines(texts: readonly string[]): Generator<string> {
+  let batch: string[] = []
+  let length = 0
+  for (const text of texts) {
+    if (batch.length > 0 && length + text.length > MAX_LINE_CHARACTERS) {
+      yield line(batch)
+      batch = []
+      length = 0
+    }
+    batch.push(text)
+    length += text.length
+  }
+  yield line(batch)
 }
 
 const line = (content: Line | DumpHead) => JSON.stringify(content)
@@ -124,16 +161,21 @@ export async function load(
 ): Promise<{ readonly rows: number; readonly secretKey: string | null }> {
   const { value, done } = await lines.next()
   if (done) throw incomplete()
-  const head: DumpHead = JSON.parse(value)
+  const { migrations, secretKey } = readHead(value)
   // Runs each migration in its own transaction, because PostgreSQL cannot use a new enum value in the one that adds it.
-  await applyOn(connection, migrationsOf(head, known))
+  await applyOn(connection, migrationsOf(migrations, known))
   await connection.query('BEGIN')
   try {
     const rows = await loadRows(connection, lines)
     await connection.query('COMMIT')
-    return { rows, secretKey: head.secretKey }
+    return { rows, secretKey }
   } catch (error) {
     await connection.query('ROLLBACK')
+    // The database refuses rows that it would not have written.
+    if (error instanceof pg.DatabaseError && /^(?:22|23|42)/.test(error.code ?? ''))
+      throw new StartError(`The backup has rows that do not fit: ${error.message}. Nothing was restored.`, {
+        cause: error,
+      })
     throw error
   }
 }
@@ -147,22 +189,20 @@ async function loadRows(connection: pg.ClientBase, lines: AsyncIterable<string>)
   let count = 0
   let isComplete = false
   for await (const text of lines) {
-    const content: Line = JSON.parse(text)
-    if (isRows(content)) {
-      count += content.length
-      await insert(connection, table, content)
-    } else if ('table' in content) {
-      table = content.table
-      requireColumns(table, content.columns, tables.get(table))
-    } else if ('sequences' in content) await setSequences(connection, content.sequences)
-    else isComplete = content.rows === count
+    const read = parsed(content, text)
+    if (Array.isArray(read)) {
+      count += read.length
+      await insert(connection, table, read)
+    } else if ('table' in read) {
+      table = read.table
+      requireColumns(table, read.columns, tables.get(table))
+    } else if ('sequences' in read) await setSequences(connection, read.sequences)
+    else isComplete = read.rows === count
   }
   if (!isComplete) throw incomplete()
   await restoreChecks()
   return count
 }
-
-const isRows = (content: Line): content is readonly string[] => Array.isArray(content)
 
 /** Sets sequences. */
 export async function setSequences(connection: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
@@ -172,7 +212,7 @@ export async function setSequences(connection: pg.ClientBase, sequences: readonl
 }
 
 /** Returns the migrations of a dump. @throws StartError when this version does not know one of them. */
-function migrationsOf({ migrations }: DumpHead, known: readonly Migration[]): Migration[] {
+function migrationsOf(migrations: DumpHead['migrations'], known: readonly Migration[]): Migration[] {
   return Object.entries(migrations).map(([name, checksum]) => {
     const migration = known.find((each) => each.name === name)
     if (migration !== undefined && checksumOf(migration.sql) === checksum) return migration

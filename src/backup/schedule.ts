@@ -20,6 +20,7 @@ export interface BackupState {
 
 /** Makes scheduled backups. */
 export interface ScheduledBackups {
+  readonly isEncrypted: boolean
   state(): BackupState
   /**
    * Makes a backup if one is due, verifies it, and deletes the oldest ones over the limit.
@@ -73,6 +74,7 @@ function schedule(directory: string, settings: Settings, clock: Clock): Schedule
   }
 
   return {
+    isEncrypted: ALLCLEAR_BACKUP_PASSPHRASE !== undefined,
     state: () => state,
     async run() {
       const now = clock()

@@ -4,6 +4,7 @@ import { jsonText } from './paint.ts'
 import { loadProgram } from './program.ts'
 
 const options = { 'passphrase-file': { type: 'string' } } as const
+const backupOptions = { ...options, unencrypted: { type: 'boolean' } } as const
 const describe = { 'passphrase-file': 'a file with the passphrase in its first line ($ALLCLEAR_BACKUP_PASSPHRASE)' }
 const SETTINGS = 'Run it on the machine of the service, with the same DATA_DIR, DATABASE_URL and SECRET_KEY.'
 
@@ -17,11 +18,11 @@ export const backup: Command = {
     'allclear backup /backup/allclear.backup --passphrase-file key.txt',
   ],
   exitCodes: { 0: 'backup written' },
-  options,
-  describe,
+  options: backupOptions,
+  describe: { ...describe, unencrypted: 'do not ask for a passphrase; the file may contain the secret key' },
   async run(input, terminal) {
     const file = fileOf(input, 'backup')
-    const passphrase = await passphraseOf(input, terminal)
+    const passphrase = (await passphraseOf(input, terminal)) ?? (await newPassphrase(input, terminal))
     const { backUp } = await loadProgram()
     const failure = await backUp(file, { env: terminal.env, passphrase, now: terminal.now() })
     if (failure !== null) throw new Failure(failure)
@@ -43,8 +44,12 @@ export const restore: Command = {
   describe,
   async run(input, terminal) {
     const file = fileOf(input, 'restore')
-    const { restore: run } = await loadProgram()
-    const restored = await run(file, { env: terminal.env, passphrase: await passphraseOf(input, terminal) })
+    const { restore: run, isEncrypted } = await loadProgram()
+    const encrypted = await isEncrypted(file)
+    if (typeof encrypted === 'string') throw new Failure(encrypted)
+    const given = await passphraseOf(input, terminal)
+    const passphrase = given ?? (encrypted ? (await terminal.ask('Passphrase: ', true)) || null : null)
+    const restored = await run(file, { env: terminal.env, passphrase })
     if (typeof restored === 'string') throw new Failure(restored)
     const key = restored.hasKey ? 'Restored the secret key too.' : 'Set the same SECRET_KEY as before.'
     terminal.say(`Restored ${restored.rows} rows. ${key} You can start the service now.`)
@@ -94,6 +99,20 @@ function fileOf({ words }: Input, command: string): string {
   const [file, ...more] = words
   if (file === undefined || more.length > 0) throw new Failure(`Give one file: allclear ${command} FILE`)
   return file
+}
+
+/** Asks for a passphrase, unless the backup is to be unencrypted, or nobody can answer. Null: not encrypted. */
+async function newPassphrase({ options }: Input, terminal: Terminal): Promise<string | null> {
+  if (options['unencrypted'] === true) return null
+  const content = terminal.env['SECRET_KEY'] ? 'all data' : 'all data and the secret key'
+  const answer = await terminal.ask(`The file will contain ${content}. Encrypt it with a passphrase? [Y/n] `)
+  if (answer === null || /^n(o)?$/i.test(answer.trim())) return null
+  const passphrase = (await terminal.ask('Passphrase: ', true)) ?? ''
+  if (passphrase === '')
+    throw new Failure('Nothing was written: the passphrase is empty. Without one, add --unencrypted.')
+  if ((await terminal.ask('Passphrase again: ', true)) !== passphrase)
+    throw new Failure('Nothing was written: the passphrases differ.')
+  return passphrase
 }
 
 async function passphraseOf(input: Input, { env }: Terminal): Promise<string | null> {

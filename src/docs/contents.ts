@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /** A group of guides, in reading order. */
 export interface Section {
   readonly title: string
@@ -15,13 +17,16 @@ export const sections: readonly Section[] = [
     title: 'Operation',
     slugs: ['running', 'settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
   },
-  { title: 'More', slugs: ['contributing', 'data-sources', 'changelog'] },
+  { title: 'More', slugs: ['contributing', 'security', 'data-sources', 'changelog'] },
 ]
 
 /** Returns the file of a guide, relative to the repository. */
 export function fileOf(slug: string): string {
-  return slug === 'changelog' ? 'CHANGELOG.md' : `docs/${slug}.md`
+  return ownValue(atTheRoot, slug) ?? `docs/${slug}.md`
 }
+
+/** The guides that stand where readers of a repository look for them. */
+const atTheRoot: Readonly<Record<string, string>> = { changelog: 'CHANGELOG.md', security: 'SECURITY.md' }
 
 /** Returns the path under which the file of a guide is served; null for other files. */
 export function pathOfFile(file: string): string | null {

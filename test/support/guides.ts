@@ -11,7 +11,7 @@ export interface Example {
 /** The README, the changelog and every guide, by their paths from the repository's root. */
 export function documentation(): ReadonlyMap<string, string> {
   const guides = readdirSync('docs').filter((name) => name.endsWith('.md'))
-  const files = ['README.md', 'CHANGELOG.md', ...guides.map((name) => `docs/${name}`)]
+  const files = ['README.md', 'CHANGELOG.md', 'SECURITY.md', ...guides.map((name) => `docs/${name}`)]
   return new Map(files.map((file) => [file, readFileSync(file, 'utf8')]))
 }
 

@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Writes the directories and files of a tar archive into a directory, for this user only. */
+/**
+ * Writes the directories and files of a tar archive into a directory, for this user only.
+ * @throws Error for an entry that is neither, or that would be outside the directory.
+ */
 export function unpack(archive: Buffer, directory: string): void {
   for (const { path, content } of entriesOf(archive)) {
     // Synchronous: for a thousand small files, promises take six times as long.
@@ -27,9 +30,14 @@ function* entriesOf(archive: Buffer): Generator<TarEntry> {
   for (let offset = 0; archive[offset]; ) {
     const text = (from: number, length: number) =>
       archive.toString('latin1', offset + from, offset + from + length).replace(/\0.*$/s, '')
-    const size = Number.parseInt(text(124, 12), 8)
+    const [path, octal, type] = [text(0, 100), text(124, 12).trim(), text(156, 1)]
+    const size = /^[0-7]{1,11}$/.test(octal) ? Number.parseInt(octal, 8) : Number.NaN
     const start = offset + BLOCK
-    yield { path: text(0, 100), content: text(156, 1) === '5' ? null : archive.subarray(start, start + size) }
+    const isInside = !path.startsWith('/') && !path.split('/').includes('..')
+    // Neither links nor devices, and the whole content.
+    if (!(isInside && /^[05]?$/.test(type) && start + size <= archive.length))
+      throw new Error(`The template has an invalid entry: ${JSON.stringify(path)}`)
+    yield { path, content: type === '5' ? null : archive.subarray(start, start + size) }
     offset = start + Math.ceil(size / BLOCK) * BLOCK
   }
 }

@@ -53,14 +53,24 @@ function separatorOf(line: string): ',' | ';' {
 }
 
 /**
- * Returns a record of a CSV file with its line end. A field that a spreadsheet would evaluate, because it begins with
- * `=`, `+`, `-` or `@`, gets a leading apostrophe.
+ * Returns a record of a CSV file with its line end. A spreadsheet evaluates a cell that begins with `=`, `+`, `-` or
+ * `@`, so an apostrophe precedes these (OWASP, "CSV Injection"). That holds for a negative number too, which stays, and
+ * within a field after a separator or a line end: a spreadsheet that expects other separators splits the field there.
  */
 export function csvLine(fields: readonly string[]): string {
   return `${fields.map(csvField).join(',')}\r\n`
 }
 
+/** Where a cell may begin, before what makes it a formula, also in the full width of East Asian keyboards. */
+const FORMULA = /((?:^|[;|\t\r\n])[ "']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g
+
 function csvField(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const isNumber = /^-?\d+(?:\.\d+)?$/.test(text)
+  const safe = isNumber ? text : text.replace(FORMULA, "$1'").replace(/^[\t\r\n]/, "'$&")
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Returns a field as it was before `csvLine` made it harmless. */
+export function withoutApostrophe(field: string): string {
+  return field.replace(/^'(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/, '')
 }

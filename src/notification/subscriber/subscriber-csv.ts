@@ -1,6 +1,6 @@
 import { ownValue } from '../../core/own-value.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
-import type { CsvRow } from './csv.ts'
+import { type CsvRow, withoutApostrophe } from './csv.ts'
 
 /** A subscriber of a list: an email address, or why it cannot be subscribed. */
 export interface ListedSubscriber {
@@ -71,7 +71,7 @@ export class SubscriberList {
   }
 
   #subscriber(line: number, fields: readonly string[], columns: readonly Column[]): ListedSubscriber {
-    const of = (wanted: Column) => (fields[columns.indexOf(wanted)] ?? '').trim()
+    const of = (wanted: Column) => withoutApostrophe((fields[columns.indexOf(wanted)] ?? '').trim())
     const type = of('type').toLowerCase()
     const listed = { line, email: null, services: [] as string[] }
     const other = ownValue(otherTypes, type)
@@ -89,7 +89,9 @@ export class SubscriberList {
 
   #servicesIn(fields: readonly string[], columns: readonly Column[]): string[] {
     const lists = fields.filter((_, index) => columns[index] === 'services')
-    const named = lists.flatMap((list) => list.split(/[;,|]/).map((name) => name.trim())).filter((name) => name !== '')
+    const named = lists
+      .flatMap((list) => list.split(/[;,|]/).map((name) => withoutApostrophe(name.trim())))
+      .filter((name) => name !== '')
     const marked = this.#names.filter((_, index) => columns[index] === 'service' && isYes(fields[index] ?? ''))
     return [...new Set([...named.filter((name) => !/^all$/i.test(name)), ...marked])].slice(0, MAX_SERVICES)
   }
