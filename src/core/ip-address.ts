@@ -138,6 +138,19 @@ function dottedQuad(...groups: readonly string[]): string {
     .join('.')
 }
 
+/**
+ * Returns the key under which what one provider may have assigned to one customer is counted: IPv6 clients by their /48, which is
+ * what sites get (RFC 6177), and IPv4 clients by their /24, the smallest network that is routed on the internet.
+ */
+export function wideClientSubject(clientAddress: string | null): string {
+  if (clientAddress === null) return 'ip:none'
+  const is6 = addressFamily(clientAddress) === 6
+  const network = is6
+    ? ipaddr.IPv6.networkAddressFromCIDR(`${clientAddress}/48`).toRFC5952String()
+    : ipaddr.IPv4.networkAddressFromCIDR(`${clientAddress}/24`).toString()
+  return `ip:${network}/${is6 ? 48 : 24}`
+}
+
 /** Returns the key under which a client's quota is counted: IPv6 clients by their /64. */
 export function clientSubject(clientAddress: string | null): string {
   const address = clientAddress ?? 'none'

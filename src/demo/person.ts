@@ -24,7 +24,15 @@ export async function saveDemoPerson(
   const createdAt = now()
   const { id: userId } = await db.user.upsert({
     where: { email },
-    create: { id: newId('User'), email, name: 'Demo', passwordHash, isOperator: true, createdAt },
+    create: {
+      id: newId('User'),
+      email,
+      name: 'Demo',
+      passwordHash,
+      emailProvenAt: createdAt,
+      isOperator: true,
+      createdAt,
+    },
     update: { passwordHash },
   })
   await db.membership.createMany({ data: { organizationId, userId, role: 'OWNER', createdAt }, skipDuplicates: true })

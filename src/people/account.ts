@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { requireConfirmation } from '../core/access.ts'
+import { transaction } from '../core/context.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { lockOwnAccount } from './account-access.ts'
 import { limitAttempts } from './attempt-limit.ts'
 import type { PeopleContext } from './context.ts'
 import { ownSession } from './known-device.ts'
@@ -41,8 +43,12 @@ export async function changePassword(ctx: PeopleContext, input: unknown): Promis
     )
     if (!isRight) throw invalid([{ path: ['currentPassword'], message: 'is wrong' }])
   }
-  await ctx.db.user.update({ where: { id }, data: { passwordHash: await hashPassword(password, ctx.clientAddress) } })
-  await ctx.db.oneTimeToken.deleteMany({ where: { userId: id } })
-  await revokeOtherSessions(ctx)
+  const passwordHash = await hashPassword(password, ctx.clientAddress)
+  await transaction(ctx, async (tx) => {
+    await lockOwnAccount(tx)
+    await tx.db.user.update({ where: { id }, data: { passwordHash } })
+    await tx.db.oneTimeToken.deleteMany({ where: { userId: id } })
+    await revokeOtherSessions(tx)
+  })
   if (current !== null) await confirmSession(ctx)
 }

@@ -14,8 +14,14 @@ import { emailInput, userByEmail } from './user.ts'
 
 /** A member of an organization. */
 export interface Member extends Pick<Membership, 'role' | 'createdAt'> {
-  readonly user: Pick<User, 'id' | 'name' | 'email'>
+  readonly user: Pick<User, 'id' | 'name' | 'email' | 'emailProvenAt'>
 }
+
+const memberFields = {
+  role: true,
+  createdAt: true,
+  user: { select: { id: true, name: true, email: true, emailProvenAt: true } },
+} as const
 
 /** The maximum number of members and pending invitations of an organization, together. */
 export const MAX_PEOPLE = 200
@@ -30,7 +36,7 @@ export function membersOf(ctx: Context): Promise<Member[]> {
   const organizationId = requireScope(ctx, 'READ')
   return ctx.db.membership.findMany({
     where: { organizationId },
-    select: { role: true, createdAt: true, user: { select: { id: true, name: true, email: true } } },
+    select: memberFields,
     orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
   })
 }
@@ -62,14 +68,24 @@ export async function insertMembership(
 /**
  * Makes the person with this email address an owner of the organization that the operator acts for, in case it has no owner
  * left. Operator only.
- * @throws Invalid for an invalid address. @throws Conflict when no account has this address.
+ * @throws Invalid for an invalid address. @throws Conflict when no account has this address, or when it is unproven, unless the
+ * operator allows that.
  */
-export async function addOwner(ctx: Context, email: string): Promise<Member> {
+export async function addOwner(
+  ctx: Context,
+  email: string,
+  { allowUnproven = false }: { readonly allowUnproven?: boolean } = {},
+): Promise<Member> {
   requireOperator(ctx)
   requireConfirmation(ctx)
   const organizationId = requireScope(ctx, 'ADMIN')
   const user = await userByEmail(ctx, validate(emailInput, { email }).email)
   if (user === null) throw new Conflict('There is no account with this email address.')
+  if (user.emailProvenAt === null && !allowUnproven) {
+    throw new Conflict(
+      'The address is not proven, so someone else may have the account. Allow it if you know who has it.',
+    )
+  }
   return change<Member>(ctx, organizationId, async (tx) => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
@@ -134,7 +150,7 @@ async function findMember({ db }: Context, organizationId: string, userId: strin
   const member = isId
     ? await db.membership.findUnique({
         where: { organizationId_userId: { organizationId, userId } },
-        select: { role: true, createdAt: true, user: { select: { id: true, name: true, email: true } } },
+        select: memberFields,
       })
     : null
   if (member === null) throw new NotFound('Member not found.')

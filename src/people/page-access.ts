@@ -230,7 +230,7 @@ export async function opensPage(ctx: Context, page: GuardedPage, password: strin
 export async function requestPageLink(ctx: Context, page: GuardedPage, input: unknown, url: string): Promise<void> {
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
-  await limitLinks(ctx, email)
+  await limitLinks(ctx, { email, purpose: 'page', browser: null })
   const domain = email.slice(email.lastIndexOf('@') + 1)
   if (page.kind !== 'MAIL_DOMAIN' || !page.mailDomains.includes(domain)) return
   afterAnswer(ctx, async () => {

@@ -15,3 +15,6 @@ export const roleDescriptions = {
   ADMIN: 'Also manages keys and the page’s settings.',
   OWNER: 'Also manages people, billing and deletion.',
 } as const satisfies Record<Role, string>
+
+/** Says on screens that an account’s address is not proven. */
+export const unprovenNote = 'address not proven'

@@ -74,7 +74,7 @@ export async function setUp(
     await tx.db.$queryRaw`SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`
     const isTaken = tx.config.ADMIN_TOKEN !== undefined || (await takeToken(tx, 'SETUP', token)) !== null
     if (!isTaken || !(await isSetUpNeeded(tx))) throw wrongToken()
-    const user = await insertUser(tx, { email, name, passwordHash, isOperator: true })
+    const user = await insertUser(tx, 'SETUP', { email, name, passwordHash, isOperator: true })
     const organization = await insertOrganization(tx, { name: organizationName, slug, contactEmail: email })
     await insertMembership(tx, { organizationId: organization.id, userId: user.id, role: 'OWNER' }, user.name)
     return { organization, sessionToken: await startSession(tx, user.id, userAgent) }

@@ -41,7 +41,7 @@ let people = 0
 async function member({ id: organizationId }: Tenant) {
   const email = `alert-push-${++people}@example.com`
   const userId = await transaction(system, async (tx) => {
-    const user = await insertUser(tx, { email, name: `Person ${people}`, passwordHash: null })
+    const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', { email, name: `Person ${people}`, passwordHash: null })
     await insertMembership(tx, { organizationId, userId: user.id, role: 'VIEWER' }, user.name)
     return user.id
   })

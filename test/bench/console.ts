@@ -168,7 +168,7 @@ async function fill(prisma: PrismaClient, now: Date) {
   const organizationId = organization.id
   await prisma.organization.update({ where: { id: organizationId }, data: { tier: 'TEAM' } })
   const token = await transaction(ctx, async (tx) => {
-    const user = await insertUser(tx, {
+    const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
       email: 'owner@acme.example',
       name: 'Owner',
       passwordHash: null,

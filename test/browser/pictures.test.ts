@@ -95,7 +95,11 @@ const busy = await organization('northwind-busy', false)
 
 /** The session of an owner. */
 const session = await transaction(testContext(prisma, { actor: { kind: 'operator' } }), async (tx) => {
-  const user = await insertUser(tx, { email: 'ana@northwind.example', name: 'Ana', passwordHash: null })
+  const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
+    email: 'ana@northwind.example',
+    name: 'Ana',
+    passwordHash: null,
+  })
   await insertMembership(tx, { organizationId: busy.id, userId: user.id, role: 'OWNER' }, 'Ana')
   return startSession(tx, user.id, 'a browser of the tests')
 })

@@ -14,7 +14,11 @@ const dns = await startDnsServer(scriptedLists({ '7.113.0.203.zen.spamhaus.org':
 const database = await testDatabase()
 const { baseUrl } = await testApp({ dns, database })
 // The first person has already set up the service.
-await insertUser(testContext(database.prisma), { email: 'ana@acme.example', name: 'Ana', passwordHash: null })
+await insertUser(testContext(database.prisma), 'MAILED_SIGN_UP_LINK', {
+  email: 'ana@acme.example',
+  name: 'Ana',
+  passwordHash: null,
+})
 afterAll(() => dns.close())
 const [acme] = [await newOrganization(baseUrl), await newOrganization(baseUrl)]
 const openTab = useChromium()

@@ -48,7 +48,11 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
     const owner = { ...operator, actor }
     const { id: serviceId } = await createService(owner, { name: 'API' })
     const session = await transaction(operator, async (tx) => {
-      const user = await insertUser(tx, { email: `${slug}@people.example`, name: 'Owner', passwordHash: null })
+      const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
+        email: `${slug}@people.example`,
+        name: 'Owner',
+        passwordHash: null,
+      })
       await insertMembership(tx, { organizationId, userId: user.id, role: 'OWNER' }, user.name)
       return startSession(tx, user.id, 'a browser')
     })

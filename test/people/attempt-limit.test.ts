@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RateLimited } from '../../src/core/errors.ts'
-import { limitAttempts } from '../../src/people/attempt-limit.ts'
+import { limitAttempts, limitLinks, limitPageAttempts } from '../../src/people/attempt-limit.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { peopleContext } from './setup.ts'
@@ -18,9 +18,9 @@ const wrong = async () => null
 const right = async () => 'proven'
 const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
 
-test('an account allows thirty wrong answers in a quarter of an hour, from all instances and addresses together', async () => {
+test('an account allows a hundred wrong answers in a quarter of an hour, from all instances and addresses together', async () => {
   const account = stranger('a@example.com')
-  const answers = await Promise.allSettled(Array.from({ length: 34 }, () => limitAttempts(instance(), account, wrong)))
+  const answers = await Promise.allSettled(Array.from({ length: 104 }, () => limitAttempts(instance(), account, wrong)))
   expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(4)
   await expect(limitAttempts(instance(), account, right)).rejects.toThrow(RateLimited)
   expect(await limitAttempts(instance({ at: minutes(15) }), account, right)).toBe('proven')
@@ -36,11 +36,59 @@ test('one network has ten of them, and does not lock out others', async () => {
   expect(await limitAttempts(instance(), account, right)).toBe('proven')
 })
 
+test.each([
+  ['IPv6 /48', (index: number) => `2001:db8:fffe:${index.toString(16)}::1`],
+  ['IPv4 /24', (index: number) => `192.0.2.${index}`],
+])('one %s has twenty of them, and does not lock out others', async (_network, from) => {
+  const account = stranger(`${_network}@example.com`)
+  const attempt = (index: number, answer: typeof wrong | typeof right) =>
+    limitAttempts(instance({ from: from(index) }), account, answer)
+  for (let index = 1; index <= 20; index++) expect(await attempt(index, wrong)).toBeNull()
+  for (let index = 21; index <= 120; index++) await expect(attempt(index, right)).rejects.toThrow(RateLimited)
+  expect(await limitAttempts(instance(), account, right)).toBe('proven')
+})
+
+test('a private page allows thirty wrong answers from one wide network, and others go on', async () => {
+  const attempt = (index: number) =>
+    limitPageAttempts(instance({ from: `2001:db8:fffd:${index.toString(16)}::1` }), 'pag_1', wrong)
+  for (let index = 1; index <= 30; index++) expect(await attempt(index)).toBeNull()
+  await expect(attempt(31)).rejects.toThrow(RateLimited)
+  expect(await limitPageAttempts(instance(), 'pag_1', right)).toBe('proven')
+})
+
+describe('links to an email address', () => {
+  const link = (email: string, about: Partial<Parameters<typeof limitLinks>[1]> = {}) => ({
+    email,
+    purpose: 'account' as const,
+    browser: null,
+    ...about,
+  })
+
+  test('are three from one network and five from a wide one, and others go on', async () => {
+    const email = 'links@example.com'
+    const from = (subnet: number) => instance({ from: `2001:db8:fffc:${subnet}::1` })
+    for (let count = 0; count < 3; count++) await limitLinks(from(1), link(email))
+    await expect(limitLinks(from(1), link(email))).rejects.toThrow(RateLimited)
+    for (const subnet of [2, 3]) await limitLinks(from(subnet), link(email))
+    await expect(limitLinks(from(4), link(email))).rejects.toThrow(RateLimited)
+    await limitLinks(instance(), link(email))
+  })
+
+  test('are fifteen from everywhere, but a known browser and other purposes have their own', async () => {
+    const email = 'flooded@example.com'
+    for (let count = 0; count < 15; count++) await limitLinks(instance(), link(email))
+    await expect(limitLinks(instance(), link(email))).rejects.toThrow(RateLimited)
+    for (let count = 0; count < 3; count++) await limitLinks(instance(), link(email, { browser: 'device 1' }))
+    await expect(limitLinks(instance(), link(email, { browser: 'device 1' }))).rejects.toThrow(RateLimited)
+    for (const purpose of ['sign-up', 'page'] as const) await limitLinks(instance(), link(email, { purpose }))
+  })
+})
+
 test('a browser in which the person has signed in before has ten of its own, regardless of strangers', async () => {
   const account = 'e@example.com'
   const from = '2001:db8:ffff:4::1'
   const known = { account, browser: 'device 1' }
-  await Promise.allSettled(Array.from({ length: 40 }, () => limitAttempts(instance(), stranger(account), wrong)))
+  await Promise.allSettled(Array.from({ length: 110 }, () => limitAttempts(instance(), stranger(account), wrong)))
   await Promise.allSettled(Array.from({ length: 40 }, () => limitAttempts(instance({ from }), stranger('x'), wrong)))
   for (let count = 0; count < 10; count++) {
     expect(await limitAttempts(instance({ from }), known, right)).toBe('proven')
@@ -66,9 +114,9 @@ test('correct answers do not count', async () => {
 
 test('an attempt counts before its result is known', async () => {
   const account = stranger('c@example.com')
-  for (let count = 0; count < 29; count++) await limitAttempts(instance(), account, wrong)
+  for (let count = 0; count < 99; count++) await limitAttempts(instance(), account, wrong)
   let decide = (_answer: null) => {}
-  let thirtieth: Promise<null> | undefined
+  let hundredth: Promise<null> | undefined
   await new Promise<void>((begun) => {
     const undecided = () => {
       begun()
@@ -76,9 +124,9 @@ test('an attempt counts before its result is known', async () => {
         decide = resolve
       })
     }
-    thirtieth = limitAttempts(instance(), account, undecided)
+    hundredth = limitAttempts(instance(), account, undecided)
   })
   await expect(limitAttempts(instance(), account, right)).rejects.toThrow(RateLimited)
   decide(null)
-  expect(await thirtieth).toBeNull()
+  expect(await hundredth).toBeNull()
 })

@@ -10,7 +10,7 @@ import {
   userOfReset,
 } from '../../src/people/sign-in/password-reset.ts'
 import { signInByPassword } from '../../src/people/sign-in/sign-in.ts'
-import { isSignInLink, requestSignInLink, signInByLink } from '../../src/people/sign-in/sign-in-link.ts'
+import { requestSignInLink, signInByLink, userOfSignInLink } from '../../src/people/sign-in/sign-in-link.ts'
 import { emailOfSignUp, requestSignUp, signUp } from '../../src/people/sign-in/sign-up.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -43,8 +43,8 @@ describe('a sign-in link', () => {
     const user = await newUser(ctx)
     await requestSignInLink(ctx, { email: ` ${user.email.toUpperCase()}` }, '/console/x/now')
     const token = await mailedToken(ctx, '/sign-in/link')
-    expect(await isSignInLink(ctx, token)).toBe(true)
-    expect(await isSignInLink({ ...ctx, now: late(16 * MINUTE) }, token)).toBe(false)
+    expect(await userOfSignInLink(ctx, token)).toEqual({ email: user.email, dropsEverything: false })
+    expect(await userOfSignInLink({ ...ctx, now: late(16 * MINUTE) }, token)).toBeNull()
     const { signIn, to } = await signInByLink(ctx, token, '')
     expect(to).toBe('/console/x/now')
     const session = signIn.kind === 'signedIn' ? signIn.sessionToken : ''
@@ -88,7 +88,7 @@ describe('setting a new password with a link', () => {
     await requestPasswordReset(ctx, { email: user.email })
     const token = await mailedToken(ctx, '/sign-in/reset')
     const other = await createResetLink({ ...ctx, actor: { kind: 'operator' } }, user.id)
-    expect(await userOfReset(ctx, token)).toEqual({ email: user.email })
+    expect(await userOfReset(ctx, token)).toEqual({ email: user.email, dropsEverything: false })
     await expect(resetPassword(ctx, token, { password: 'short' }, '')).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     expect((await resetPassword(ctx, token, input, '')).kind).toBe('signedIn')
     // The session that the reset started.

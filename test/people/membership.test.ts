@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/account/organization/organization.ts'
 import type { Context } from '../../src/core/context.ts'
+import type { PeopleContext } from '../../src/people/context.ts'
 import { acceptInvitation, invite } from '../../src/people/invitation.ts'
 import { addOwner, removeMember, setRole } from '../../src/people/membership.ts'
 import { createKnownSessions, startSession, userOfSession } from '../../src/people/session.ts'
@@ -26,7 +27,7 @@ async function strangerOf() {
   const roleNow = async () => (await userOfSession(visitor, token))?.memberships.get(organization.id)?.role
   const inOrganization = { organizationId: organization.id }
   const forOrganization: Context = { ...operator, actor: { kind: 'operator', ...inOrganization } }
-  const person = async (): Promise<Context> => {
+  const person = async (): Promise<PeopleContext> => {
     const actor = await userOfSession(visitor, token)
     if (actor === null) throw new Error('No one is signed in.')
     return { ...visitor, actor: { ...actor, ...inOrganization } }
@@ -62,7 +63,7 @@ test('a changed role and a removal count with the next request', async () => {
 })
 
 /** The context of an owner in the organization of the operator's context. */
-async function ownerContext({ actor }: Context, userId: string): Promise<Context> {
+async function ownerContext({ actor }: Context, userId: string): Promise<PeopleContext> {
   const user = await userOfSession(visitor, await startSession(visitor, userId, 'x'))
   if (user === null || actor.kind !== 'operator') throw new Error('No one is signed in.')
   return { ...visitor, actor: { ...user, organizationId: actor.organizationId } }

@@ -29,7 +29,11 @@ let made = 0
 
 async function person() {
   made += 1
-  return insertUser(operator, { email: `p${made}@example.com`, name: `P ${made}`, passwordHash: null })
+  return insertUser(operator, 'MAILED_SIGN_UP_LINK', {
+    email: `p${made}@example.com`,
+    name: `P ${made}`,
+    passwordHash: null,
+  })
 }
 
 /** A signed-in owner. */

@@ -34,7 +34,7 @@ let people = 0
 export async function newUser(ctx: PeopleContext, withPassword = false): Promise<User> {
   const name = `Person ${++people}`
   const passwordHash = withPassword ? await hashPassword(password) : null
-  return insertUser(ctx, { email: `own-${people}@example.com`, name, passwordHash })
+  return insertUser(ctx, 'MAILED_SIGN_UP_LINK', { email: `own-${people}@example.com`, name, passwordHash })
 }
 
 /** Returns the context of a person in a new session. */

@@ -91,7 +91,7 @@ async function signIn(
   const name = `Person ${++people}`
   const email = `person-${people}@example.com`
   return transaction(operatorOf(database), async (tx) => {
-    const user = await insertUser(tx, { email, name, passwordHash: null, ...about })
+    const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', { email, name, passwordHash: null, ...about })
     if (role) await insertMembership(tx, { organizationId, userId: user.id, role }, name)
     return { userId: user.id, token: await startSession(tx, user.id, 'a browser of the tests') }
   }).then(({ userId, token }) => browser(app.baseUrl, slug, userId, token))

@@ -6,11 +6,13 @@ import type {
 } from '@simplewebauthn/server'
 import { z } from 'zod'
 import { requireConfirmation } from '../../core/access.ts'
+import { transaction } from '../../core/context.ts'
 import { Conflict, Invalid, NotFound, Unauthenticated } from '../../core/errors.ts'
 import { clientSubject } from '../../core/ip-address.ts'
 import { MINUTE } from '../../core/time.ts'
 import { nameText, validate } from '../../core/validation.ts'
-import type { Passkey } from '../../generated/prisma/client.ts'
+import type { Passkey, User } from '../../generated/prisma/client.ts'
+import { lockOwnAccount, lockUnchanged } from '../account-access.ts'
 import { limitAttempts, limitRequests } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
 import { createToken, takeToken } from '../one-time-token.ts'
@@ -68,8 +70,8 @@ export async function registrationOptions(
   const { userId } = requireUser(ctx)
   requireConfirmation(ctx)
   const { email, name } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  await requireRoom(ctx, userId)
   const excludeCredentials = await descriptorsOf(ctx, userId)
-  if (excludeCredentials.length >= MAX_PASSKEYS) throw new Conflict(`You can have at most ${MAX_PASSKEYS} passkeys.`)
   return {
     challenge: await createChallenge(ctx, 'register', userId),
     rp: { id, name: 'Allclear' },
@@ -80,6 +82,11 @@ export async function registrationOptions(
     attestation: 'none',
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
   }
+}
+
+async function requireRoom({ db }: PeopleContext, userId: string): Promise<void> {
+  const count = await db.passkey.count({ where: { userId } })
+  if (count >= MAX_PASSKEYS) throw new Conflict(`You can have at most ${MAX_PASSKEYS} passkeys.`)
 }
 
 async function descriptorsOf({ db }: PeopleContext, userId: string) {
@@ -116,7 +123,11 @@ export async function signInByPasskey(
   userAgent: string,
 ): Promise<string | null> {
   const passkey = await acceptPasskey(ctx, site, input, 'sign-in')
-  return passkey && startSession(ctx, passkey.userId, userAgent)
+  if (passkey === null) return null
+  return transaction(ctx, async (tx) => {
+    await lockUnchanged(tx, passkey.user)
+    return startSession(tx, passkey.userId, userAgent)
+  })
 }
 
 /** Confirms the signed-in person's identity with a passkey. Returns whether it was accepted. @throws like `signInByPasskey`. */
@@ -132,10 +143,10 @@ async function acceptPasskey(
   site: RelyingParty,
   input: unknown,
   use: 'sign-in' | 'confirm',
-): Promise<Passkey | null> {
+): Promise<(Passkey & { readonly user: User }) | null> {
   const response = validate(authentication, input)
   return limitAttempts(ctx, { account: `passkey ${response.id}`, browser: null }, async () => {
-    const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id } })
+    const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id }, include: { user: true } })
     const challenge = await takeChallenge(ctx, response.response.clientDataJSON, use)
     if (passkey === null || challenge === null) return null
     if (challenge.userId !== null && challenge.userId !== passkey.userId) return null
@@ -178,12 +189,16 @@ export async function addPasskey(ctx: PeopleContext, site: RelyingParty, input: 
   if (answer.kind !== 'registered') throw refused()
   const { id, publicKey, counter, transports } = answer
   const data = { id, userId, name, counter, transports: [...transports], createdAt: ctx.now() }
-  const { count } = await ctx.db.passkey.createMany({
-    data: { ...data, publicKey: new Uint8Array(publicKey) },
-    skipDuplicates: true,
+  return transaction(ctx, async (tx) => {
+    await lockOwnAccount(tx)
+    await requireRoom(tx, userId)
+    const { count } = await tx.db.passkey.createMany({
+      data: { ...data, publicKey: new Uint8Array(publicKey) },
+      skipDuplicates: true,
+    })
+    if (count === 0) throw new Conflict('This passkey is already registered.')
+    return tx.db.passkey.findUniqueOrThrow({ where: { id } })
   })
-  if (count === 0) throw new Conflict('This passkey is already registered.')
-  return ctx.db.passkey.findUniqueOrThrow({ where: { id } })
 }
 
 /** Returns the caller's passkeys, oldest first. */
@@ -207,7 +222,8 @@ export function passkeyRefused(): Unauthenticated {
 
 const refused = () => new Invalid('INVALID_INPUT', 'This passkey was not accepted. Try again.')
 
-const clientData = z.object({ challenge: z.string() })
+/** No page of ours is shown in a frame of another site, where `crossOrigin` would be true (WebAuthn level 3 §5.8.1). */
+const clientData = z.object({ challenge: z.string(), crossOrigin: z.literal(false).optional() })
 
 /** Uses up the challenge in a response; null: it is unknown, expired, used or has another purpose. */
 async function takeChallenge(ctx: PeopleContext, clientDataJson: string, use: Purpose) {

@@ -6,6 +6,7 @@ import { randomText } from '../../core/id.ts'
 import { signInLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
 import type { User } from '../../generated/prisma/client.ts'
+import { lockOwnAccount, lockUnchanged } from '../account-access.ts'
 import { limitAttempts } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
 import { knownDevice, ownSession } from '../known-device.ts'
@@ -56,9 +57,12 @@ export async function startAuthenticator(ctx: PeopleContext): Promise<PendingAut
   requireConfirmation(ctx)
   const secret = newTotpSecret()
   const data = { totpSecret: ctx.seal.seal(secret, about(id)), totpStep: null }
-  const { count } = await ctx.db.user.updateMany({ where: { id, totpEnabled: false }, data })
-  if (count === 0) throw new Conflict('An authenticator app is already set up. Remove it first.')
-  const { email } = await ctx.db.user.findUniqueOrThrow({ where: { id } })
+  const email = await transaction(ctx, async (tx) => {
+    const user = await lockOwnAccount(tx)
+    if (user.totpEnabled) throw new Conflict('An authenticator app is already set up. Remove it first.')
+    await tx.db.user.update({ where: { id }, data })
+    return user.email
+  })
   return { secret, url: totpUrl(secret, email, ISSUER) }
 }
 
@@ -89,6 +93,7 @@ export async function confirmAuthenticator(ctx: PeopleContext, code: string): Pr
   )
   if (!isRight) throw invalid([{ path: ['code'], message: 'is not the code that the app shows now' }])
   return transaction(ctx, async (tx) => {
+    await lockOwnAccount(tx)
     // Compares the secret, because another browser may have restarted the setup in the meantime.
     const where = { id, totpEnabled: false, totpSecret }
     const { count } = await tx.db.user.updateMany({ where, data: { totpEnabled: true } })
@@ -102,7 +107,7 @@ export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
   return transaction(ctx, async (tx) => {
-    const { totpEnabled } = await tx.db.user.findUniqueOrThrow({ where: { id } })
+    const { totpEnabled } = await lockOwnAccount(tx)
     if (!totpEnabled) throw new Conflict('Set up an authenticator app first.')
     return insertRecoveryCodes(tx, id)
   })
@@ -112,7 +117,9 @@ export async function replaceRecoveryCodes(ctx: PeopleContext): Promise<readonly
 export async function removeAuthenticator(ctx: PeopleContext): Promise<void> {
   const { userId: id } = requireUser(ctx)
   requireConfirmation(ctx)
-  await transaction(ctx, async ({ db }) => {
+  await transaction(ctx, async (tx) => {
+    await lockOwnAccount(tx)
+    const { db } = tx
     await db.user.update({ where: { id }, data: { totpSecret: null, totpEnabled: false, totpStep: null } })
     await db.recoveryCode.deleteMany({ where: { userId: id } })
   })
@@ -132,17 +139,21 @@ export async function signInBySecondFactor(
 ): Promise<string | null> {
   const userId = (await readToken(ctx, 'SECOND_FACTOR', token))?.userId ?? null
   if (userId === null) throw tokenGone()
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
   const isRight = await limitAttempts(
     ctx,
-    { account: `code ${userId}`, browser: knownDevice(ctx, userId), max: MAX_WRONG_CODES },
+    { account: `code ${userId}`, browser: knownDevice(ctx, user), max: MAX_WRONG_CODES },
     async () => ((await acceptCode(ctx, userId, code)) ? true : null),
   )
   if (!isRight) {
     await countWrongCode(ctx, token)
     return null
   }
-  if ((await takeToken(ctx, 'SECOND_FACTOR', token)) === null) throw tokenGone()
-  return startSession(ctx, userId, userAgent)
+  return transaction(ctx, async (tx) => {
+    await lockUnchanged(tx, user)
+    if ((await takeToken(tx, 'SECOND_FACTOR', token)) === null) throw tokenGone()
+    return startSession(tx, userId, userAgent)
+  })
 }
 
 const tokenGone = () => new Unauthenticated('INVALID_TOKEN', 'This took too long. Sign in again.')

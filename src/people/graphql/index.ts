@@ -7,7 +7,7 @@ import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import { invitationsOf, invite, revokeInvitation } from '../invitation.ts'
+import { INVITATION_PATH, invitationsOf, invite, revokeInvitation } from '../invitation.ts'
 import type { Member as MemberRow } from '../membership.ts'
 import { addOwner, MAX_PEOPLE, membersOf, removeMember, setRole } from '../membership.ts'
 import { roleDescriptions } from '../role.ts'
@@ -22,14 +22,20 @@ builder.enumType(Role, {
   values: describedValues(roleDescriptions),
 })
 
-type Person = Pick<UserRow, 'id' | 'name' | 'email'>
+type Person = Pick<UserRow, 'id' | 'name' | 'email' | 'emailProvenAt'>
 
 const User = builder.objectRef<Person>('User').implement({
   description: 'A person.',
   fields: (t) => ({
     id: t.exposeID('id'),
     name: t.exposeString('name', { description: 'The person’s name.' }),
-    email: t.exposeString('email', { description: 'The person’s email address.' }),
+    email: t.exposeString('email', { description: 'The email address of the account.' }),
+    emailProvenAt: t.expose('emailProvenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the person proved the address, by email or a provider. Null: never; someone else may have the account, such as whoever opened the link of an invitation first.',
+    }),
   }),
 })
 
@@ -161,8 +167,12 @@ const InvitePayload = builder.objectRef<Awaited<ReturnType<typeof invite>>>('Inv
   fields: (t) => ({
     invitation: t.field({ type: Invitation, description: 'The invitation.', resolve: ({ invitation }) => invitation }),
     url: t.string({
-      description: 'The link, which is shown only here. It works once, within seven days.',
-      resolve: ({ token }, _args, { site }) => `${site.baseUrl}/invitations/${token}`,
+      description:
+        'The link, which is shown only here. It works once, within seven days. It proves nothing about the address: whoever opens it first has the account.',
+      resolve: ({ token }, _args, { site }) => `${site.baseUrl}${INVITATION_PATH}/${token}`,
+    }),
+    isMailed: t.exposeBoolean('isMailed', {
+      description: 'Whether another link is on its way to the address. Only that one proves the address.',
     }),
   }),
 })
@@ -171,7 +181,7 @@ builder.mutationField('invite', (t) =>
   t.field({
     type: InvitePayload,
     description:
-      'Creates a link that invites a person. A new invitation for the same address replaces the previous one. Requires a signed-in owner or the operator.',
+      'Creates a link that invites a person, and emails another one if email is set up. A new invitation for the same address replaces the previous one. Requires a signed-in owner or the operator.',
     args: { input: t.arg({ type: InviteInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => invite(ctx, input),
@@ -223,16 +233,22 @@ const AddOwnerInput = builder.inputType('AddOwnerInput', {
   fields: (t) => ({
     organizationId: t.id({ description: 'The organization.' }),
     email: t.string({ description: 'The email address of a person who has an account.' }),
+    allowUnproven: t.boolean({
+      required: false,
+      description: 'Whether the address may be unproven, because you know who has the account. Default: false.',
+    }),
   }),
 })
 
 builder.mutationField('addOwner', (t) =>
   t.field({
     type: Member,
-    description: 'Makes a person an owner of an organization that has no owner left. Operator only.',
+    description:
+      'Makes a person an owner of an organization that has no owner left. The address of the account must be proven, unless you allow otherwise. Operator only.',
     args: { input: t.arg({ type: AddOwnerInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { input: { email } }, ctx) => addOwner(ctx, email),
+    resolve: (_root, { input: { email, allowUnproven } }, ctx) =>
+      addOwner(ctx, email, { allowUnproven: allowUnproven ?? false }),
   }),
 )
 
@@ -242,7 +258,7 @@ const CreatePasswordResetLinkInput = builder.inputType('CreatePasswordResetLinkI
 })
 
 const CreatePasswordResetLinkPayload = builder.objectRef<string>('CreatePasswordResetLinkPayload').implement({
-  description: 'A link with which the person sets a new password.',
+  description: 'A link with which the person sets a new password. Whoever opens it has the account.',
   fields: (t) => ({
     url: t.string({
       description: 'The link, which is shown only here. It works once, within a day.',

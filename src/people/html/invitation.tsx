@@ -2,19 +2,28 @@ import type { FormState } from '../../http/page/form.tsx'
 import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx'
 import type { OpenInvitation } from '../invitation.ts'
 import { roleNames } from '../role.ts'
-import { NewPasswordField } from './password-fields.tsx'
+import { DroppedAccess, NewPasswordField } from './password-fields.tsx'
 
 interface Props {
   readonly invitation: OpenInvitation
   readonly state: FormState
 }
 
-/** Renders the invitation for a signed-in person. */
-export function AcceptInvitation({ invitation, state }: Props) {
+/** Renders the invitation for a signed-in person. @param needsPassword whether the person must choose a new password. */
+export function AcceptInvitation({ invitation, state, needsPassword }: Props & { readonly needsPassword: boolean }) {
   return (
     <form method="post" class="stack">
       <Summary invitation={invitation} />
-      <FormProblem state={state} />
+      <FormProblem state={state} fields={['password']} />
+      {needsPassword ? (
+        <>
+          <p>
+            Your account’s address has not been proven yet. To join, choose a new password. <DroppedAccess />
+          </p>
+          <UsernameField email={invitation.email} />
+          <NewPasswordField label="New password" state={state} />
+        </>
+      ) : null}
       <p class="actions">
         <button type="submit">Join</button>
       </p>
@@ -22,7 +31,7 @@ export function AcceptInvitation({ invitation, state }: Props) {
   )
 }
 
-/** Renders the invitation for a person without an account. */
+/** Renders the invitation for a person without an account, or whose unproven account the mailed link makes theirs. */
 export function JoinForm({ invitation, state }: Props) {
   return (
     <form method="post" class="stack">

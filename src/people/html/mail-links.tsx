@@ -4,13 +4,13 @@ import { FormProblem, InputField, UsernameField } from '../../http/page/form.tsx
 import type { PeopleContext } from '../context.ts'
 import { requireMail } from '../mail.ts'
 import { RESET_PATH, requestPasswordReset, resetPassword, userOfReset } from '../sign-in/password-reset.ts'
-import { isSignInLink, requestSignInLink, SIGN_IN_LINK_PATH, signInByLink } from '../sign-in/sign-in-link.ts'
+import { requestSignInLink, SIGN_IN_LINK_PATH, signInByLink, userOfSignInLink } from '../sign-in/sign-in-link.ts'
 import { emailOfSignUp, requestSignUp, requireOpenSignUp, SIGN_UP_PATH, signUp } from '../sign-in/sign-up.ts'
 import { respondWithFormPage } from './frame.tsx'
 import { ownPath } from './held-form.tsx'
 import type { Pages } from './pages.tsx'
 import { agentOf } from './pages.tsx'
-import { NewPasswordField } from './password-fields.tsx'
+import { DroppedAccess, NewPasswordField } from './password-fields.tsx'
 import { SignUpForm } from './setup.tsx'
 
 /** Adds the pages of mailed links: to sign in, to set a new password and to sign up. */
@@ -40,8 +40,9 @@ function addSignInLink({ form, page, site, finishSignIn }: Pages): void {
   form(
     linked(SIGN_IN_LINK_PATH),
     async (c, ctx, state) => {
-      if (!(await isSignInLink(ctx, tokenIn(c)))) return gonePage(c, { site }, SIGN_IN_LINK_PATH)
-      return page(c, 'Sign in', state, <ButtonForm state={state} text="Sign in" />)
+      const user = await userOfSignInLink(ctx, tokenIn(c))
+      if (user === null) return gonePage(c, { site }, SIGN_IN_LINK_PATH)
+      return page(c, 'Sign in', state, <LinkForm state={state} user={user} />)
     },
     async (c, ctx) => {
       const { signIn, to } = await signInByLink(ctx, tokenIn(c), agentOf(c))
@@ -67,7 +68,7 @@ function addReset({ form, page, site, finishSignIn }: Pages): void {
     async (c, ctx, state) => {
       const user = await userOfReset(ctx, tokenIn(c))
       if (user === null) return gonePage(c, { site }, ctx.sendMail ? RESET_PATH : null)
-      return page(c, 'Set a new password', state, <ResetForm state={state} email={user.email} />)
+      return page(c, 'Set a new password', state, <ResetForm state={state} user={user} />)
     },
     async (c, ctx, { fields }) => {
       const signIn = await resetPassword(ctx, tokenIn(c), { password: fields.get('password') ?? '' }, agentOf(c))
@@ -151,21 +152,47 @@ function EmailForm({
   )
 }
 
-function ButtonForm({ state, text }: { readonly state: FormState; readonly text: string }) {
+/** The person to whom a link belongs. */
+interface LinkUser {
+  readonly email: string
+  readonly dropsEverything: boolean
+}
+
+function LinkForm({ state, user: { email, dropsEverything } }: { readonly state: FormState; readonly user: LinkUser }) {
   return (
     <form method="post" class="stack">
+      {dropsEverything ? (
+        <>
+          <p class="lead">This proves that {email} is your address.</p>
+          <p>
+            <DroppedAccess /> You can then set a new password.
+          </p>
+        </>
+      ) : null}
       <FormProblem state={state} />
       <p class="actions">
-        <button type="submit">{text}</button>
+        <button type="submit">Sign in</button>
       </p>
     </form>
   )
 }
 
-function ResetForm({ state, email }: { readonly state: FormState; readonly email: string }) {
+function ResetForm({
+  state,
+  user: { email, dropsEverything },
+}: {
+  readonly state: FormState
+  readonly user: LinkUser
+}) {
   return (
     <form method="post" class="stack">
-      <p class="lead">You’ll be signed out everywhere else.</p>
+      {dropsEverything ? (
+        <p>
+          <DroppedAccess />
+        </p>
+      ) : (
+        <p class="lead">You’ll be signed out everywhere else.</p>
+      )}
       <FormProblem state={state} fields={['password']} />
       <UsernameField email={email} />
       <NewPasswordField label="New password" state={state} autofocus />

@@ -93,8 +93,9 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
       await endSessions(ctx, { userId: ctx.actor.userId, id: ctx.actor.sessionId })
     }
     setSessionCookie(c, site, token)
-    const user = await userOfSession(ctx, token)
-    if (user !== null && knownDevice(ctx, user.userId) === null) setDeviceCookie(c, site, newDevice(ctx, user.userId))
+    const session = await userOfSession(ctx, token)
+    const user = session && (await ctx.db.user.findUnique({ where: { id: session.userId } }))
+    if (user && knownDevice(ctx, user) === null) setDeviceCookie(c, site, newDevice(ctx, user))
     forgetKeptForm(c)
   }
 

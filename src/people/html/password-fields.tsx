@@ -27,3 +27,13 @@ export function NewPasswordField({ label = 'Password', ...props }: Props) {
 export function PasswordField({ label = 'Password', name = 'password', ...rest }: Props & { readonly name?: string }) {
   return <InputField {...{ label, name }} type="password" {...rest} required autocomplete="current-password" />
 }
+
+/** Says what loses access to an account whose address is proven for the first time, or that changes hands. */
+export function DroppedAccess() {
+  return (
+    <>
+      Other ways to sign in that were added before are removed: the password, passkeys, the authenticator app and
+      connected accounts. You’ll be signed out everywhere else.
+    </>
+  )
+}

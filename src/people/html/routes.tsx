@@ -1,16 +1,17 @@
-import type { Hono } from 'hono'
+import type { Hono, Context as HttpContext } from 'hono'
 import { NotFound, Unauthenticated } from '../../core/errors.ts'
 import { FormProblem } from '../../http/page/form.tsx'
 import type { PeopleContext } from '../context.ts'
 import { signInBySecondFactor } from '../credential/second-factor.ts'
 import { addPasskeyEndpoints } from '../http/passkey.ts'
 import { setSessionCookie } from '../http/session-cookie.ts'
-import { acceptInvitation, findInvitation, joinByInvitation } from '../invitation.ts'
+import type { Joined } from '../invitation.ts'
+import { acceptInvitation, findInvitation, INVITATION_PATH, joinByInvitation, stepOf } from '../invitation.ts'
 import { endSessions, requireUser } from '../session.ts'
 import { isSetUpNeeded, mayUseSetup, SETUP_PATH, setUp } from '../setup.ts'
 import { openIdName } from '../sign-in/openid.ts'
 import { confirmByPassword, signInByPassword } from '../sign-in/sign-in.ts'
-import { readPerson, userByEmail } from '../user.ts'
+import { readPerson } from '../user.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
 import { forgetKeptForm, heldIn, ownPath } from './held-form.tsx'
@@ -132,28 +133,30 @@ function addSignOut({ app, answer, site }: Pages): void {
 }
 
 function addInvitation({ form, page, site, changeSession }: Pages): void {
+  async function goOn(c: HttpContext, ctx: PeopleContext, { invitation, sessionToken }: Joined): Promise<Response> {
+    if (sessionToken !== null) await changeSession(c, ctx, sessionToken)
+    return c.redirect(`/console/${invitation.organization.slug}/now`, 303)
+  }
   form(
-    '/invitations/:token',
+    `${INVITATION_PATH}/:token`,
     async (c, ctx, state) => {
       const invitation = await findInvitation(ctx, c.req.param('token') ?? '').catch(nullIfGone)
       if (invitation === null) {
         return respondWithFormPage(c, site, 'This invitation no longer works', <InvitationGone />, 410)
       }
       const title = `Join ${invitation.organization.name}`
-      const account = await userByEmail(ctx, invitation.email)
-      if (ctx.actor.kind === 'user') return page(c, title, state, <AcceptInvitation {...{ invitation, state }} />)
-      if (account) return c.redirect(`/sign-in?to=${encodeURIComponent(c.req.path)}`, 303)
-      return page(c, title, state, <JoinForm {...{ invitation, state }} />)
+      const step = await stepOf(ctx, invitation)
+      if (step === 'SIGN_IN') return c.redirect(`/sign-in?to=${encodeURIComponent(c.req.path)}`, 303)
+      if (step === 'NEW_ACCOUNT') return page(c, title, state, <JoinForm {...{ invitation, state }} />)
+      return page(c, title, state, <AcceptInvitation {...{ invitation, state }} needsPassword={step !== 'ACCEPT'} />)
     },
     async (c, ctx, { fields }) => {
       const token = c.req.param('token') ?? ''
       if (ctx.actor.kind === 'user') {
-        const { organization } = await acceptInvitation(ctx, token)
-        return c.redirect(`/console/${organization.slug}/now`, 303)
+        const joined = await acceptInvitation(ctx, token, Object.fromEntries(fields), agentOf(c))
+        return goOn(c, ctx, joined)
       }
-      const joined = await joinByInvitation(ctx, token, Object.fromEntries(fields), agentOf(c))
-      await changeSession(c, ctx, joined.sessionToken)
-      return c.redirect(`/console/${joined.invitation.organization.slug}/now`, 303)
+      return goOn(c, ctx, await joinByInvitation(ctx, token, Object.fromEntries(fields), agentOf(c)))
     },
   )
 }

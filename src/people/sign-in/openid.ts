@@ -1,4 +1,4 @@
-import type { Configuration, IDToken, UserInfoResponse } from 'openid-client'
+import type { Configuration, CustomFetchOptions, IDToken, UserInfoResponse } from 'openid-client'
 import { z } from 'zod'
 import { requireConfirmation } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
@@ -7,6 +7,8 @@ import { Conflict, Forbidden, Unauthenticated, Unavailable } from '../../core/er
 import { MINUTE } from '../../core/time.ts'
 import { nameText } from '../../core/validation.ts'
 import type { Identity, User } from '../../generated/prisma/client.ts'
+import { enterAccount, lockOwnAccount, lockUnchanged, stateOf } from '../account-access.ts'
+import { type Entry, outcomeOf } from '../account-entry.ts'
 import { limitAttempts, limitRequests } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
 import { knownDevice } from '../known-device.ts'
@@ -20,6 +22,8 @@ import { completeSignIn } from './sign-in.ts'
 
 /** How long a sign-in at the provider may take. */
 export const OPENID_LIFETIME = 10 * MINUTE
+/** The maximum size of an answer of the provider, in bytes. Sets of keys, the largest, have some kilobytes. */
+const MAX_ANSWER = 256 * 1024
 /** How long we wait for the provider, in seconds. */
 const PROVIDER_TIMEOUT = 10
 
@@ -74,7 +78,8 @@ export type OpenIdResult =
 /**
  * Completes a sign-in at the provider. Issuer and subject identify the person, not the email address. If an account here has the
  * verified address of a new identity, its password is required to link them; otherwise anyone with that address at the provider
- * could take over our account. If no account has the address, its domain must be allowed.
+ * could take over our account. Addresses of the domains that the operator names (`OIDC_MAIL_DOMAINS`) are proven by the provider's
+ * word: a person who has none gets an account, and an unproven one becomes theirs.
  * @param callback the address to which the provider redirected the browser.
  * @throws Unauthenticated when the answer is invalid. @throws Forbidden for a person who may not sign in.
  */
@@ -93,36 +98,91 @@ export async function finishOpenId(
     where: { issuer_subject: { issuer, subject } },
     include: { user: true },
   })
-  if (content.userId !== null) return connect(ctx, person, identity, content.userId, to)
-  if (identity !== null) return { kind: 'signIn', signIn: await completeSignIn(ctx, identity.user, userAgent), to }
+  if (content.userId !== null) return connect(ctx, person, { identity, userId: content.userId, to }, userAgent)
+  if (identity !== null)
+    return { kind: 'signIn', signIn: await signInByIdentity(ctx, person, identity.user, userAgent), to }
   const known = person.email === null ? null : await userByEmail(ctx, person.email)
-  if (known !== null) return askToLink(ctx, person, known, to)
-  const user = await insertPerson(ctx, person)
-  return { kind: 'signIn', signIn: await completeSignIn(ctx, user, userAgent), to }
+  if (known === null) {
+    const user = await insertPerson(ctx, person)
+    return { kind: 'signIn', signIn: await completeSignIn(ctx, user, userAgent), to }
+  }
+  const entry = isTrusted(ctx, person) ? 'PROVIDER_ADDRESS' : 'OTHER_PROVIDER_ADDRESS'
+  if (outcomeOf(entry, stateOf(known)).kind !== 'enters') return askToLink(ctx, person, known, to)
+  const signIn = await transaction(ctx, async (tx) => {
+    const user = await enterAccount(tx, known, entry)
+    await connectIdentity(tx, person, user.id)
+    return completeSignIn(tx, user, userAgent)
+  })
+  return { kind: 'signIn', signIn, to }
 }
 
+/** A person, as a provider identifies them. */
+type ConnectedPerson = Pick<Identity, 'issuer' | 'subject'>
+
 /** The provider's claims about a person. */
-interface ProvenPerson {
-  readonly issuer: string
-  readonly subject: string
+interface ProvenPerson extends ConnectedPerson {
   /** In lower case; null: the provider has not verified the address. */
   readonly email: string | null
   readonly name: string
 }
 
+/**
+ * Returns whether the provider's word proves that the person has the address: its domain is one whose addresses the operator lets
+ * this provider vouch for.
+ */
+function isTrusted({ config }: PeopleContext, { email }: ProvenPerson): boolean {
+  return email !== null && config.OIDC_MAIL_DOMAINS.includes(email.slice(email.lastIndexOf('@') + 1))
+}
+
+/** Returns the entry of a person who has a credential of an account, and whom the provider knows too. */
+function entryOf(ctx: PeopleContext, person: ProvenPerson, { email }: Pick<User, 'email'>): Entry {
+  return isTrusted(ctx, person) && person.email === email ? 'CREDENTIAL_AND_PROVIDER_ADDRESS' : 'CREDENTIAL'
+}
+
+function signInByIdentity(ctx: PeopleContext, person: ProvenPerson, known: User, userAgent: string): Promise<SignIn> {
+  return transaction(ctx, async (tx) => {
+    await lockUnchanged(tx, known)
+    const user = await enterAccount(tx, known, entryOf(ctx, person, known))
+    await connectIdentity(tx, person, user.id)
+    return completeSignIn(tx, user, userAgent)
+  })
+}
+
+interface Connection {
+  /** The account here that the person's account at the provider is connected to; null: none. */
+  readonly identity: Identity | null
+  /** The account that started the connection. */
+  readonly userId: string
+  readonly to: string
+}
+
 async function connect(
   ctx: PeopleContext,
-  { issuer, subject }: ProvenPerson,
-  identity: Identity | null,
-  userId: string,
-  to: string,
+  person: ProvenPerson,
+  { identity, userId, to }: Connection,
+  userAgent: string,
 ): Promise<OpenIdResult> {
   if (ctx.actor.kind !== 'user' || ctx.actor.userId !== userId) throw expired()
-  if (identity !== null && identity.userId !== userId)
-    throw new Conflict('This account is connected to another person.')
-  if (identity === null) await ctx.db.identity.create({ data: { issuer, subject, userId, createdAt: ctx.now() } })
-  return { kind: 'connected', to }
+  if (identity !== null && identity.userId !== userId) throw connectedToOther()
+  return transaction<PeopleContext, OpenIdResult>(ctx, async (tx) => {
+    const before = await lockOwnAccount(tx)
+    const user = await enterAccount(tx, before, entryOf(ctx, person, before))
+    await connectIdentity(tx, person, userId)
+    if (user.generation === before.generation) return { kind: 'connected', to }
+    return { kind: 'signIn', signIn: await completeSignIn(tx, user, userAgent), to }
+  })
 }
+
+/** Connects an account at the provider, unless it is. @throws Conflict when it is connected to another account here. */
+async function connectIdentity(tx: PeopleContext, person: ConnectedPerson, userId: string): Promise<void> {
+  const { issuer, subject } = person
+  const data = { issuer, subject, userId, createdAt: tx.now() }
+  await tx.db.identity.createMany({ data, skipDuplicates: true })
+  const where = { issuer_subject: { issuer, subject } }
+  if ((await tx.db.identity.findUniqueOrThrow({ where })).userId !== userId) throw connectedToOther()
+}
+
+const connectedToOther = () => new Conflict('This account is connected to another person.')
 
 async function askToLink(
   ctx: PeopleContext,
@@ -143,15 +203,15 @@ async function askToLink(
   }
 }
 
-function insertPerson(ctx: PeopleContext, { issuer, subject, email, name }: ProvenPerson): Promise<User> {
-  const domain = email?.slice(email.lastIndexOf('@') + 1)
-  if (email === null || domain === undefined || !ctx.config.OIDC_MAIL_DOMAINS.includes(domain)) {
+function insertPerson(ctx: PeopleContext, person: ProvenPerson): Promise<User> {
+  const { email, name } = person
+  if (email === null || !isTrusted(ctx, person)) {
     throw new Forbidden('FORBIDDEN', 'You have no account here. Ask for an invitation.')
   }
   return transaction(ctx, async (tx) => {
     await requireSetUp(tx)
-    const user = await insertUser(tx, { email, name, passwordHash: null })
-    await tx.db.identity.create({ data: { issuer, subject, userId: user.id, createdAt: tx.now() } })
+    const user = await insertUser(tx, 'PROVIDER_ADDRESS', { email, name, passwordHash: null })
+    await connectIdentity(tx, person, user.id)
     return user
   })
 }
@@ -177,17 +237,17 @@ export async function linkIdentity(
   const id = (await readToken(ctx, 'OPENID', token))?.userId ?? null
   if (id === null) throw expired()
   const user = await ctx.db.user.findUniqueOrThrow({ where: { id } })
-  const isRight = await limitAttempts(ctx, { account: user.email, browser: knownDevice(ctx, id) }, async () =>
+  const isRight = await limitAttempts(ctx, { account: user.email, browser: knownDevice(ctx, user) }, async () =>
     (await verifyPassword(password, user.passwordHash, ctx.clientAddress)) ? true : null,
   )
   if (!isRight) return null
-  const { issuer, subject, to } = link.safeParse((await takeToken(ctx, 'OPENID', token))?.data).data ?? {}
-  if (issuer === undefined || subject === undefined) throw expired()
-  await ctx.db.identity.createMany({
-    data: { issuer, subject, userId: id, createdAt: ctx.now() },
-    skipDuplicates: true,
+  return transaction(ctx, async (tx) => {
+    await lockUnchanged(tx, user)
+    const person = link.safeParse((await takeToken(tx, 'OPENID', token))?.data).data
+    if (person === undefined) throw expired()
+    await connectIdentity(tx, person, id)
+    return { signIn: await completeSignIn(tx, user, userAgent), to: person.to }
   })
-  return { signIn: await completeSignIn(ctx, user, userAgent), to: to ?? '' }
 }
 
 /** Returns the caller's accounts at OpenID providers. */
@@ -229,9 +289,25 @@ async function discover(client: Client, config: Config): Promise<Configuration> 
   const isPlain = issuer.startsWith('http:')
   return client.discovery(new URL(issuer), id, secret, secret === undefined ? client.None() : undefined, {
     timeout: PROVIDER_TIMEOUT,
+    // Signatures are checked although TLS vouches for the provider: a proxy in between may not be it. Over http, nothing vouches.
     // The operator chose an http address: the provider is in their own network.
-    execute: isPlain ? [client.allowInsecureRequests] : [],
+    execute: [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])],
+    [client.customFetch]: fetchBounded,
   })
+}
+
+/** Fetches from the provider. @throws Error when the answer is too large. */
+async function fetchBounded(url: string, options: CustomFetchOptions): Promise<Response> {
+  const response = await fetch(url, options as RequestInit)
+  const { status, headers } = response
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.length
+    if (size > MAX_ANSWER) throw new Error('the answer of the provider is too large')
+    pieces.push(piece)
+  }
+  return new Response(size === 0 ? null : Buffer.concat(pieces), { status, headers })
 }
 
 async function askProvider(
@@ -264,7 +340,12 @@ function reasonOf(error: unknown): string {
   return 'error' in error && typeof error.error === 'string' ? error.error : error.message
 }
 
-function personIn({ iss: issuer, sub: subject }: IDToken, about: IDToken | UserInfoResponse): ProvenPerson {
+/** The identifier of a person at a provider (OpenID Connect Core 1.0 §2). */
+const subjectText = z.string().regex(/^[\x20-\x7e]{1,255}$/)
+
+/** @throws ZodError when the provider names no valid subject. */
+function personIn({ iss: issuer, sub }: IDToken, about: IDToken | UserInfoResponse): ProvenPerson {
+  const subject = subjectText.parse(sub)
   const isVerified = about['email_verified'] === true
   const email = isVerified ? (personEmail.safeParse(about['email']).data ?? null) : null
   return { issuer, subject, email, name: nameText.safeParse(about['name']).data ?? email ?? 'New person' }

@@ -6,13 +6,14 @@ import { NotFound } from '../../core/errors.ts'
 import { isIdOf } from '../../core/id.ts'
 import { DAY, MINUTE } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
-import type { User } from '../../generated/prisma/client.ts'
+import { enterAccount, stateOf } from '../account-access.ts'
+import { dropsEverything } from '../account-entry.ts'
 import { limitLinks } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
+import { knownDevice } from '../known-device.ts'
 import { afterAnswer, requireMail } from '../mail.ts'
 import { createToken, readToken, takeToken } from '../one-time-token.ts'
 import { hashPassword, newPassword } from '../password.ts'
-import { endSessions } from '../session.ts'
 import { emailInput, userByEmail } from '../user.ts'
 import type { SignIn } from './sign-in.ts'
 import { completeSignIn } from './sign-in.ts'
@@ -22,6 +23,8 @@ import { linkGone } from './sign-in-link.ts'
 export const RESET_PATH = '/sign-in/reset'
 
 const LIFETIME = 15 * MINUTE
+/** The content of the token of a link that only an email has. The operator’s links have none. */
+const mailed = { entry: 'MAILED_PASSWORD_LINK' } as const
 /** The lifetime of a link that the operator hands to the person. */
 const OPERATORS_LIFETIME = 1 * DAY
 
@@ -32,11 +35,11 @@ const OPERATORS_LIFETIME = 1 * DAY
 export async function requestPasswordReset(ctx: PeopleContext, input: unknown): Promise<void> {
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
-  await limitLinks(ctx, email)
+  const user = await userByEmail(ctx, email)
+  await limitLinks(ctx, { email, purpose: 'account', browser: knownDevice(ctx, user) })
   afterAnswer(ctx, async () => {
-    const user = await userByEmail(ctx, email)
     if (user === null) return
-    const token = await createToken(ctx, 'PASSWORD_RESET', { userId: user.id, lifetimeMs: LIFETIME })
+    const token = await createToken(ctx, 'PASSWORD_RESET', { userId: user.id, data: mailed, lifetimeMs: LIFETIME })
     await sendMail({
       to: email,
       subject: 'Set a new password for Allclear',
@@ -59,17 +62,30 @@ export async function createResetLink(ctx: Context, userId: string): Promise<str
   return `${RESET_PATH}/${await createToken(ctx, 'PASSWORD_RESET', { userId, lifetimeMs: OPERATORS_LIFETIME })}`
 }
 
-/** Returns the person whose password a link sets; null: the link was used or has expired. Following it changes nothing. */
-export async function userOfReset(ctx: Context, token: string): Promise<Pick<User, 'email'> | null> {
-  const { userId = null } = (await readToken(ctx, 'PASSWORD_RESET', token)) ?? {}
-  return userId === null ? null : ctx.db.user.findUnique({ where: { id: userId }, select: { email: true } })
+/**
+ * Returns the address of the person whose password a link sets, and what loses access then; null: the link was used or has expired.
+ * Following it changes nothing.
+ */
+export async function userOfReset(
+  ctx: Context,
+  token: string,
+): Promise<{ readonly email: string; readonly dropsEverything: boolean } | null> {
+  const { userId = null, data } = (await readToken(ctx, 'PASSWORD_RESET', token)) ?? {}
+  const user = userId === null ? null : await ctx.db.user.findUnique({ where: { id: userId } })
+  return user && { email: user.email, dropsEverything: dropsEverything(entryIn(data), stateOf(user)) }
+}
+
+/** Returns how the link of a token came to its holder. */
+function entryIn(data: unknown): 'MAILED_PASSWORD_LINK' | 'SHOWN_PASSWORD_LINK' {
+  const isMailed = z.object({ entry: z.literal(mailed.entry) }).safeParse(data).success
+  return isMailed ? 'MAILED_PASSWORD_LINK' : 'SHOWN_PASSWORD_LINK'
 }
 
 const resetInput = z.object({ password: newPassword })
 
 /**
- * Sets a new password with a link, ends all sessions and links of the person, and signs them in. The second factor, if any, is
- * still required.
+ * Sets a new password with a link, and signs the person in. What loses access is as `outcomeOf` says: at least all sessions and
+ * links. The second factor is still required, unless it was dropped.
  * @throws Invalid for an invalid password. @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
 export async function resetPassword(
@@ -82,11 +98,9 @@ export async function resetPassword(
   if ((await readToken(ctx, 'PASSWORD_RESET', token)) === null) throw linkGone()
   const passwordHash = await hashPassword(password, ctx.clientAddress)
   const user = await transaction(ctx, async (tx) => {
-    const id = (await takeToken(tx, 'PASSWORD_RESET', token))?.userId ?? null
+    const { userId: id = null, data } = (await takeToken(tx, 'PASSWORD_RESET', token)) ?? {}
     if (id === null) throw linkGone()
-    await tx.db.oneTimeToken.deleteMany({ where: { userId: id } })
-    await endSessions(tx, { userId: id })
-    return tx.db.user.update({ where: { id }, data: { passwordHash } })
+    return enterAccount(tx, { id }, entryIn(data), { passwordHash })
   })
   return completeSignIn(ctx, user, userAgent)
 }

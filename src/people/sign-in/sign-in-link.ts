@@ -1,8 +1,12 @@
+import { transaction } from '../../core/context.ts'
 import { Unauthenticated } from '../../core/errors.ts'
 import { MINUTE } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
+import { enterAccount, stateOf } from '../account-access.ts'
+import { dropsEverything } from '../account-entry.ts'
 import { limitLinks } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
+import { knownDevice } from '../known-device.ts'
 import { afterAnswer, requireMail } from '../mail.ts'
 import { createToken, readToken, takeToken } from '../one-time-token.ts'
 import { emailInput, userByEmail } from '../user.ts'
@@ -22,9 +26,9 @@ const LIFETIME = 15 * MINUTE
 export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: string): Promise<void> {
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
-  await limitLinks(ctx, email)
+  const user = await userByEmail(ctx, email)
+  await limitLinks(ctx, { email, purpose: 'account', browser: knownDevice(ctx, user) })
   afterAnswer(ctx, async () => {
-    const user = await userByEmail(ctx, email)
     if (user === null) return
     const token = await createToken(ctx, 'SIGN_IN', { userId: user.id, data: { to }, lifetimeMs: LIFETIME })
     await sendMail({
@@ -37,13 +41,22 @@ export async function requestSignInLink(ctx: PeopleContext, input: unknown, to: 
   })
 }
 
-/** Returns whether a link still works. Following it changes nothing, because mail scanners follow links too. */
-export async function isSignInLink(ctx: PeopleContext, token: string): Promise<boolean> {
-  return (await readToken(ctx, 'SIGN_IN', token)) !== null
+/**
+ * Returns the address of the person whom a link signs in, and what loses access then; null: the link was used or has expired.
+ * Following it changes nothing, because mail scanners follow links too.
+ */
+export async function userOfSignInLink(
+  ctx: PeopleContext,
+  token: string,
+): Promise<{ readonly email: string; readonly dropsEverything: boolean } | null> {
+  const { userId = null } = (await readToken(ctx, 'SIGN_IN', token)) ?? {}
+  const user = userId === null ? null : await ctx.db.user.findUnique({ where: { id: userId } })
+  return user && { email: user.email, dropsEverything: dropsEverything('MAILED_SIGN_IN_LINK', stateOf(user)) }
 }
 
 /**
- * Signs in with a link; the second factor, if any, is still required. Also returns the path that the link leads to.
+ * Signs in with a link, which proves the address; the second factor is still required, unless it was added before the first proof.
+ * Also returns the path that the link leads to.
  * @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
 export async function signInByLink(
@@ -51,11 +64,13 @@ export async function signInByLink(
   token: string,
   userAgent: string,
 ): Promise<{ signIn: SignIn; to: string }> {
-  const { userId = null, data } = (await takeToken(ctx, 'SIGN_IN', token)) ?? {}
-  if (userId === null) throw linkGone()
-  const user = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
-  const to = data !== null && typeof data === 'object' && 'to' in data ? String(data['to']) : ''
-  return { signIn: await completeSignIn(ctx, user, userAgent), to }
+  return transaction(ctx, async (tx) => {
+    const { userId: id = null, data } = (await takeToken(tx, 'SIGN_IN', token)) ?? {}
+    if (id === null) throw linkGone()
+    const user = await enterAccount(tx, { id }, 'MAILED_SIGN_IN_LINK')
+    const to = data !== null && typeof data === 'object' && 'to' in data ? String(data['to']) : ''
+    return { signIn: await completeSignIn(tx, user, userAgent), to }
+  })
 }
 
 /** Creates the error for a link that no longer works. */

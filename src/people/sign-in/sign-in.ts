@@ -1,5 +1,7 @@
+import { transaction } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
-import type { User } from '../../generated/prisma/client.ts'
+import type { ReadAccount } from '../account-access.ts'
+import { lockUnchanged } from '../account-access.ts'
 import { limitAttempts } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
 import { knownDevice, ownSession } from '../known-device.ts'
@@ -28,22 +30,24 @@ export async function signInByPassword(
 ): Promise<SignIn | null> {
   const email = personEmail.safeParse(given).data ?? ''
   const known = await userByEmail(ctx, email)
-  const browser = knownDevice(ctx, known?.id ?? null)
+  const browser = knownDevice(ctx, known)
   const user = await limitAttempts(ctx, { account: email, browser }, async () =>
     (await verifyPassword(password, known?.passwordHash ?? null, ctx.clientAddress)) ? known : null,
   )
   return user && completeSignIn(ctx, user, userAgent)
 }
 
-/** Signs in a person who has proven the first factor, or asks for the second. */
-export async function completeSignIn(
-  ctx: PeopleContext,
-  user: Pick<User, 'id' | 'totpEnabled'>,
-  userAgent: string,
-): Promise<SignIn> {
-  if (!user.totpEnabled) return { kind: 'signedIn', sessionToken: await startSession(ctx, user.id, userAgent) }
-  const token = await createToken(ctx, 'SECOND_FACTOR', { userId: user.id, lifetimeMs: SECOND_FACTOR_LIFETIME })
-  return { kind: 'secondFactor', token }
+/**
+ * Signs in a person who has proven the first factor, or asks for the second.
+ * @param account as it was when the first factor was checked. @throws Unauthenticated when it has changed since.
+ */
+export function completeSignIn(ctx: PeopleContext, account: ReadAccount, userAgent: string): Promise<SignIn> {
+  return transaction<PeopleContext, SignIn>(ctx, async (tx) => {
+    const { id: userId, totpEnabled } = await lockUnchanged(tx, account)
+    if (!totpEnabled) return { kind: 'signedIn', sessionToken: await startSession(tx, userId, userAgent) }
+    const token = await createToken(tx, 'SECOND_FACTOR', { userId, lifetimeMs: SECOND_FACTOR_LIFETIME })
+    return { kind: 'secondFactor', token }
+  })
 }
 
 /**

@@ -8,8 +8,11 @@ import { NotFound } from '../../core/errors.ts'
 import { HOUR } from '../../core/time.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
+import { enterAccount, stateOf } from '../account-access.ts'
+import { outcomeOf } from '../account-entry.ts'
 import { limitLinks } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
+import { knownDevice } from '../known-device.ts'
 import type { AccountMail } from '../mail.ts'
 import { afterAnswer, requireMail } from '../mail.ts'
 import { insertMembership } from '../membership.ts'
@@ -31,8 +34,8 @@ export function requireOpenSignUp({ config }: Pick<Context, 'config'>): void {
 }
 
 /**
- * Sends an email with a link that proves the address of a person who signs up. If the address already has an account, the email
- * says so; the answer does not reveal it.
+ * Sends an email with a link that proves the address of a person who signs up. If a proven account has the address, the
+ * email says so; the answer does not reveal it.
  * @throws Invalid for an invalid address. @throws RateLimited after too many links. @throws NotFound when sign-up is closed, or
  * when email is not set up.
  */
@@ -41,10 +44,11 @@ export async function requestSignUp(ctx: PeopleContext, input: unknown): Promise
   await requireSetUp(ctx)
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
-  await limitLinks(ctx, email)
+  const user = await userByEmail(ctx, email)
+  await limitLinks(ctx, { email, purpose: 'sign-up', browser: knownDevice(ctx, user) })
   afterAnswer(ctx, async () => {
-    const isKnown = (await userByEmail(ctx, email)) !== null
-    await sendMail(isKnown ? knownMail(ctx, email) : await signUpMail(ctx, email))
+    const outcome = outcomeOf('MAILED_SIGN_UP_LINK', stateOf(user))
+    await sendMail(outcome.kind === 'enters' ? await signUpMail(ctx, email) : knownMail(ctx, email))
   })
 }
 
@@ -80,8 +84,9 @@ export async function emailOfSignUp(ctx: Context, token: string): Promise<string
 const signUpInput = z.object({ name: nameText, password: newPassword, organizationName: nameText, slug: slugText })
 
 /**
- * Creates a person, whose address a link proves, with a new organization, and signs them in.
- * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, or the address has an account.
+ * Creates a person, whose address a link proves, with a new organization, and signs them in. An unproven account of the address
+ * becomes theirs.
+ * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, or a proven account has the address.
  * @throws RateLimited after too many sign-ups. @throws NotFound when sign-up is closed.
  * @throws Unauthenticated `INVALID_TOKEN` when the link was used or has expired.
  */
@@ -99,7 +104,11 @@ export async function signUp(
     const email = emailIn(await takeToken(tx, 'SIGN_UP', token))
     if (email === null) throw linkGone()
     await requireSetUp(tx)
-    const user = await insertUser(tx, { email, name, passwordHash })
+    const known = await userByEmail(tx, email)
+    const user =
+      known === null
+        ? await insertUser(tx, 'MAILED_SIGN_UP_LINK', { email, name, passwordHash })
+        : await enterAccount(tx, known, 'MAILED_SIGN_UP_LINK', { name, passwordHash })
     await consumeSignUpQuota(tx)
     const organization = await insertOrganization(tx, { name: organizationName, slug, contactEmail: email })
     await insertMembership(tx, { organizationId: organization.id, userId: user.id, role: 'OWNER' }, name)

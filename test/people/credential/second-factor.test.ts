@@ -29,7 +29,7 @@ async function withApp(clientAddress = '203.0.113.9') {
   const codes = await confirmAuthenticator(ctx, codeAt(secret, noon))
   const now = later(30 * SECOND)
   const signIn = async () => {
-    const signIn = await completeSignIn({ ...visitor, now }, { id: user.id, totpEnabled: true }, '')
+    const signIn = await completeSignIn({ ...visitor, now }, user, '')
     if (signIn.kind !== 'secondFactor') throw new Error('The second factor is not asked for.')
     return signIn.token
   }

@@ -78,7 +78,12 @@ test('no one gets an account before the service is set up', async () => {
   const { status, html } = await signIn(visit())
   expect(status).toBe(403)
   expect(html).toContain('This service is not set up yet.')
-  await insertUser(context, { email: 'operator@example.com', name: 'Operator', passwordHash, isOperator: true })
+  await insertUser(context, 'MAILED_SIGN_UP_LINK', {
+    email: 'operator@example.com',
+    name: 'Operator',
+    passwordHash,
+    isOperator: true,
+  })
 })
 
 describe('a new person', () => {
@@ -134,7 +139,11 @@ test('a form submitted after its session ended is kept, once, until the sign-in 
 describe('an address that has an account', () => {
   async function withAccount(about: { passwordHash: string | null } = { passwordHash }) {
     const person = newPerson()
-    const user = await insertUser(context, { email: person.email.toLowerCase(), name: 'Known', ...about })
+    const user = await insertUser(context, 'MAILED_SIGN_UP_LINK', {
+      email: person.email.toLowerCase(),
+      name: 'Known',
+      ...about,
+    })
     provider.person = person
     return user
   }
@@ -218,7 +227,11 @@ describe('a signed-in person', () => {
     const operator = { ...context, actor: { kind: 'operator' } } as const
     const { organization } = await createOrganization(operator, { name: slug, slug, contactEmail: 'a@example.com' })
     const user = await transaction(operator, async (tx) => {
-      const created = await insertUser(tx, { email: `${slug}@example.com`, name: 'Connected', passwordHash })
+      const created = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
+        email: `${slug}@example.com`,
+        name: 'Connected',
+        passwordHash,
+      })
       await insertMembership(tx, { organizationId: organization.id, userId: created.id, role: 'OWNER' }, 'Connected')
       return created
     })

@@ -21,7 +21,7 @@ function instance(clientAddress: string): PeopleContext {
 async function person() {
   made += 1
   const email = `signer-${made}@example.com`
-  return insertUser(testContext(prisma), { email, name: 'S', passwordHash })
+  return insertUser(testContext(prisma), 'MAILED_SIGN_UP_LINK', { email, name: 'S', passwordHash })
 }
 
 /** An address that no other test uses. */

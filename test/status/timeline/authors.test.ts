@@ -15,7 +15,11 @@ const newTenant = tenantsOf(prisma)
 test('an update has the author who posted it, whoever edits it', async () => {
   const { id: organizationId, ctx } = await newTenant()
   const user = await transaction(ctx, async (tx) => {
-    const inserted = await insertUser(tx, { email: 'ada@example.com', name: 'Ada', passwordHash: null })
+    const inserted = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
+      email: 'ada@example.com',
+      name: 'Ada',
+      passwordHash: null,
+    })
     await insertMembership(tx, { organizationId, userId: inserted.id, role: 'EDITOR' }, 'Ada')
     await startSession(tx, inserted.id, 'a browser of the tests')
     return inserted

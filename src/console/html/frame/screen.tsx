@@ -7,11 +7,12 @@ import { isOperator, roleIncludes } from '../../../core/access.ts'
 import type { SignedInUser } from '../../../core/context.ts'
 import { NotFound } from '../../../core/errors.ts'
 import { encodeCursor } from '../../../event-log/event.ts'
-import type { Organization, User } from '../../../generated/prisma/client.ts'
+import type { Organization } from '../../../generated/prisma/client.ts'
 import type { Role, Scope } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, formStatus } from '../../../http/page/form.tsx'
 import { privateHeaders } from '../../../people/html/frame.tsx'
+import type { Person } from '../../../people/user.ts'
 import { readPerson } from '../../../people/user.ts'
 import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
@@ -32,7 +33,7 @@ export interface Screen {
   /** Its actor is the person, even if `ctx` acts as the operator: for the person's account. */
   readonly self: ConsoleContext
   readonly organization: Organization
-  readonly user: Pick<User, 'id' | 'email' | 'name' | 'isOperator'>
+  readonly user: Person
   /** The role of the person; the operator without a membership is an owner. */
   readonly role: Role
   /** The organization's time zone. */

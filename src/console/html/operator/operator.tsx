@@ -14,11 +14,11 @@ import { typeOfId } from '../../../core/id.ts'
 import type { PaymentEvent } from '../../../generated/prisma/client.ts'
 import { Tier } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
-import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
+import { CheckboxField, emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
 import { UtcTime } from '../../../http/page/utc-time.tsx'
 import type { Member } from '../../../people/membership.ts'
 import { addOwner, membersOf } from '../../../people/membership.ts'
-import { roleNames } from '../../../people/role.ts'
+import { roleNames, unprovenNote } from '../../../people/role.ts'
 import { currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import type { ConsoleOptions } from '../frame/screen-routes.tsx'
 import type { OperatorScreen } from './operator-screen.tsx'
@@ -65,7 +65,7 @@ export function operatorScreens(options: ConsoleOptions): Hono {
       'organizations/:id/owner',
       async (screen, { fields }) => {
         const { id } = await organizationIn(screen)
-        await addOwner(actingFor(screen, id), fields.get('email') ?? '')
+        await addOwner(actingFor(screen, id), fields.get('email') ?? '', { allowUnproven: fields.has('allowUnproven') })
         return `organizations/${id}`
       },
       showOrganization,
@@ -246,6 +246,9 @@ async function showOrganization(
       </form>
       <form method="post" action={at('owner')} class="filters">
         <InputField label="New owner’s email address" name="email" type="email" state={state} required />
+        {state.problem?.code === 'CONFLICT' && state.fields.has('email') ? (
+          <CheckboxField label="Allow an address that is not proven" name="allowUnproven" state={state} />
+        ) : null}
         <button type="submit" class="quiet">
           Make owner
         </button>
@@ -290,6 +293,7 @@ function Members({ members }: { readonly members: readonly Member[] }) {
             {user.name}{' '}
             <span class="row-facts">
               {user.email} · {roleNames[role]}
+              {user.emailProvenAt === null ? ` · ${unprovenNote}` : ''}
             </span>
           </span>
         </li>

@@ -92,6 +92,7 @@ function About({ screen, state }: { readonly screen: Screen; readonly state: For
     <form method="post" action={screen.path('account')} class="stack" id="about">
       <FormProblem state={state} fields={['name']} />
       <p>{screen.user.email}</p>
+      {screen.user.emailProvenAt === null ? <Unproven screen={screen} /> : null}
       <InputField
         label="Name"
         name="name"
@@ -105,6 +106,24 @@ function About({ screen, state }: { readonly screen: Screen; readonly state: For
         <button type="submit">Save</button> <a href={screen.path('account/password')}>Change password</a>
       </p>
     </form>
+  )
+}
+
+/** The link proves the address; there is no other way for a person who is signed in. */
+function Unproven({ screen }: { readonly screen: Screen }) {
+  return (
+    <p class="hint">
+      This address is not proven.{' '}
+      {screen.self.sendMail === undefined ? (
+        'Other members see that.'
+      ) : (
+        <>
+          Other members see that. To prove it, sign in with{' '}
+          <a href={`/sign-in/link?to=${encodeURIComponent(screen.path('account/password'))}`}>a link by email</a>. That
+          removes your password, passkeys and authenticator app, so do it before you add more.
+        </>
+      )}
+    </p>
   )
 }
 

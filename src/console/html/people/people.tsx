@@ -3,10 +3,11 @@ import type { Invitation } from '../../../generated/prisma/client.ts'
 import { Role } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
-import { invitationsOf, invite, revokeInvitation } from '../../../people/invitation.ts'
+import type { NewInvitation } from '../../../people/invitation.ts'
+import { INVITATION_PATH, invitationsOf, invite, revokeInvitation } from '../../../people/invitation.ts'
 import type { Member } from '../../../people/membership.ts'
 import { membersOf, removeMember, setRole } from '../../../people/membership.ts'
-import { roleDescriptions, roleNames } from '../../../people/role.ts'
+import { roleDescriptions, roleNames, unprovenNote } from '../../../people/role.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import { CurrentValue } from '../frame/edit-fields.tsx'
 import { NumberedPages, pageNumber, ROWS_PER_PAGE } from '../frame/paging.tsx'
@@ -17,8 +18,7 @@ const roleChoices = Object.values(Role).map((value) => ({ value, text: roleNames
 /** Adds the screens of members and invitations. */
 export function peopleScreens({ get, form, action }: Screens): void {
   form('people', showPeople, async (screen, { fields }) => {
-    const { token } = await invite(screen.ctx, Object.fromEntries(fields))
-    return showPeople(screen, emptyForm, `${screen.ctx.site.baseUrl}/invitations/${token}`)
+    return showPeople(screen, emptyForm, await invite(screen.ctx, Object.fromEntries(fields)))
   })
   action(
     'people/:id/role',
@@ -48,8 +48,8 @@ export function peopleScreens({ get, form, action }: Screens): void {
   )
 }
 
-/** @param link of a new invitation, shown once. */
-async function showPeople(screen: Screen, state: FormState, link: string | null = null): Promise<Response> {
+/** @param invited a new invitation, whose link is shown once. */
+async function showPeople(screen: Screen, state: FormState, invited: NewInvitation | null = null): Promise<Response> {
   const isOwner = screen.role === 'OWNER'
   const [members, invitations] = await Promise.all([
     membersOf(screen.ctx),
@@ -60,7 +60,7 @@ async function showPeople(screen: Screen, state: FormState, link: string | null 
   const stateOf = (id: string | undefined) => (id === editedId ? state : emptyForm)
   const content = (
     <>
-      {link === null ? null : <NewLink link={link} />}
+      {invited === null ? null : <NewLink {...{ screen, invited }} />}
       {editedId === undefined && isOwner ? null : <FormProblem state={state} />}
       <section>
         <ul class="rows">
@@ -77,13 +77,19 @@ async function showPeople(screen: Screen, state: FormState, link: string | null 
   return screen.show({ title: 'People', section: 'people', content }, state)
 }
 
-function NewLink({ link }: { readonly link: string }) {
+function NewLink({ screen, invited }: { readonly screen: Screen; readonly invited: NewInvitation }) {
+  const { invitation, token, isMailed } = invited
   return (
     <section>
-      <h2>Send this link</h2>
-      <p>It works once, for seven days, and is shown only once.</p>
+      <h2>{isMailed ? `Invitation sent to ${invitation.email}` : 'Send this link'}</h2>
+      <p>
+        {isMailed
+          ? 'If the email does not arrive, send this link yourself. It works once, for seven days, and is shown only once.'
+          : 'It works once, for seven days, and is shown only once.'}{' '}
+        Whoever opens it first has the account, so its address counts as not proven.
+      </p>
       <p class="secret" data-once>
-        {link}
+        {`${screen.ctx.site.baseUrl}${INVITATION_PATH}/${token}`}
       </p>
     </section>
   )
@@ -107,7 +113,11 @@ function MemberRow({
   return (
     <li id={user.id}>
       <span>
-        {user.name} <span class="row-facts">{user.email}</span>
+        {user.name}{' '}
+        <span class="row-facts">
+          {user.email}
+          {user.emailProvenAt === null ? ` · ${unprovenNote}` : ''}
+        </span>
       </span>
       <span class="actions">
         {isOwner ? (
@@ -190,7 +200,7 @@ function InviteForm({ state }: { readonly state: FormState }) {
           ))}
         </ul>
         <p class="actions">
-          <button type="submit">Create link</button>
+          <button type="submit">Invite</button>
         </p>
       </form>
     </section>

@@ -27,8 +27,11 @@ async function showReset(screen: Screen, state: FormState): Promise<Response> {
   const content = (
     <form method="post" class="stack">
       <p>
-        You get a link with which {user.name} can set a new password. Give it to no one else: unless a second factor is
-        set up, anyone who opens it can sign in as {user.email}.
+        You get a link with which {user.name} can set a new password. Give it to no one else: whoever opens it can sign
+        in as {user.email}.{' '}
+        {user.emailProvenAt === null
+          ? 'It removes passkeys, the authenticator app and connected accounts, because the address is not proven.'
+          : 'A second factor is still required. The address counts as not proven until the person signs in with an emailed link.'}
       </p>
       <FormProblem state={state} />
       <p class="actions">
