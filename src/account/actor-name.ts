@@ -9,6 +9,14 @@ export async function actorName({ db, actor }: Pick<Context, 'db' | 'actor'>): P
   return `API key ${key.name}`
 }
 
+/** Returns the id of the person who acts, or who created the key that acts; null: the operator’s token, or unknown. */
+export async function personBehind({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<string | null> {
+  if ('userId' in actor) return actor.userId ?? null
+  if (actor.kind !== 'apiKey') return null
+  const key = await db.apiKey.findUnique({ where: { id: actor.keyId }, select: { createdById: true } })
+  return key?.createdById ?? null
+}
+
 /** The actor of a change, as stored in its row. */
 export interface RecordedActor {
   readonly actorUserId: string | null

@@ -86,6 +86,7 @@ const audiences = {
   MEMBER_JOINED: [],
   MEMBER_ROLE_CHANGED: [],
   MEMBER_REMOVED: [],
+  MEMBER_KEYS_KEPT: [],
   INVITATION_REVOKED: [],
   API_KEY_CREATED: [],
   API_KEY_REVOKED: [],

@@ -87,6 +87,7 @@ const effects = {
   MEMBER_JOINED: nothing,
   MEMBER_ROLE_CHANGED: nothing,
   MEMBER_REMOVED: nothing,
+  MEMBER_KEYS_KEPT: nothing,
   INVITATION_REVOKED: nothing,
   API_KEY_CREATED: nothing,
   API_KEY_REVOKED: nothing,

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { requireConfirmation, requireOperator, requireOwner, requireScope } from '../core/access.ts'
+import { usableKeysOf } from '../account/api-key/api-key.ts'
+import { requireConfirmation, requireOperator, requireOwner, requireScope, roleIncludes } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { isIdOf } from '../core/id.ts'
 import { validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import { appendEvents } from '../event-log/event.ts'
 import type { Membership, Organization, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
@@ -13,11 +15,12 @@ import { announceUser, requireUser } from './session.ts'
 import { emailInput, userByEmail } from './user.ts'
 
 /** A member of an organization. */
-export interface Member extends Pick<Membership, 'role' | 'createdAt'> {
+export interface Member extends Pick<Membership, 'organizationId' | 'role' | 'createdAt'> {
   readonly user: Pick<User, 'id' | 'name' | 'email' | 'emailProvenAt'>
 }
 
 const memberFields = {
+  organizationId: true,
   role: true,
   createdAt: true,
   user: { select: { id: true, name: true, email: true, emailProvenAt: true } },
@@ -25,6 +28,9 @@ const memberFields = {
 
 /** The maximum number of members and pending invitations of an organization, together. */
 export const MAX_PEOPLE = 200
+
+/** The number of keys that an event names. */
+const NAMED_KEYS = 5
 
 /** The input of a role. */
 export const roleInput = z.enum(Role, { error: 'must be VIEWER, EDITOR, ADMIN or OWNER' })
@@ -104,7 +110,7 @@ export async function addOwner(
 }
 
 /**
- * Changes a member's role. Owners only. Closes the member's connections; clients reconnect with the new role.
+ * Changes a member's role. Owners only. Revokes the invitations of a member who is no longer an owner, and keeps the keys. Closes the member's connections; clients reconnect with the new role.
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or when the role has changed
  * since the caller read it.
  */
@@ -121,15 +127,13 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.update({ where: { organizationId_userId: { organizationId, userId } }, data: { role } })
     await announceUser(tx, userId)
-    return [
-      { ...member, role },
-      { kind: 'MEMBER_ROLE_CHANGED', ...subject(member) },
-    ]
+    const ended = await endRights(tx, member, role)
+    return [{ ...member, role }, { kind: 'MEMBER_ROLE_CHANGED', ...subject(member) }, ...ended]
   })
 }
 
 /**
- * Removes a member. Only owners can remove others; every member can leave.
+ * Removes a member and the invitations that they made, and keeps the keys. Only owners can remove others; every member can leave.
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<Member> {
@@ -141,8 +145,61 @@ export async function removeMember(ctx: Context, userId: string): Promise<Member
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.delete({ where: { organizationId_userId: { organizationId, userId } } })
     await announceUser(tx, userId)
-    return [member, { kind: 'MEMBER_REMOVED', ...subject(member) }]
+    return [member, { kind: 'MEMBER_REMOVED', ...subject(member) }, ...(await endRights(tx, member, null))]
   })
+}
+
+/**
+ * Revokes the invitations of a member who is no longer an owner, because the member could accept one of them. Returns the events,
+ * with one for the keys and read tokens that the member created and that allow more than their role. They go on working, because
+ * programs of the organization may need them: the owners decide.
+ * @param role null: the member was removed.
+ */
+async function endRights(tx: Context, member: Member, role: Role | null): Promise<NewEvent[]> {
+  const { organizationId } = member
+  const kept = (await keptCredentials(tx, member, role)).map(({ name }) => name)
+  const invitations =
+    role === 'OWNER'
+      ? []
+      : await tx.db.invitation.findMany({
+          where: { organizationId, invitedById: member.user.id },
+        })
+  await tx.db.invitation.deleteMany({ where: { id: { in: invitations.map(({ id }) => id) } } })
+  const revoked = invitations.map(
+    ({ id, email }) => ({ kind: 'INVITATION_REVOKED', subjectId: id, subjectName: email }) as const,
+  )
+  if (kept.length === 0) return revoked
+  const more = kept.length > NAMED_KEYS ? ` and ${kept.length - NAMED_KEYS} more` : ''
+  const subjectName = `${member.user.name}: ${kept.slice(0, NAMED_KEYS).join(', ')}${more}`
+  return [...revoked, { kind: 'MEMBER_KEYS_KEPT', subjectId: member.user.id, subjectName }]
+}
+
+/** A key or a read token. */
+export interface KeptCredential {
+  readonly kind: 'API_KEY' | 'PAGE_TOKEN'
+  readonly name: string
+  /** The first characters of a key; null: it is a read token. */
+  readonly prefix: string | null
+}
+
+/**
+ * Returns the keys and read tokens that a person created and that work, if they allow more than a role.
+ * @param role null: the person is no longer a member.
+ */
+export async function keptCredentials(
+  ctx: Context,
+  { organizationId, user }: Pick<Member, 'organizationId'> & { readonly user: Pick<User, 'id'> },
+  role: Role | null,
+): Promise<KeptCredential[]> {
+  const keys = await ctx.db.apiKey.findMany(usableKeysOf(ctx, organizationId, user.id))
+  const tokens =
+    role === null ? await ctx.db.pageToken.findMany({ where: { organizationId, createdById: user.id } }) : []
+  return [
+    ...keys
+      .filter(({ scope }) => role === null || !roleIncludes(role, scope))
+      .map(({ name, prefix }) => ({ kind: 'API_KEY', name, prefix }) as const),
+    ...tokens.map(({ name }) => ({ kind: 'PAGE_TOKEN', name, prefix: null }) as const),
+  ]
 }
 
 async function findMember({ db }: Context, organizationId: string, userId: string): Promise<Member> {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { personBehind } from '../account/actor-name.ts'
 import type { Page } from '../account/page/page.ts'
 import { countEdit, findPage } from '../account/page/page.ts'
 import type { GuardedPage } from '../account/page/page-guard.ts'
@@ -171,12 +172,21 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
   const { pageId: named, name } = validate(newToken, input)
   const { id: pageId } = await findPage(ctx.db, organizationId, named)
   const secret = PAGE_TOKEN_PREFIX + newSecret()
-  const created = await change<CreatedPageToken>(ctx, organizationId, async ({ db, now }) => {
+  const created = await change<CreatedPageToken>(ctx, organizationId, async (tx) => {
+    const { db, now } = tx
     if ((await db.pageToken.count({ where: { pageId } })) >= MAX_TOKENS) {
       throw new Conflict(`A page can have at most ${MAX_TOKENS} read tokens. Revoke one first.`)
     }
     const token = await db.pageToken.create({
-      data: { id: newId('PageToken'), pageId, organizationId, name, hash: hashSecret(secret), createdAt: now() },
+      data: {
+        id: newId('PageToken'),
+        pageId,
+        organizationId,
+        name,
+        hash: hashSecret(secret),
+        createdById: await personBehind(tx),
+        createdAt: now(),
+      },
     })
     return [
       { secret, token },

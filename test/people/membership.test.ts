@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { createApiKey, revokeApiKey } from '../../src/account/api-key/api-key.ts'
 import { createOrganization } from '../../src/account/organization/organization.ts'
 import type { Context } from '../../src/core/context.ts'
 import type { PeopleContext } from '../../src/people/context.ts'
-import { acceptInvitation, invite } from '../../src/people/invitation.ts'
-import { addOwner, removeMember, setRole } from '../../src/people/membership.ts'
+import { acceptInvitation, findInvitation, invite } from '../../src/people/invitation.ts'
+import { addOwner, keptCredentials, removeMember, setRole } from '../../src/people/membership.ts'
+import { createPageToken } from '../../src/people/page-access.ts'
 import { createKnownSessions, startSession, userOfSession } from '../../src/people/session.ts'
 import { testDatabase } from '../support/database.ts'
 import { newUser, peopleContext } from './setup.ts'
@@ -60,6 +62,55 @@ test('a changed role and a removal count with the next request', async () => {
   expect(await roleNow()).toBe('VIEWER')
   await removeMember(ctx, user.id)
   expect(await roleNow()).toBeUndefined()
+})
+
+describe('what a member leaves behind', () => {
+  /** Two owners of an organization, one of whom has created keys, a read token and an invitation. */
+  async function withKeys() {
+    const { user, forOrganization } = await strangerOf()
+    const owner = await newUser(visitor)
+    for (const { email } of [owner, user]) await addOwner(forOrganization, email)
+    const [ctx, leaving] = await Promise.all([owner, user].map(({ id }) => ownerContext(forOrganization, id)))
+    if (ctx === undefined || leaving === undefined) throw new Error('No owners.')
+    const { apiKey: admin } = await createApiKey(leaving, { name: 'Deploy', scope: 'ADMIN' })
+    const organizationId = admin.organizationId
+    const byKey: Context = {
+      ...visitor,
+      actor: { kind: 'apiKey', keyId: admin.id, organizationId, scope: 'ADMIN', checkPlan: 'FREE' },
+    }
+    await createApiKey(byKey, { name: 'Made by a key', scope: 'READ' })
+    const { apiKey: revoked } = await createApiKey(leaving, { name: 'Revoked', scope: 'ADMIN' })
+    await revokeApiKey(leaving, revoked.id)
+    await createApiKey(ctx, { name: 'Another person’s', scope: 'ADMIN' })
+    const { pageId } = await prisma.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    await createPageToken(leaving, { pageId, name: 'Screen' })
+    const { token } = await invite(leaving, { email: `back-${user.email}`, role: 'OWNER' })
+    const newsOf = async (kind: 'MEMBER_KEYS_KEPT' | 'INVITATION_REVOKED') =>
+      (await prisma.event.findMany({ where: { organizationId, kind } })).map(({ subjectName }) => subjectName)
+    return { ctx, user, token, newsOf, organizationId }
+  }
+
+  test('keys and read tokens stay, listed to the owners and in the log; invitations do not', async () => {
+    const { ctx, user, token, newsOf, organizationId } = await withKeys()
+    const names = ['Made by a key', 'Deploy', 'Screen']
+    const kept = await keptCredentials(ctx, { organizationId, user }, null)
+    expect(kept.map(({ name }) => name).sort()).toEqual([...names].sort())
+    await removeMember(ctx, user.id)
+    const [said, ...others] = await newsOf('MEMBER_KEYS_KEPT')
+    expect(others).toEqual([])
+    for (const name of names) expect(said).toContain(name)
+    expect(said).toMatch(new RegExp(`^${user.name}: `))
+    expect(await newsOf('INVITATION_REVOKED')).toEqual([`back-${user.email}`])
+    await expect(findInvitation(visitor, token)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await prisma.apiKey.count({ where: { createdById: user.id, revokedAt: null } })).toBe(2)
+  })
+
+  test('after a lesser role, it is what allows more than that role', async () => {
+    const { ctx, user, token, newsOf } = await withKeys()
+    await setRole(ctx, { userId: user.id, role: 'EDITOR' })
+    expect(await newsOf('MEMBER_KEYS_KEPT')).toEqual([`${user.name}: Deploy`])
+    await expect(findInvitation(visitor, token)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
 })
 
 /** The context of an owner in the organization of the operator's context. */

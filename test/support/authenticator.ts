@@ -18,6 +18,8 @@ interface Forgery {
   /** The signature counter; absent: 0, which means that there is none. */
   readonly counter?: number
   readonly type?: string
+  /** Whether the page is in a frame of another site. */
+  readonly crossOrigin?: boolean
 }
 
 const USER_PRESENT = 0x01
@@ -40,7 +42,12 @@ export function createAuthenticator({ origin, rpId }: { readonly origin: string;
 
   function clientData(type: string, challenge: string, forgery: Forgery): Buffer {
     return Buffer.from(
-      JSON.stringify({ type: forgery.type ?? type, challenge, origin: forgery.origin ?? origin, crossOrigin: false }),
+      JSON.stringify({
+        type: forgery.type ?? type,
+        challenge,
+        origin: forgery.origin ?? origin,
+        crossOrigin: forgery.crossOrigin ?? false,
+      }),
     )
   }
 

@@ -6,10 +6,14 @@ import { hashSecret } from '../../core/hash-secret.ts'
 import { newId, randomText, typeOfId } from '../../core/id.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
-import type { ApiKey, Scope } from '../../generated/prisma/client.ts'
+import type { ApiKey, Prisma, Scope } from '../../generated/prisma/client.ts'
+import { personBehind } from '../actor-name.ts'
 
 /** The prefix of every API key. */
 export const KEY_PREFIX = 'ac_'
+
+/** The maximum number of keys that are listed of a person. */
+export const MAX_KEYS_OF_PERSON = 100
 
 /** A new key. `secret` is the whole key. It is not stored, so it can only be shown now. */
 export interface CreatedApiKey {
@@ -36,9 +40,9 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
   if (expiresAt && expiresAt <= ctx.now()) {
     throw invalid([{ path: ['expiresAt'], message: 'must be in the future' }])
   }
-  return change(ctx, organizationId, async ({ db, now }) => {
-    const key = { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: now() }
-    const created = await insertApiKey(db, key)
+  return change(ctx, organizationId, async (tx) => {
+    const key = { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: tx.now() }
+    const created = await insertApiKey(tx, key)
     return [created, { kind: 'API_KEY_CREATED', ...subject(created.apiKey) }]
   })
 }
@@ -91,13 +95,34 @@ async function isLastAdmin(
   return (await db.apiKey.findFirst({ where: usable, select: { id: true } })) === null
 }
 
+/** A key with the person who created it; null: none is known. */
+export type ListedApiKey = ApiKey & { readonly createdBy: { readonly id: string; readonly name: string } | null }
+
 /** Returns the newest keys of an organization, including revoked ones. The caller checks permissions. */
-export function listApiKeys({ db }: Pick<Context, 'db'>, organizationId: string, limit: number): Promise<ApiKey[]> {
+export function listApiKeys(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+  limit: number,
+): Promise<ListedApiKey[]> {
   return db.apiKey.findMany({
     where: { organizationId },
+    include: { createdBy: { select: { id: true, name: true } } },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: limit,
   })
+}
+
+/**
+ * Returns the query for the keys of an organization that a person created, directly or by one of those keys, and that still work;
+ * newest first. The caller checks permissions.
+ */
+export function usableKeysOf({ now }: Pick<Context, 'now'>, organizationId: string, createdById: string) {
+  const usable = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] }
+  return {
+    where: { organizationId, createdById, ...usable },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: MAX_KEYS_OF_PERSON,
+  } satisfies Prisma.ApiKeyFindManyArgs
 }
 
 /** Returns a key of an organization. The caller checks permissions. @throws NotFound when the organization has no such key. */
@@ -107,14 +132,16 @@ export async function findApiKey({ db }: Pick<Context, 'db'>, organizationId: st
   return key
 }
 
-/** Inserts a key. The caller checks permissions. */
+/** Inserts a key, with the person behind it. The caller checks permissions. */
 export async function insertApiKey(
-  db: Database,
+  ctx: Pick<Context, 'db' | 'actor'>,
   key: { organizationId: string; name: string; scope: Scope; expiresAt: Date | null; createdAt: Date },
 ): Promise<CreatedApiKey> {
   const prefix = `${KEY_PREFIX}${randomText(8)}`
   const secret = `${prefix}${randomText(32)}`
-  const apiKey = await db.apiKey.create({ data: { id: newId('ApiKey'), ...key, prefix, hash: hashSecret(secret) } })
+  const createdById = await personBehind(ctx)
+  const data = { id: newId('ApiKey'), ...key, prefix, hash: hashSecret(secret), createdById }
+  const apiKey = await ctx.db.apiKey.create({ data })
   return { secret, apiKey }
 }
 

@@ -1,4 +1,4 @@
-import { canReadOrganization, includesScope, requireOperator, requireScope } from '../../core/access.ts'
+import { canReadOrganization, hasScope, requireOperator, requireScope } from '../../core/access.ts'
 import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited } from '../../core/errors.ts'
 import { ANY_CASE, containsText, inRange, searchText } from '../../core/list-filter.ts'
 import { nextUtcDay } from '../../core/time.ts'
@@ -135,7 +135,7 @@ const Organization = builder.prismaNode('Organization', {
     apiKeys: t.field({
       type: connectionOf('ApiKey'),
       description: 'All keys, including revoked ones, newest first. Requires a key with scope ADMIN.',
-      authScopes: (_organization, _args, { actor }) => actor.kind !== 'apiKey' || includesScope(actor.scope, 'ADMIN'),
+      authScopes: ({ id }, _args, { actor }) => hasScope(actor, id, 'ADMIN'),
       args: pageArgs,
       resolve: ({ id }, args, ctx, info) =>
         pageOf({

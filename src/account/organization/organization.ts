@@ -66,7 +66,7 @@ export async function insertOrganization(
 /** Creates an organization's first key, with scope ADMIN. */
 export async function insertFirstKey(tx: Context, organizationId: string): Promise<CreatedApiKey> {
   const key = { organizationId, name: 'First key', scope: 'ADMIN', expiresAt: null, createdAt: tx.now() } as const
-  const created = await insertApiKey(tx.db, key)
+  const created = await insertApiKey(tx, key)
   const { id, name } = created.apiKey
   await appendEvents(tx, organizationId, [{ kind: 'API_KEY_CREATED', subjectId: id, subjectName: name }])
   return created

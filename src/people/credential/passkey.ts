@@ -149,6 +149,8 @@ async function acceptPasskey(
     const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id }, include: { user: true } })
     const challenge = await takeChallenge(ctx, response.response.clientDataJSON, use)
     if (passkey === null || challenge === null) return null
+    // Only the person of a session can confirm it, not the owner of another account with a challenge of their own.
+    if (use === 'confirm' && passkey.userId !== requireUser(ctx).userId) return null
     if (challenge.userId !== null && challenge.userId !== passkey.userId) return null
     const { id, publicKey, counter } = passkey
     const answer = await verify(ctx, {

@@ -1,3 +1,4 @@
+import { MAX_KEYS_OF_PERSON, usableKeysOf } from '../../account/api-key/api-key.ts'
 import { hasScope, organizationOf } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
@@ -45,8 +46,27 @@ const Member = builder.objectRef<MemberRow>('Member').implement({
     user: t.expose('user', { type: User, description: 'The person.' }),
     role: t.expose('role', { type: Role, description: 'What the person may do.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person became a member.' }),
+    apiKeys: t.prismaField({
+      type: ['ApiKey'],
+      description:
+        'The keys that the person created, directly or by one of these keys, and that work, newest first, at most 100. They outlive the membership: revoke those that the person should not keep. Requires scope ADMIN.',
+      authScopes: ({ organizationId }, _args, { actor }) => hasScope(actor, organizationId, 'ADMIN'),
+      extensions: costs({ itself: STATEMENT_COST, items: MAX_KEYS_OF_PERSON }),
+      resolve: (query, { organizationId, user }, _args, ctx) =>
+        ctx.db.apiKey.findMany({ ...query, ...usableKeysOf(ctx, organizationId, user.id) }),
+    }),
   }),
 })
+
+builder.prismaObjectField('ApiKey', 'createdBy', (t) =>
+  t.field({
+    type: User,
+    nullable: true,
+    description: 'The person who created it, or who created the key that created it. Null: the operator’s token did.',
+    select: { createdBy: { select: { id: true, name: true, email: true, emailProvenAt: true } } },
+    resolve: ({ createdBy }) => createdBy,
+  }),
+)
 
 const Invitation = builder.prismaObject('Invitation', {
   description: 'A pending invitation for one email address.',
@@ -221,7 +241,7 @@ builder.mutationField('setRole', (t) =>
   t.field({
     type: Member,
     description:
-      'Changes a member’s role. An organization must have an owner. Requires a signed-in owner or the operator.',
+      'Changes a member’s role. Revokes the invitations of a member who is no longer an owner. Keys that the member created go on working, see `Member.apiKeys`. An organization must have an owner. Requires a signed-in owner or the operator.',
     args: { input: t.arg({ type: SetRoleInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setRole(ctx, input),
@@ -286,7 +306,7 @@ builder.mutationField('removeMember', (t) =>
   t.field({
     type: Member,
     description:
-      'Removes a member from the organization immediately. Members can remove themselves; only a signed-in owner or the operator can remove others.',
+      'Removes a member and the invitations that they made immediately. Keys that the member created go on working, see `Member.apiKeys` in the answer. Members can remove themselves; only a signed-in owner or the operator can remove others.',
     args: { input: t.arg({ type: RemoveMemberInput }) },
     errors: { types: [NotFound, Conflict] },
     resolve: (_root, { input: { userId } }, ctx) => removeMember(ctx, userId),

@@ -136,6 +136,8 @@ export const eventKinds = describedValues<EventKind>({
   MEMBER_JOINED: 'A person became a member.',
   MEMBER_ROLE_CHANGED: 'A member’s role changed.',
   MEMBER_REMOVED: 'A member was removed, or left.',
+  MEMBER_KEYS_KEPT:
+    'Keys or read tokens that a person created still work after they were removed, or got a lesser role.',
   INVITATION_REVOKED: 'An invitation was revoked.',
   API_KEY_CREATED: 'An API key was created.',
   API_KEY_REVOKED: 'An API key was revoked.',

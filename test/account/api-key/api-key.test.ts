@@ -199,7 +199,7 @@ describe('revoking', () => {
 test('two keys never share a hash', async () => {
   const { organization } = await tenant()
   const key = { organizationId: organization.id, name: 'Key', scope: 'READ', expiresAt: null, createdAt: noon } as const
-  const { apiKey } = await insertApiKey(prisma, key)
+  const { apiKey } = await insertApiKey({ db: prisma, actor: { kind: 'operator' } }, key)
   const { id: _, ...copy } = apiKey
   await expect(prisma.apiKey.create({ data: { ...copy, id: 'key_copy' } })).rejects.toThrow()
 })

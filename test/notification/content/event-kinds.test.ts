@@ -117,6 +117,7 @@ const rows: Readonly<Record<EventKind, readonly Notified[] | null>> = {
   MEMBER_JOINED: null,
   MEMBER_ROLE_CHANGED: null,
   MEMBER_REMOVED: null,
+  MEMBER_KEYS_KEPT: null,
   INVITATION_REVOKED: null,
   API_KEY_CREATED: null,
   API_KEY_REVOKED: null,

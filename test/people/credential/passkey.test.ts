@@ -50,6 +50,10 @@ describe('a registration', () => {
   test.each([
     ['another site', { origin: 'https://evil.example' }],
     ['another relying party', { rpId: 'evil.example' }],
+    ['a subdomain', { origin: 'https://evil.status.example' }],
+    ['another port', { origin: 'https://status.example:8443' }],
+    ['plain http', { origin: 'http://status.example' }],
+    ['a frame of another site', { crossOrigin: true }],
     ['an authenticator that was not unlocked', { isVerified: false }],
     ['a sign-in', { type: 'webauthn.get' }],
     // {fmt: 'packed', attStmt: {x5c: []}}
@@ -105,6 +109,10 @@ describe('a sign-in', () => {
   test.each([
     ['another site', { origin: 'https://evil.example' }],
     ['another relying party', { rpId: 'evil.example' }],
+    ['a subdomain', { origin: 'https://evil.status.example' }],
+    ['another port', { origin: 'https://status.example:8443' }],
+    ['plain http', { origin: 'http://status.example' }],
+    ['a frame of another site', { crossOrigin: true }],
     ['an authenticator that was not unlocked', { isVerified: false }],
     ['a registration', { type: 'webauthn.create' }],
   ])('is refused from %s', async (_what, lies) => {
@@ -165,6 +173,25 @@ describe('a confirmation', () => {
     const { confirmedAt } = await prisma.session.findUniqueOrThrow({ where: { id: requireUser(own.ctx).sessionId } })
     expect(confirmedAt).toEqual(stale.now())
   })
+})
+
+test('the options of one person are of no use in the session of another', async () => {
+  const [own, other] = [await withPasskey(), await withPasskey()]
+  const stale = { ...other.ctx, now: later(20 * MINUTE) }
+  for (const authenticator of [own.authenticator, other.authenticator]) {
+    const { challenge } = await confirmOptions({ ...own.ctx, now: stale.now }, site)
+    expect(await confirmByPasskey(stale, site, authenticator.authenticate(challenge))).toBe(false)
+  }
+  const { confirmedAt } = await prisma.session.findUniqueOrThrow({ where: { id: requireUser(stale).sessionId } })
+  expect(confirmedAt).toEqual(noon)
+})
+
+test('a passkey cannot be registered for a second person', async () => {
+  const [own, other] = [await withPasskey(), await withPasskey()]
+  const { challenge } = await registrationOptions(other.ctx, site)
+  const added = addPasskey(other.ctx, site, { name: 'Laptop', response: own.authenticator.register(challenge) })
+  await expect(added).rejects.toMatchObject({ code: 'CONFLICT' })
+  expect(await passkeysOf(own.ctx)).toHaveLength(1)
 })
 
 test('only its owner can remove a passkey', async () => {

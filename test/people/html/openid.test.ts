@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../../src/account/organization/organization.ts'
 import { transaction } from '../../../src/core/context.ts'
+import type { Entry } from '../../../src/people/account-entry.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
 import { hashPassword } from '../../../src/people/password.ts'
 import { announceUser } from '../../../src/people/session.ts'
@@ -137,9 +138,12 @@ test('a form submitted after its session ended is kept, once, until the sign-in 
 })
 
 describe('an address that has an account', () => {
-  async function withAccount(about: { passwordHash: string | null } = { passwordHash }) {
-    const person = newPerson()
-    const user = await insertUser(context, 'MAILED_SIGN_UP_LINK', {
+  async function withAccount(
+    about: { passwordHash: string | null } = { passwordHash },
+    entry: Entry = 'MAILED_SIGN_UP_LINK',
+  ) {
+    const person = newPerson(entry === 'SHOWN_INVITATION' ? { email: `unproven-${++people}@company.example` } : {})
+    const user = await insertUser(context, entry, {
       email: person.email.toLowerCase(),
       name: 'Known',
       ...about,
@@ -161,6 +165,30 @@ describe('an address that has an account', () => {
     expect(await prisma.identity.findMany({ where: { userId: user.id } })).toMatchObject([{ issuer: provider.issuer }])
     expect((await visitor.post('/sign-in/openid/link', { token, password })).location).toBe('/sign-in')
     expect((await signIn(visit())).status).toBe(303)
+  })
+
+  test('is the person’s at once if it is unproven and the domain is trusted, without the password that someone set', async () => {
+    const user = await withAccount({ passwordHash }, 'SHOWN_INVITATION')
+    const attacker = visit()
+    await attacker.post('/sign-in', { email: user.email, password })
+    expect(await isSignedIn(attacker)).toBe(true)
+    const visitor = visit()
+    expect((await signIn(visitor)).location).toBe('/console/x/now')
+    expect([await isSignedIn(visitor), await isSignedIn(attacker)]).toEqual([true, false])
+    expect(await prisma.user.findUniqueOrThrow({ where: { id: user.id } })).toMatchObject({
+      passwordHash: null,
+      emailProvenAt: expect.any(Date),
+    })
+    expect(await prisma.identity.count({ where: { userId: user.id } })).toBe(1)
+  })
+
+  test('asks for the password if it is unproven and the domain is not trusted', async () => {
+    const person = newPerson({ email: `person-${++people}@elsewhere.example` })
+    await insertUser(context, 'SHOWN_INVITATION', { email: person.email, name: 'Known', passwordHash })
+    provider.person = person
+    const visitor = visit()
+    expect(hidden(await signIn(visitor), 'token')).not.toBe('')
+    expect(await isSignedIn(visitor)).toBe(false)
   })
 
   test('is not linked without a password', async () => {
@@ -205,6 +233,16 @@ describe('the answer of the provider', () => {
     expect((await victim.get(callback)).status).toBe(403)
     await callbackFor(victim)
     expect((await victim.get(callback)).status).toBe(403)
+    expect(await isSignedIn(victim)).toBe(false)
+  })
+
+  test('works only with the code of its own sign-in (code injection)', async () => {
+    const [attacker, victim] = [visit(), visit()]
+    provider.person = newPerson()
+    const injected = new URL(await callbackFor(attacker)).searchParams.get('code') ?? ''
+    const callback = new URL(await callbackFor(victim))
+    callback.searchParams.set('code', injected)
+    expect((await victim.get(callback.href)).status).toBe(403)
     expect(await isSignedIn(victim)).toBe(false)
   })
 

@@ -1,11 +1,14 @@
-import type { CreatedApiKey } from '../../../account/api-key/api-key.ts'
+import type { CreatedApiKey, ListedApiKey } from '../../../account/api-key/api-key.ts'
 import { createApiKey, findApiKey, listApiKeys, revokeApiKey } from '../../../account/api-key/api-key.ts'
-import { requireScope } from '../../../core/access.ts'
+import { requireScope, roleIncludes } from '../../../core/access.ts'
 import { DAY } from '../../../core/time.ts'
 import { nameText } from '../../../core/validation.ts'
 import type { ApiKey } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { CheckboxField, emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import type { Member } from '../../../people/membership.ts'
+import { membersOf } from '../../../people/membership.ts'
+import { roleNames } from '../../../people/role.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
@@ -43,7 +46,7 @@ export function keyScreens({ form }: Screens): void {
 async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey | null = null): Promise<Response> {
   const { ctx } = screen
   const organizationId = requireScope(ctx, 'ADMIN')
-  const keys = await listApiKeys(ctx, organizationId, MAX_KEYS)
+  const [keys, members] = await Promise.all([listApiKeys(ctx, organizationId, MAX_KEYS), membersOf(ctx)])
   const content = (
     <>
       {created === null ? null : (
@@ -55,7 +58,7 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
           </p>
         </section>
       )}
-      {keys.length === 0 ? null : <KeyTable {...{ screen, keys }} />}
+      {keys.length === 0 ? null : <KeyTable {...{ screen, keys, members }} />}
       <section>
         <h2>New key</h2>
         <form method="post" class="stack" id="new-key">
@@ -73,15 +76,26 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
   return screen.show({ title: 'API keys', section: 'keys', content }, state)
 }
 
-function KeyTable({ screen, keys }: { readonly screen: Screen; readonly keys: readonly ApiKey[] }) {
+function KeyTable({
+  screen,
+  keys,
+  members,
+}: {
+  readonly screen: Screen
+  readonly keys: readonly ListedApiKey[]
+  readonly members: readonly Member[]
+}) {
   return (
-    <Table heads={['Name', 'Scope', 'Begins with', 'Last used', 'State']}>
+    <Table heads={['Name', 'Scope', 'Begins with', 'Created by', 'Last used', 'State']}>
       {keys.map((key) => (
         <tr id={key.id}>
           <td>{key.name}</td>
           <td>{key.scope}</td>
           <td>
             <code>{key.prefix}</code>
+          </td>
+          <td>
+            <Creator {...{ value: key, members }} />
           </td>
           <td>{key.lastUsedAt === null ? 'Never' : <Time at={key.lastUsedAt} zone={screen.zone} />}</td>
           <td>
@@ -90,6 +104,26 @@ function KeyTable({ screen, keys }: { readonly screen: Screen; readonly keys: re
         </tr>
       ))}
     </Table>
+  )
+}
+
+/** The person who created a key, and whether the key now allows more than the person may do. */
+function Creator({
+  value: { createdBy, scope, revokedAt },
+  members,
+}: {
+  readonly value: ListedApiKey
+  readonly members: readonly Member[]
+}) {
+  if (createdBy === null) return <>–</>
+  const member = members.find(({ user }) => user.id === createdBy.id)
+  const isKept = revokedAt === null && (member === undefined || !roleIncludes(member.role, scope))
+  if (!isKept) return <>{createdBy.name}</>
+  return (
+    <>
+      {createdBy.name}{' '}
+      <strong>({member === undefined ? 'no longer a member' : `now ${roleNames[member.role]}`})</strong>
+    </>
   )
 }
 

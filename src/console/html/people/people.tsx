@@ -5,8 +5,8 @@ import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
 import type { NewInvitation } from '../../../people/invitation.ts'
 import { INVITATION_PATH, invitationsOf, invite, revokeInvitation } from '../../../people/invitation.ts'
-import type { Member } from '../../../people/membership.ts'
-import { membersOf, removeMember, setRole } from '../../../people/membership.ts'
+import type { KeptCredential, Member } from '../../../people/membership.ts'
+import { keptCredentials, membersOf, removeMember, setRole } from '../../../people/membership.ts'
 import { roleDescriptions, roleNames, unprovenNote } from '../../../people/role.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import { CurrentValue } from '../frame/edit-fields.tsx'
@@ -212,12 +212,14 @@ async function showRemoval(screen: Screen, state: FormState): Promise<Response> 
   const member = (await membersOf(screen.ctx)).find(({ user }) => user.id === id)
   if (!member) throw new NotFound('Member not found.')
   const isSelf = member.user.id === screen.user.id
+  const kept = screen.may('ADMIN') ? await keptCredentials(screen.ctx, member, null) : []
   const content = (
     <form method="post" class="stack">
       <p>
-        {isSelf ? 'You lose' : `${member.user.name} loses`} access to {screen.organization.name} at once. Keys stay as
-        they are: revoke those that {isSelf ? 'you know' : 'the person knows'}.
+        {isSelf ? 'You lose' : `${member.user.name} loses`} access to {screen.organization.name} at once, and
+        invitations that {isSelf ? 'you' : 'they'} made are revoked. Keys and read tokens go on working.
       </p>
+      {kept.length === 0 ? null : <KeptCredentials {...{ screen, kept, isSelf }} />}
       <FormProblem state={state} />
       <p class="actions">
         <button type="submit" class="danger">
@@ -229,4 +231,30 @@ async function showRemoval(screen: Screen, state: FormState): Promise<Response> 
   )
   const title = isSelf ? `Leave ${screen.organization.name}` : `Remove ${member.user.name}`
   return screen.show({ title, section: 'people', content }, state)
+}
+
+function KeptCredentials({
+  screen,
+  kept,
+  isSelf,
+}: {
+  readonly screen: Screen
+  readonly kept: readonly KeptCredential[]
+  readonly isSelf: boolean
+}) {
+  return (
+    <>
+      <p>
+        {isSelf ? 'You' : 'They'} created these. <a href={screen.path('keys')}>Revoke the keys</a> that{' '}
+        {isSelf ? 'you' : 'the person'} should not keep:
+      </p>
+      <ul>
+        {kept.map(({ kind, name, prefix }) => (
+          <li>
+            {name} ({kind === 'API_KEY' ? `key ${prefix}…` : 'read token of a page'})
+          </li>
+        ))}
+      </ul>
+    </>
+  )
 }

@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "EventKind" ADD VALUE 'MEMBER_KEYS_KEPT';
