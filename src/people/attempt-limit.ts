@@ -124,7 +124,8 @@ interface RequestedLink {
  * @throws RateLimited after too many links to the address, or requests from the network.
  */
 export async function limitLinks(ctx: LimitContext, { email, purpose, browser }: RequestedLink): Promise<void> {
-  await limitRequests(ctx)
+  // Neighbours in a network must not use up the requests of a known browser, which has few enough.
+  if (browser === null) await limitRequests(ctx)
   const { network, wideNetwork } = networksOf(ctx)
   const link = `${purpose} link ${email}`
   const limits =

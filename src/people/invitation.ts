@@ -192,7 +192,9 @@ export async function acceptInvitation(
   const found = await findInvitation(ctx, token)
   const account = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
   const drops = dropsEverything(entryOf(found, true), stateOf(account))
-  const passwordHash = drops ? await hashPassword(validate(newPasswordOf, input).password) : undefined
+  const passwordHash = drops
+    ? await hashPassword(validate(newPasswordOf, input).password, ctx.clientAddress)
+    : undefined
   return transaction(ctx, async (tx) => {
     const { email, generation } = await lockOwnAccount(tx)
     const invitation = await takeInvitation(tx, token)

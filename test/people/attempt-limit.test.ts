@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RateLimited } from '../../src/core/errors.ts'
-import { limitAttempts, limitLinks, limitPageAttempts } from '../../src/people/attempt-limit.ts'
+import { limitAttempts, limitLinks, limitPageAttempts, limitRequests } from '../../src/people/attempt-limit.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { peopleContext } from './setup.ts'
@@ -80,6 +80,10 @@ describe('links to an email address', () => {
     await expect(limitLinks(instance(), link(email))).rejects.toThrow(RateLimited)
     for (let count = 0; count < 3; count++) await limitLinks(instance(), link(email, { browser: 'device 1' }))
     await expect(limitLinks(instance(), link(email, { browser: 'device 1' }))).rejects.toThrow(RateLimited)
+    const neighbours = { from: '2001:db8:fffb::1' }
+    for (let count = 0; count < 60; count++) await limitRequests(instance(neighbours))
+    await expect(limitRequests(instance(neighbours))).rejects.toThrow(RateLimited)
+    await limitLinks(instance(neighbours), link(email, { browser: 'device 2' }))
     for (const purpose of ['sign-up', 'page'] as const) await limitLinks(instance(), link(email, { purpose }))
   })
 })

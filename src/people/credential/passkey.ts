@@ -15,6 +15,7 @@ import type { Passkey, User } from '../../generated/prisma/client.ts'
 import { lockOwnAccount, lockUnchanged } from '../account-access.ts'
 import { limitAttempts, limitRequests } from '../attempt-limit.ts'
 import type { PeopleContext } from '../context.ts'
+import { knownDevice, ownSession } from '../known-device.ts'
 import { createToken, takeToken } from '../one-time-token.ts'
 import { confirmSession, requireUser, startSession } from '../session.ts'
 import type { PasskeyAnswer, PasskeyTask } from './passkey-thread.ts'
@@ -145,8 +146,9 @@ async function acceptPasskey(
   use: 'sign-in' | 'confirm',
 ): Promise<(Passkey & { readonly user: User }) | null> {
   const response = validate(authentication, input)
-  return limitAttempts(ctx, { account: `passkey ${response.id}`, browser: null }, async () => {
-    const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id }, include: { user: true } })
+  const passkey = await ctx.db.passkey.findUnique({ where: { id: response.id }, include: { user: true } })
+  const browser = use === 'confirm' ? ownSession(ctx) : knownDevice(ctx, passkey?.user ?? null)
+  return limitAttempts(ctx, { account: `passkey ${response.id}`, browser }, async () => {
     const challenge = await takeChallenge(ctx, response.response.clientDataJSON, use)
     if (passkey === null || challenge === null) return null
     // Only the person of a session can confirm it, not the owner of another account with a challenge of their own.

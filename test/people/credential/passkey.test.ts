@@ -11,6 +11,7 @@ import {
   signInOptions,
 } from '../../../src/people/credential/passkey.ts'
 import { closePasskeyThread } from '../../../src/people/credential/passkey-thread.ts'
+import { newDevice } from '../../../src/people/known-device.ts'
 import { requireUser, userOfSession } from '../../../src/people/session.ts'
 import { createAuthenticator } from '../../support/authenticator.ts'
 import { noon } from '../../support/context.ts'
@@ -173,6 +174,18 @@ describe('a confirmation', () => {
     const { confirmedAt } = await prisma.session.findUniqueOrThrow({ where: { id: requireUser(own.ctx).sessionId } })
     expect(confirmedAt).toEqual(stale.now())
   })
+})
+
+test('neighbours who guess do not keep a person from signing in in a known browser', async () => {
+  const { visitor, user, authenticator } = await withPasskey()
+  for (let guess = 0; guess < 30; guess++) {
+    const answer = newAuthenticator().authenticate('A'.repeat(43))
+    expect(await signInByPasskey(visitor, site, answer, '')).toBeNull()
+  }
+  const attempt = async (ctx: typeof visitor) =>
+    signInByPasskey(ctx, site, authenticator.authenticate((await signInOptions(ctx, site)).challenge), '')
+  await expect(attempt(visitor)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  expect(await attempt({ ...visitor, device: newDevice(visitor, user) })).not.toBeNull()
 })
 
 test('the options of one person are of no use in the session of another', async () => {
