@@ -115,8 +115,8 @@ const readers: Record<Reader, Record<string, string>> = {
     ConfigurationMemberChange: 'name from to',
     ConfigurationDrift: 'section key members by at',
     ManagedObject: 'id file section key members isLocked unlockedAt',
-    Member: 'user role createdAt',
-    User: 'id name email',
+    Member: 'user role createdAt apiKeys',
+    User: 'id name email emailProvenAt',
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt cursor eventsSince usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
@@ -156,7 +156,7 @@ const readers: Record<Reader, Record<string, string>> = {
     ),
     Usage: 'checks',
     ChecksUsage: 'used limit resetsAt',
-    ApiKey: 'id name scope prefix createdAt expiresAt lastUsedAt revokedAt',
+    ApiKey: 'id name scope prefix createdBy createdAt expiresAt lastUsedAt revokedAt',
     Event: 'cursor kind at since actor apiKey userName subjectId subjectName monitor',
     ServiceGroup: 'version createdAt',
     Service: 'statusOverride version createdAt',
@@ -269,7 +269,7 @@ const readers: Record<Reader, Record<string, string>> = {
     ViewerMembership: 'role organization',
     Session: 'id userAgent isCurrent createdAt lastSeenAt expiresAt',
     Invitation: 'id email role createdAt expiresAt',
-    InvitePayload: 'invitation url',
+    InvitePayload: 'invitation url isMailed',
     RevokeSessionPayload: 'id',
   },
   operator: {
@@ -1030,6 +1030,7 @@ function sampleOf(path: string): unknown {
     publishedAt: hours(-1),
     services: 'new',
     address: 'reader@b.example',
+    allowUnproven: true,
   }
   if (!(field in values)) throw new Error(`The tests have no value for ${path}.`)
   return values[field]

@@ -13,7 +13,7 @@ import { personBehind } from '../actor-name.ts'
 export const KEY_PREFIX = 'ac_'
 
 /** The maximum number of keys that are listed of a person. */
-export const MAX_KEYS_OF_PERSON = 100
+const MAX_KEYS_OF_PERSON = 100
 
 /** A new key. `secret` is the whole key. It is not stored, so it can only be shown now. */
 export interface CreatedApiKey {
