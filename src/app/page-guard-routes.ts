@@ -70,7 +70,7 @@ async function passFor(options: PageGuardOptions, c: HttpContext, page: GuardedP
   try {
     const hasKey = c.req.header('authorization') !== undefined || c.req.header('x-api-key') !== undefined
     const { actor } = await (hasKey ? options.callerOf(c) : options.personOf(c))
-    return passOf(options.guard, page, { actor, clientAddress: null })
+    return passOf(options.guard, page, { actor })
   } catch (error) {
     if (error instanceof DomainError) return null
     throw error

@@ -29,7 +29,7 @@ export async function contextOf(
 ): Promise<GraphContext> {
   const actor = await actorOf(dependencies, caller)
   const acting = caller.organization === null ? actor : await actorFor(dependencies.db, actor, caller.organization)
-  return contextAs(acting, dependencies, caller.address, cancellation, pageKeysOf(caller), caller)
+  return contextAs(acting, dependencies, caller, cancellation, pageKeysOf(caller))
 }
 
 async function actorOf(dependencies: Dependencies, { credential, address, session }: Caller): Promise<Actor> {
@@ -48,7 +48,7 @@ function pageKeysOf({ credential, pageCookies, isCrossSite = false }: Caller): P
 
 /** Creates a visitor's context, which ignores credentials; without a caller, that of all visitors. */
 export function visitorContext(dependencies: Dependencies, caller: Caller | null): GraphContext {
-  return contextAs(visitor, dependencies, caller?.address ?? null)
+  return contextAs(visitor, dependencies, caller)
 }
 
 /** Copies members by name: spreading the dependencies would take as long as the rest of a cached check. */
@@ -78,10 +78,9 @@ function contextAs(
     now,
     log,
   }: Dependencies,
-  clientAddress: string | null,
+  caller: Caller | null,
   cancellation?: GraphContext['cancellation'],
   pageKeys?: PageKeys,
-  caller?: Caller,
 ): GraphContext {
   return {
     config,
@@ -107,7 +106,8 @@ function contextAs(
     now,
     log,
     actor,
-    clientAddress,
+    clientAddress: caller?.address ?? null,
+    accessAddress: caller?.accessAddress,
     cancellation,
     pageKeys,
     // Only the operator, who may examine the service, needs it.

@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { routePath } from 'hono/route'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import type { ProvenDomains } from '../account/custom-domain/proven-domains.ts'
 import { certificateRoutes } from '../account/http/certificate.ts'
 import { challengeRoutes } from '../account/http/challenge.ts'
 import type { createLogoCache } from '../account/http/logo.ts'
@@ -107,6 +108,7 @@ export interface RouterOptions {
   readonly site: Site
   readonly pageCache: PageCache
   readonly pageGuard: PageGuard
+  readonly domains: ProvenDomains
   readonly logos: ReturnType<typeof createLogoCache>
   readonly pngRenderer: PngRenderer
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>
@@ -202,7 +204,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   )
   app.route('/', configurationRoutes())
   app.route('/', challengeRoutes(dependencies))
-  app.route('/', certificateRoutes({ guard: options.pageGuard, site: dependencies.site }))
+  app.route('/', certificateRoutes({ domains: options.domains, site: dependencies.site }))
   app.route('/', logoRoutes({ db: dependencies.db, logos: options.logos }))
   app.route('/', graphiqlRoutes(site, libraries))
   app.route('/', libraries.routes)

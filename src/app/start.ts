@@ -17,6 +17,7 @@ import { traceStatements } from '../database/connection/statement-spans.ts'
 import { startDatabaseClock } from '../database/database-clock.ts'
 import { createDiagnosis } from '../diagnosis/diagnosis.ts'
 import { callerOf } from '../http/request/caller.ts'
+import { strictTransportFor } from '../http/request/own-host.ts'
 import { createHttpServer } from '../http/server.ts'
 import { closeImportProcess } from '../import/import-process.ts'
 import { removeLeftCopies } from '../import/private-copy.ts'
@@ -33,6 +34,7 @@ import { checkStartable } from './preflight.ts'
 import type { Progress } from './readiness.ts'
 import { createReadiness } from './readiness.ts'
 import { metricsRouter, workerRouter } from './router.ts'
+import { createHostCheck } from './served-hosts.ts'
 import { startStandby } from './standby.ts'
 import type { Closers } from './stop.ts'
 import { closeAll, REQUEST_GRACE } from './stop.ts'
@@ -225,8 +227,14 @@ async function startServing(
     graphql: null,
     websocket: null,
     callerOf: (request: IncomingMessage) => callerOf(request, dependencies),
+    isServed: createHostCheck(config, null),
   }
-  const server = createHttpServer({ ...(web?.handlers ?? { router: workerRouter(serving), ...ofWorker }), tracer })
+  const strict = { strictTransportFor: (request: IncomingMessage) => strictTransportFor(request, config) }
+  const server = createHttpServer({
+    ...(web?.handlers ?? { router: workerRouter(serving), ...ofWorker }),
+    ...strict,
+    tracer,
+  })
   if (config.METRICS_PORT !== undefined) {
     const operations = createHttpServer({ router: metricsRouter(serving), ...ofWorker })
     const metricsPort = await operations.listen(config.METRICS_PORT, config.HOST)

@@ -6,6 +6,7 @@ import { createKnownKeys } from '../account/api-key/known-keys.ts'
 import type { RevokedKeys } from '../account/api-key/revoked-keys.ts'
 import { watchRevokedKeys } from '../account/api-key/revoked-keys.ts'
 import { createWrongKeys } from '../account/api-key/wrong-keys.ts'
+import { createProvenDomains } from '../account/custom-domain/proven-domains.ts'
 import { createLogoCache } from '../account/http/logo.ts'
 import { pageKeysOfGraphql } from '../account/http/page-keys.ts'
 import { createPageGuard } from '../account/page/page-guard.ts'
@@ -36,6 +37,7 @@ import type { Dependencies } from './request-context.ts'
 import { contextOf, visitorContext } from './request-context.ts'
 import type { RouterOptions } from './router.ts'
 import { createRouter, pageAssets } from './router.ts'
+import { createHostCheck } from './served-hosts.ts'
 import type { Closers } from './stop.ts'
 
 /** The parts of the web server that need no database. */
@@ -69,7 +71,10 @@ export interface WebOptions extends Pick<RouterOptions, 'metrics' | 'heartbeats'
 
 /** The web server's handlers for GraphQL, REST and pages. */
 export interface Web {
-  readonly handlers: Pick<Parameters<typeof createHttpServer>[0], 'router' | 'graphql' | 'websocket' | 'callerOf'>
+  readonly handlers: Pick<
+    Parameters<typeof createHttpServer>[0],
+    'router' | 'graphql' | 'websocket' | 'callerOf' | 'isServed'
+  >
   /** Loads modules that are needed later, in the background. */
   preload(): void
   /** Ends requests that would stay open, such as event streams, before the server closes. */
@@ -87,7 +92,7 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
   // Not a copy: its address may become known only when the server listens.
   const site: Site = Object.assign(options.site, { assets: loaded.assets })
   const opened = await openCaches(options, closers)
-  const { pageCache, logos, pageGuard, eventLog, invalidate } = opened
+  const { pageCache, logos, pageGuard, domains, eventLog, invalidate } = opened
   const knownKeys = await createKnownKeys({ database })
   closers.push(() => knownKeys.close())
   const knownSessions = await createKnownSessions(database)
@@ -102,7 +107,10 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
     knownKeys,
     knownSessions,
     pageGuard,
-    onChanged: pageGuard.invalidate,
+    onChanged(organizationId, events) {
+      pageGuard.invalidate(organizationId, events)
+      domains.invalidate(events)
+    },
     wrongKeys: createWrongKeys(now),
   }
   const closing = new AbortController()
@@ -112,6 +120,7 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
     site,
     pageCache,
     pageGuard,
+    domains,
     logos,
     pngRenderer,
     metrics,
@@ -125,7 +134,7 @@ export async function openWeb(options: WebOptions, closers: Closers): Promise<We
   closers.push(closeIntrospection)
   const graphql = createGraphql({ schema: loaded.schema, dependencies, site, tracer, ...opened })
   return {
-    handlers: { router, ...graphql.handlers },
+    handlers: { router, ...graphql.handlers, isServed: createHostCheck(config, domains) },
     preload() {
       if (config.STRIPE_WEBHOOK_SECRET !== undefined) void stripe.preload()
     },
@@ -142,8 +151,9 @@ interface Cache {
 }
 
 /** Opens the event log, and the caches that it invalidates. */
-async function openCaches({ dependencies, database }: WebOptions, closers: Closers) {
+async function openCaches({ dependencies, site, database }: WebOptions, closers: Closers) {
   const { db, now, log, seal } = dependencies
+  const domains = createProvenDomains({ db, site, now })
   const pageCache = createPageCache(now)
   const logos = createLogoCache(now)
   const caches: Cache[] = [pageCache, logos]
@@ -156,6 +166,7 @@ async function openCaches({ dependencies, database }: WebOptions, closers: Close
   const onMissed = (organizationId: string) => {
     invalidate(organizationId)
     pageGuard.invalidate(organizationId)
+    domains.invalidate()
   }
   const eventLog = await openEventLog({ database, now, log, onMissed })
   closers.push(function events() {
@@ -163,10 +174,12 @@ async function openCaches({ dependencies, database }: WebOptions, closers: Close
   })
   const unlisten = await listenToLogs(database, (organizationId, announcement) => {
     invalidate(organizationId)
-    pageGuard.invalidate(organizationId, announcedEvents(announcement))
+    const events = announcedEvents(announcement)
+    pageGuard.invalidate(organizationId, events)
+    domains.invalidate(events)
   })
   closers.push(unlisten)
-  return { pageCache, logos, caches, invalidate, revokedKeys, pageGuard, eventLog }
+  return { pageCache, logos, caches, invalidate, revokedKeys, pageGuard, domains, eventLog }
 }
 
 /** Creates the handlers of GraphQL: over HTTP, as event streams, and over websockets. */
@@ -179,7 +192,7 @@ function createGraphql(options: {
   readonly caches: Cache[]
   readonly invalidate: (organizationId: string | null) => void
   readonly revokedKeys: RevokedKeys
-}): { readonly handlers: Omit<Web['handlers'], 'router'>; endStreams(): void } {
+}): { readonly handlers: Omit<Web['handlers'], 'router' | 'isServed'>; endStreams(): void } {
   const { schema, dependencies, site, tracer, caches, invalidate, revokedKeys } = options
   const { now, log } = dependencies
   const graphqlCallerOf = (request: IncomingMessage) => {

@@ -79,6 +79,21 @@ const rdapBootstrap = setting(
     .default('https://data.iana.org/rdap/dns.json'),
 )
 
+const allowedHosts = setting(
+  z
+    .string()
+    .optional()
+    .transform((value, ctx) => {
+      const names = value?.split(',').map((entry) => servedName(entry.trim())) ?? []
+      if (names.every((name) => name !== null)) return names
+      ctx.addIssue({
+        code: 'custom',
+        message: 'comma-separated host names without a port, such as allclear or status.lan',
+      })
+      return z.NEVER
+    }),
+)
+
 const mailDomains = setting(
   z
     .string()
@@ -127,6 +142,7 @@ const settings = z.object({
   BASE_URL: webUrl,
   DATA_DIR: z.string().optional().transform(dataDirectory),
   DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),
+  ALLOWED_HOSTS: allowedHosts,
   ROLE: oneOf(['all', 'web', 'worker'], 'all'),
   REGION: setting(
     z
@@ -232,12 +248,15 @@ export function settingsInEffect(config: Config): readonly { readonly name: stri
     const value: unknown = config[name]
     if (value === undefined || value === null) return { name, value: 'Not set' }
     if (isSecret(name)) return { name, value: 'Set (hidden)' }
+    if (name === 'ALLOWED_HOSTS' || name === 'OIDC_MAIL_DOMAINS') return { name, value: listText(config[name]) }
     return { name, value: typeof value === 'object' ? valueText(name, config) : String(value) }
   })
 }
 
 /** Addresses that contain no secret, unlike those with a password. */
 const PUBLIC_ADDRESSES = new Set(['BASE_URL', 'BTCPAY_URL'])
+
+const listText = (values: readonly string[]) => values.join(', ') || 'Not set'
 
 function valueText(name: string, { DNS_SERVERS, TRUST_PROXY }: Config): string {
   if (name === 'DNS_SERVERS') return DNS_SERVERS.map(({ address, port }) => `${address} port ${port}`).join(', ')
@@ -292,6 +311,16 @@ export function parseDnsServer(entry: string): DnsServer | null {
   const address = match?.[1] ?? match?.[2] ?? ''
   const port = Number(match?.[3])
   return isIP(address) && port >= 1 && port <= 65_535 ? { address, port } : null
+}
+
+/**
+ * Returns a host name as browsers send it: in lower case, as A-labels, without a dot at its end. Names may contain `_`,
+ * as those of containers do. Null: it is none.
+ */
+function servedName(entry: string): string | null {
+  if (!/^[\p{L}\p{M}\p{N}._-]{1,253}$/u.test(entry)) return null
+  const name = parseUrl(`http://${entry}`)?.hostname.replace(/\.$/, '') ?? ''
+  return /^[a-z0-9_](?:[a-z0-9._-]{0,252})$/.test(name) ? name : null
 }
 
 function addSubnet(list: BlockList, entry: string): boolean {

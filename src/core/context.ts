@@ -67,6 +67,17 @@ export function inTransaction(db: SqlDatabase): boolean {
   return db.$connect === undefined
 }
 
+/** The address of a caller, for decisions about what networks may read. Limits count `Context.clientAddress`. */
+export interface AccessAddress {
+  readonly address: string
+  /**
+   * The name by which the caller reached the service; null: one of its own names or addresses. The owner of any other
+   * name can lead browsers here that have opened a page of theirs (DNS rebinding), so the address only gives access to
+   * the page whose custom domain it is.
+   */
+  readonly host: string | null
+}
+
 /** The context of every domain function: database, actor, clock, log. Other rooms add their own members. */
 export interface Context {
   readonly config: Config
@@ -74,6 +85,8 @@ export interface Context {
   readonly actor: Actor
   /** The caller's address according to `http/request/client-address.ts`; null for our own jobs. */
   readonly clientAddress: string | null
+  /** The caller's address, as far as it may give rights; null or absent: it gives none. */
+  readonly accessAddress?: AccessAddress | null | undefined
   /** Its signal aborts when the caller disconnects. The signal is created on first use, because that is slow. */
   readonly cancellation?: { readonly signal: Pick<AbortSignal, 'aborted'> } | undefined
   readonly now: Clock

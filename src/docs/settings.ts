@@ -19,6 +19,11 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning: 'Public address, used in links and emails. Custom domains need it. The same on every instance.',
     otherwise: '`http://localhost:{PORT}`',
   },
+  ALLOWED_HOSTS: {
+    meaning:
+      'Host names that the service answers to besides those of `BASE_URL` and proven custom domains, separated by commas, such as the name of its container. `localhost` and addresses always work; [other names](deployment.md#host-names) get 421.',
+    otherwise: 'none',
+  },
   ROLE: { meaning: '`all`, `web` (serves only) or `worker` (probes and delivers only).' },
   REGION: { meaning: 'Region of this worker, stored with every probe result. 1 to 32 letters, digits, `-` or `_`.' },
   TRUST_PROXY: {

@@ -76,10 +76,14 @@ export function createHttpServer(handlers: {
   readonly graphql: GraphqlHandler | null
   readonly websocket: WebsocketHandler | null
   readonly callerOf: (request: IncomingMessage) => Caller
+  /** Returns whether the server answers to the host of a request; absent: it answers to every host. */
+  readonly isServed?: (request: IncomingMessage) => boolean | Promise<boolean>
+  /** Returns the value of `Strict-Transport-Security` for a request; null or absent: none. */
+  readonly strictTransportFor?: (request: IncomingMessage) => string | null
   /** Null or absent: requests are not traced. */
   readonly tracer?: Tracer | null
 }): HttpServer {
-  const { router, graphql, websocket, callerOf, tracer } = handlers
+  const { router, graphql, websocket, callerOf, tracer, isServed = () => true, strictTransportFor } = handlers
   const largeBodies = createKeyLimiter({ inTotal: MAX_LARGE_BODIES })
   let openRequests = 0
   let isClosing = false
@@ -95,25 +99,42 @@ export function createHttpServer(handlers: {
     if (isClosing) response.setHeader('Connection', 'close')
     response.on('close', onRequestClosed)
     const refusal = hostError(request)
-    if (refusal !== null) {
-      response.writeHead(400, refusalHeaders).end(`${refusal}\n`)
-      return
+    if (refusal !== null) refuse(response, 400, refusal)
+    else {
+      request.url = originForm(request.url ?? '')
+      admit(request, {
+        served: () => serve(request, response),
+        refused: (status, sentence) => refuse(response, status, sentence),
+      })
     }
+  })
+
+  /** Lets a request pass if the server answers to its host. */
+  function admit(request: IncomingMessage, then: Admission): void {
+    const answer = (is: boolean) => (is ? then.served() : then.refused(421, misdirected(request)))
+    const is = isServed(request)
+    if (typeof is === 'boolean') answer(is)
+    else is.then(answer, () => then.refused(503, HOST_UNKNOWN))
+  }
+
+  function serve(request: IncomingMessage, response: PrivateResponse): void {
+    response.strictTransport = strictTransportFor?.(request) ?? null
     requirePace(request, response)
     if (bodyLength(request) > SMALL_BODY_BYTES && !takeSlot(request, response)) {
       response.writeHead(503, { ...plainText, 'Retry-After': '5' }).end(TOO_MANY_BODIES)
       return
     }
-    request.url = originForm(request.url ?? '')
     if (tracer) inRequestSpan(tracer, request, response, () => answer(request, response))
     else answer(request, response)
-  })
+  }
+
   /** Takes a slot for the body of a request until its answer ends. Returns false if the client or all have too many. */
   function takeSlot(request: IncomingMessage, response: ServerResponse): boolean {
     const leave = largeBodies.tryAcquire(clientSubject(callerOf(request).address))
     if (leave !== null) response.once('close', leave)
     return leave !== null
   }
+
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (graphql && isGraphql(request) && !isForGraphiql(request)) {
       if (tracer) noteRoute(request, '/graphql')
@@ -125,9 +146,16 @@ export function createHttpServer(handlers: {
     socket.on('error', () => socket.destroy())
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket)
     else if (hostError(request) !== null) refuseConnection(socket, 400)
-    else if (isClosing) refuseConnection(socket, 503)
-    else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
-    else refuseConnection(socket, 404)
+    else {
+      admit(request, {
+        served() {
+          if (isClosing) refuseConnection(socket, 503)
+          else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
+          else refuseConnection(socket, 404)
+        },
+        refused: (status, sentence) => refuseConnection(socket, status, {}, `${sentence}\n`),
+      })
+    }
   })
   server.on('clientError', refuseUnreadable)
 
@@ -171,6 +199,22 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   const { _httpMessage: running } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null }
   if (!socket.writable || running?.headersSent) socket.destroy(error)
   else refuseConnection(socket, parserStatus.get(error.code ?? '') ?? 400)
+}
+
+/** What follows the check of a host. */
+interface Admission {
+  readonly served: () => void
+  readonly refused: (status: number, sentence: string) => void
+}
+
+/** RFC 9110 §15.5.20. */
+const misdirected = ({ headers: { host = '' } }: IncomingMessage) =>
+  `This service does not answer to the host ${host}. If it should, set BASE_URL to its public address, or add the name to ALLOWED_HOSTS.`
+const HOST_UNKNOWN = 'The service cannot look up this host at the moment. Try again in a few seconds.'
+
+/** Refuses a request before it reaches a route, and closes the connection, because its body is not read. */
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  response.writeHead(status, refusalHeaders).end(`${sentence}\n`)
 }
 
 const plainText = { 'Content-Type': 'text/plain; charset=utf-8' }

@@ -23,6 +23,7 @@ const defaults = {
   SIGNUP: 'closed',
   DEFAULT_TIER: 'team',
   TRUST_PROXY: null,
+  ALLOWED_HOSTS: [],
   DNS_TIMEOUT_MS: 3000,
   ALLOW_PRIVATE_NETWORKS: false,
   RDAP_BOOTSTRAP_URL: 'https://data.iana.org/rdap/dns.json',
@@ -215,6 +216,22 @@ describe('DNS_SERVERS', () => {
     const expected = 'comma-separated resolver addresses, each ip or ip:port ([ip]:port for IPv6)'
     expect(errorOf({ DNS_SERVERS: value })).toBe(`DNS_SERVERS is ${JSON.stringify(value)}, but must be ${expected}.`)
   })
+})
+
+describe('ALLOWED_HOSTS', () => {
+  test.each([
+    ['', []],
+    ['allclear', ['allclear']],
+    [' Status.LAN. , my_app,bücher.example,10.0.0.1 ', ['status.lan', 'my_app', 'xn--bcher-kva.example', '10.0.0.1']],
+  ])('%j lists %j', (value, names) => expect(readConfig({ ALLOWED_HOSTS: value }).ALLOWED_HOSTS).toEqual(names))
+
+  test.each(['a:80', 'http://a', '*.example.com', 'a b', 'a,,b', 'a/b', 'user@a', '.a', 'x'.repeat(300), '[::1]'])(
+    '%j is refused',
+    (value) =>
+      expect(errorOf({ ALLOWED_HOSTS: value })).toBe(
+        `ALLOWED_HOSTS is ${JSON.stringify(value)}, but must be comma-separated host names without a port, such as allclear or status.lan.`,
+      ),
+  )
 })
 
 describe('TRUST_PROXY', () => {

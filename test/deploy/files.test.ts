@@ -56,6 +56,18 @@ describe('the compose files', () => {
     })
   })
 
+  test.each([
+    ['compose.yaml', ['allclear']],
+    ['compose.postgres.yaml', ['allclear-1', 'allclear-2']],
+  ])('the instances of %s answer to their names in its network, and to those that are added', async (file, names) => {
+    const hostsOf = async (given: Record<string, string>) => {
+      const { services } = parse(interpolate(await read(file), { ...values, ...given }), { merge: true }) as Compose
+      return names.map((name) => readConfig(services[name]?.environment).ALLOWED_HOSTS)
+    }
+    expect(await hostsOf({})).toEqual(names.map(() => names))
+    expect(await hostsOf({ ALLOWED_HOSTS: 'allclear,nas.lan' })).toEqual(names.map(() => ['allclear', 'nas.lan']))
+  })
+
   test('several instances need a secret key and a password', async () => {
     const text = await read('compose.postgres.yaml')
     expect(() => interpolate(text, { SITE: 'a.example', POSTGRES_PASSWORD: 'p' })).toThrow('SECRET_KEY')
@@ -180,8 +192,13 @@ describe('the Helm chart', () => {
       expect(Object.fromEntries(env.map(({ name, value }) => [name, value]))).toEqual({
         ...{ BASE_URL: 'https://status.example.com', TRUST_PROXY: '10.0.0.0/8' },
         ...{ EVENT_RETENTION_DAYS: '1000000', ALLOW_PRIVATE_NETWORKS: 'true' },
+        ALLOWED_HOSTS: 'status,status.web,status.web.svc,status.web.svc.cluster.local',
       })
       expect(env.filter(({ name }) => !settings.includes(name))).toEqual([])
+      const own = renderChart({ settings: { ALLOWED_HOSTS: 'a.example' } })
+      expect(object(own.objects, 'Deployment')?.spec.template.spec.containers[0].env).toEqual([
+        { name: 'ALLOWED_HOSTS', value: 'a.example' },
+      ])
     })
 
     test('publishes it if an ingress is enabled', () => {

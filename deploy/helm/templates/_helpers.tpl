@@ -7,6 +7,12 @@ app.kubernetes.io/name: allclear
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* The names of the Service inside the cluster. */}}
+{{- define "allclear.hosts" -}}
+{{- $name := include "allclear.name" . -}}
+{{ $name }},{{ $name }}.{{ .Release.Namespace }},{{ $name }}.{{ .Release.Namespace }}.svc,{{ $name }}.{{ .Release.Namespace }}.svc.cluster.local
+{{- end }}
+
 {{- define "allclear.labels" -}}
 {{ include "allclear.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

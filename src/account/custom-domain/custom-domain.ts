@@ -9,9 +9,8 @@ import { change } from '../../event-log/change.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../page/page.ts'
-import type { PageLookup } from '../page/page-guard.ts'
 import { domainProblem } from './domain-name.ts'
-import { pageOnHost } from './hosted-page.ts'
+import type { ProvenDomains } from './proven-domains.ts'
 
 /** The path of the challenge file, before the token. */
 export const CHALLENGE_PATH = '/.well-known/allclear-challenge'
@@ -146,9 +145,9 @@ export async function deleteDomain(db: Database, pageId: string): Promise<number
 
 /** Returns whether a certificate may be fetched for a host name: it is that of this service, or a proven domain. */
 export async function isServedHost(
-  lookup: PageLookup,
+  domains: Pick<ProvenDomains, 'isProven'>,
   site: { readonly baseUrl: string },
   host: string,
 ): Promise<boolean> {
-  return host === new URL(site.baseUrl).hostname || (await pageOnHost(lookup, site, host)) !== null
+  return host === new URL(site.baseUrl).hostname || (await domains.isProven(host))
 }

@@ -27,6 +27,8 @@ export const PAGE_COOKIE_LIFETIME = 30 * DAY
 export interface GuardedPage
   extends Readonly<Pick<PageAccess, 'pageId' | 'organizationId' | 'kind' | 'passwordHash' | 'generation'>> {
   readonly slug: string
+  /** Its proven custom domain; null: none. */
+  readonly customDomain: string | null
   readonly mailDomains: readonly string[]
   readonly ranges: readonly string[]
   readonly tokens: readonly { readonly id: string; readonly hash: string }[]
@@ -55,7 +57,7 @@ export interface PageKeys {
 }
 
 /** The caller who wants to read a page. */
-export type PageReader = Pick<Context, 'actor' | 'clientAddress' | 'pageKeys'>
+export type PageReader = Pick<Context, 'actor' | 'accessAddress' | 'pageKeys'>
 
 /** The right to read a page. */
 export interface PagePass {
@@ -163,7 +165,7 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
   // Anything else must not reach the database.
   if (!/^[\w.-]{1,253}$/.test(value)) return []
   return db.$queryRaw<GuardedPage[]>`
-    SELECT page.id AS "pageId", page."organizationId", page.slug, owner.languages, owner."defaultLanguage", coalesce(access.kind, 'PUBLIC')::text AS kind,
+    SELECT page.id AS "pageId", page."organizationId", page.slug, page."customDomain", owner.languages, owner."defaultLanguage", coalesce(access.kind, 'PUBLIC')::text AS kind,
       access."passwordHash", coalesce(access.generation, 0) AS generation,
       coalesce(access."mailDomains", '{}') AS "mailDomains", coalesce(access.ranges, '{}') AS ranges,
       coalesce((SELECT json_agg(json_build_object('id', token.id, 'hash', token.hash)) FROM "PageToken" AS token
@@ -195,7 +197,7 @@ export function passOf(guard: PageGuard | undefined, page: GuardedPage, reader: 
   const open = { page, holds: [`${pageId}#${generation}`] }
   if (kind === 'PUBLIC') return open
   if (canReadOrganization(reader.actor, organizationId)) return { page, holds: [] }
-  const { pageKeys, clientAddress } = reader
+  const { pageKeys, accessAddress } = reader
   const hash = pageKeys?.token?.startsWith(PAGE_TOKEN_PREFIX) ? hashSecret(pageKeys.token) : null
   const token = page.tokens.find((each) => each.hash === hash)
   if (token) {
@@ -206,13 +208,21 @@ export function passOf(guard: PageGuard | undefined, page: GuardedPage, reader: 
     case 'MEMBERS':
       return null
     case 'ADDRESSES':
-      return clientAddress && !pageKeys?.isCrossSite && isInRanges(page.ranges, clientAddress) ? open : null
+      return accessAddress && !pageKeys?.isCrossSite && opensByAddress(page, accessAddress) ? open : null
     case 'PASSWORD':
     case 'MAIL_DOMAIN': {
       const cookie = pageKeys?.cookies.get(pageId)
       return cookie !== undefined && guard?.isSigned(page, cookie) ? open : null
     }
   }
+}
+
+/** Returns whether the page admits an address, and the request came by a name whose owner may lead browsers to the page. */
+function opensByAddress(
+  { ranges, customDomain }: GuardedPage,
+  { address, host }: NonNullable<PageReader['accessAddress']>,
+): boolean {
+  return (host === null || host === customDomain) && isInRanges(ranges, address)
 }
 
 /**

@@ -1,13 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { ORGANIZATION_HEADER } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
+import type { AccessAddress } from '../../core/context.ts'
 import type { RequestRoute } from '../../core/request-route.ts'
 import { clientAddress } from './client-address.ts'
+import { hostNameOf } from './host-header.ts'
+import { type HostConfig, isOwnHost } from './own-host.ts'
 
 /** The caller as identified by the request. */
 export interface Caller {
   /** The client's IP address as canonical text. */
   readonly address: string
+  /** The address, as far as it may give rights; absent: it gives none. */
+  readonly accessAddress?: AccessAddress | undefined
   /** The API key or token; null: none. */
   readonly credential: string | null
   /** The id or slug of the organization that the operator selects; null: none. */
@@ -50,13 +55,15 @@ export const identifyingHeaders = ['authorization', 'x-api-key', ORGANIZATION_HE
 /** Returns the caller of a request from its socket and headers. */
 export function callerOf(
   request: IncomingMessage,
-  { config }: { readonly config: Pick<Config, 'TRUST_PROXY'> },
+  { config }: { readonly config: HostConfig & Pick<Config, 'TRUST_PROXY'> },
 ): Caller {
-  const { authorization, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
+  const { authorization, host, 'x-api-key': apiKey, 'x-forwarded-for': forwardedFor } = request.headers
   const organization = request.headers[ORGANIZATION_HEADER.toLowerCase()]
   const forwarded = Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor
+  const address = clientAddress(request.socket.remoteAddress, forwarded, config.TRUST_PROXY)
   return {
-    address: clientAddress(request.socket.remoteAddress, forwarded, config.TRUST_PROXY),
+    address,
+    accessAddress: { address, host: isOwnHost(host, config) ? null : hostNameOf(host) },
     credential: bearerOf(authorization) ?? (typeof apiKey === 'string' ? apiKey.trim() : null),
     organization: typeof organization === 'string' ? organization.trim() : null,
   }

@@ -21,8 +21,7 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trusted: BlockList | null,
 ): string {
-  // Node appends the zone (`%eth0`) to a link-local peer's address.
-  let client = parseAddress(remoteAddress?.split('%', 1)[0] ?? '') ?? unknownAddress
+  let client = peerAddress(remoteAddress)
   let remaining = forwardedFor ?? ''
   for (let hop = 0; hop < MAX_HOPS && remaining !== '' && trusted !== null && isIn(trusted, client); hop++) {
     const comma = remaining.lastIndexOf(',')
@@ -33,6 +32,15 @@ export function clientAddress(
   }
   return client
 }
+
+/** Returns whether the other end of a socket is one of the proxies of `TRUST_PROXY`. */
+export function isTrustedProxy(remoteAddress: string | undefined, trusted: BlockList | null): boolean {
+  return trusted !== null && isIn(trusted, peerAddress(remoteAddress))
+}
+
+/** Node appends the zone (`%eth0`) to a link-local peer's address. */
+const peerAddress = (remoteAddress: string | undefined) =>
+  parseAddress(remoteAddress?.split('%', 1)[0] ?? '') ?? unknownAddress
 
 /** Caches of recent lookups: a lookup takes twenty times as long as everything else here. */
 const caches = new WeakMap<BlockList, LRUCache<string, boolean>>()

@@ -101,7 +101,7 @@ test('the worker is served below the console, and revalidated each time', async 
   expect(response.status).toBe(200)
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'text/javascript; charset=utf-8',
-    'cache-control': 'no-cache',
+    'cache-control': 'private, no-cache',
     'x-content-type-options': 'nosniff',
   })
   expect(await response.text()).toContain('showNotification')

@@ -54,7 +54,7 @@ const kept = { 'cache-control': 'public, max-age=3600' } as const
 /** Sends the service worker from its scope's folder, at a stable address where browsers check for updates. */
 async function sendWorker(c: HttpContext, { assets }: Site): Promise<Response> {
   const { body, headers } = await assets.routes.request(assets.url('push-worker.js'), { headers: c.req.raw.headers })
-  return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'no-cache' } })
+  return new Response(body, { headers: { ...Object.fromEntries(headers), 'cache-control': 'private, no-cache' } })
 }
 
 /** Returns the manifest that makes the console installable (W3C Web Application Manifest). */
