@@ -81,10 +81,18 @@ describe('the image', () => {
     expect(lines).toContain('VOLUME /data')
     expect(lines).toContain('STOPSIGNAL SIGTERM')
     expect(lines.some((line) => line.startsWith('HEALTHCHECK') && line.includes('["allclear", "health"]'))).toBe(true)
-    // All stages use one version, which the service supports.
-    expect(new Set(lines.filter((line) => line.startsWith('FROM')).map((line) => line.split(' ')[1]))).toEqual(
-      new Set(['node:24-slim']),
-    )
+    expect(lines.some((line) => line === 'ENTRYPOINT ["allclear"]')).toBe(true)
+  })
+
+  test('starts from one exact version of its base, and installs what the lock file names', async () => {
+    const text = await read('Dockerfile')
+    const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
+    expect(bases).toHaveLength(3)
+    expect(new Set(bases).size).toBe(1)
+    expect(bases[0]).toMatch(/^node:24\.\d+\.\d+-bookworm-slim(@sha256:[\da-f]{64})?$/)
+    const installs = text.match(/\bnpm (?:ci|i|install|add|update|exec|x)\b[^&\n]*/g) ?? []
+    expect(installs.map((each) => each.trim()).filter((each) => !each.startsWith('npm ci '))).toEqual([])
+    expect(installs).toHaveLength(2)
   })
 })
 

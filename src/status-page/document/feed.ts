@@ -83,7 +83,10 @@ function atomEntry({ id, title, titleTag, link, content, ...times }: FeedEntry):
 `
 }
 
-/** Writes the feed in RSS 2.0 (https://www.rssboard.org/rss-specification). */
+/**
+ * Writes the feed in RSS 2.0 (https://www.rssboard.org/rss-specification). Readers take descriptions for HTML, so texts in
+ * them are escaped for HTML and for XML; titles are texts.
+ */
 export function rssFeed(source: FeedSource): string {
   const { state, url, words, self } = source
   const entries = entriesOf(source)
@@ -92,7 +95,7 @@ export function rssFeed(source: FeedSource): string {
 <channel>
 <title>${escapeXml(titleOf(source))}</title>
 <link>${escapeXml(url)}</link>
-<description>${escapeXml(words.feed.description(state.organization.name))}</description>
+<description>${escapeXml(escapeXml(words.feed.description(state.organization.name)))}</description>
 <language>${words.tag}</language>
 <atom:link rel="self" type="application/rss+xml" href="${escapeXml(self.url)}/history.rss${self.query}"/>
 <lastBuildDate>${updatedAt(source, entries).toUTCString()}</lastBuildDate>

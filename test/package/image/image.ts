@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { type Running, start } from '../install.ts'
 
 /*
- * Builds `deploy/Dockerfile` without Docker: each `FROM node:24-slim` is a copy of a clean Debian with Node.js 24 and npm,
+ * Builds `deploy/Dockerfile` without Docker: each `FROM node:24…-bookworm-slim` is a copy of a clean Debian with Node.js 24 and npm,
  * and each `RUN` runs in it by `chroot`. Supports the instructions that the file uses, and throws on others.
  */
 
@@ -75,7 +75,8 @@ interface Build {
 const handlers: Readonly<Record<string, (build: Build, rest: string) => Promise<void> | void>> = {
   async FROM(build, rest) {
     const [image, , name = 'image'] = rest.split(' ')
-    if (image !== 'node:24-slim') throw new Error(`There is no base for ${image}.`)
+    if (!/^node:24[\d.]*-bookworm-slim(@sha256:[\da-f]{64})?$/.test(image ?? ''))
+      throw new Error(`There is no base for ${image}.`)
     build.root = join(build.directory, name)
     build.folder = '/'
     build.roots.set(name, build.root)

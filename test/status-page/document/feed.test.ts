@@ -112,8 +112,10 @@ describe.each([
     expect(xml).not.toMatch(/<script|<img|javascript:|\uFFFE/)
     const feed = parseFeed(xml)
     expect(feed.items[0]?.title).toContain('<script>alert(1)</script>')
+    // What readers take for HTML, also about the feed itself.
+    for (const html of contentsIn(xml)) expect(html).not.toMatch(/<script|<img|<\/title|javascript:/)
+    if (format === 'rss') expect(contentsIn(xml)).toHaveLength(2)
     const content = contentsIn(xml).at(-1)
-    expect(content).not.toMatch(/<script|<img|javascript:/)
     expect(content).toContain('&lt;img src=x onerror=alert(1)&gt;')
   })
 
