@@ -114,7 +114,7 @@ function slowBodies(count: number): HostileCase {
     async send(target) {
       const { path } = await addressOf(target, 'GENERIC')
       const { hostname, port } = new URL(target.url)
-      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{`
+      const head = `POST ${path} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{`
       const sockets = Array.from({ length: count }, () => {
         const socket = connect(Number(port), hostname).on('error', () => {})
         socket.write(head)

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bomb } from './bomb.ts'
 import type { HostileCase, Target } from './case.ts'
-import { mutate, query } from './case.ts'
+import { ask, mutate, query } from './case.ts'
 import { hostileAddress, nameIn } from './zone.ts'
 
 /** A case of a domain whose proof is looked up in records of this kind and on a web server. */
@@ -61,8 +61,30 @@ async function drip(response: ServerResponse): Promise<void> {
   response.destroy()
 }
 
+/** A case of many names that nobody has seen before, of which one is then asked about once more. */
+function naming(name: string, status: number, send: (target: Target, host: string) => Promise<number>): HostileCase {
+  return {
+    name,
+    statuses: [status],
+    async send(target) {
+      flood += 1
+      const hosts = Array.from({ length: 1000 }, (_, nth) => `n${nth}.flood${flood}.example`)
+      const [first = 0] = await Promise.all(hosts.map((host) => send(target, host)))
+      return first
+    },
+  }
+}
+
+let flood = 0
+
 /** Answers of foreign servers during the verification of a custom domain. */
 export const domains: readonly HostileCase[] = [
+  naming('1,000 hosts that the service does not answer to', 421, ({ url }, host) =>
+    ask(url, '/', { headers: { host } }),
+  ),
+  naming('1,000 questions about certificates', 404, ({ url }, host) =>
+    ask(url, `/.well-known/allclear-certificate?domain=${host}`, {}),
+  ),
   proving('thousands of texts', 'thousands of texts'),
   proving('one text of 32,000 strings', 'one text of 32,000 strings'),
   proving('an endless file', 'one address', (_, response) => writeOn(response)),
