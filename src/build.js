@@ -50,7 +50,6 @@ const settings = [
     .filter((name) => /\.(js|txt)$/.test(name))
     .map((name) => `src/build/${name.replaceAll('\\', '/')}`),
   'tsconfig.json',
-  'package.json',
   'package-lock.json',
 ]
 /** The sources and outputs of the bundle of these entry points. Another Node.js needs another code cache. */
@@ -166,8 +165,9 @@ async function bundle() {
 /** Writes the notices and the bill of materials of what the bundles contain. */
 async function writeLegalFiles(sources) {
   const shipped = shippedPackages(sources)
-  const manifest = JSON.parse(await readFile('package.json', 'utf8'))
+  // Has what matters of `package.json`, in whose place is the manifest of the package while it is packed.
   const { packages: locked } = JSON.parse(await readFile('package-lock.json', 'utf8'))
+  const manifest = locked['']
   const contained = shipped.map(readPackage)
   const separate = Object.keys(separateDependencies(manifest.dependencies, shipped)).map((name) =>
     describePackage(`node_modules/${name}`),

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
  * those that are installed beside it. The same input gives the same bytes, so it has no time, and its serial number is
  * a hash of its content.
  * @param {object} input
- * @param {{ name: string, version: string, description: string, license: string, dependencies: Record<string, string> }} input.manifest
+ * @param {{ name: string, version: string, license: string, dependencies: Record<string, string> }} input.manifest
  * @param {readonly import('./licences.js').Package[]} input.contained
  * @param {readonly Omit<import('./licences.js').Package, 'texts'>[]} input.separate
  * @param {Record<string, { integrity?: string }>} input.locked the packages of `package-lock.json`.
@@ -45,7 +45,6 @@ export function billOfMaterials({ manifest, contained, separate, locked }) {
         'bom-ref': root,
         name: manifest.name,
         version: manifest.version,
-        description: manifest.description,
         licenses: licencesOf(manifest.license),
         purl: root,
       },

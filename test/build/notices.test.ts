@@ -84,6 +84,7 @@ test('both are the same bytes in every build', async () => {
   const contained = shipped.map(readPackage)
   const { packages: locked } = JSON.parse(await read('package-lock.json'))
   const names = Object.keys(separateDependencies(manifest.dependencies, shipped))
+  expect(locked['']).toMatchObject({ name: manifest.name, version: manifest.version, license: manifest.license })
   const separate = names.map((name) => describePackage(`node_modules/${name}`))
   expect(noticesOf(contained)).toBe(notices)
   expect(billOfMaterials({ manifest, contained, separate, locked })).toBe(materials)
