@@ -1,13 +1,13 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { createServer, type TlsOptions } from 'node:tls'
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { startWorker } from '../../../src/core/thread/worker-thread.ts'
 import type { SecuredSocket } from '../../../src/network/outbound/secured-socket.ts'
+import type { TlsRequest } from '../../../src/network/outbound/tls-message.ts'
 import { createTlsThreads } from '../../../src/network/outbound/tls-threads.ts'
 import { createAuthority } from '../../support/certificate.ts'
-import { longChain, rsaSigner } from '../../support/hostile-certificate.ts'
 
 /** Creates TLS threads that are recorded. */
 function recorded() {
@@ -39,17 +39,48 @@ async function startServer(options: TlsOptions): Promise<number> {
 
 const usual = createAuthority().issue(['127.0.0.1'])
 
+/** A thread that has loaded, and records the hosts of its connections. */
+class FakeThread extends EventEmitter {
+  readonly opened: { readonly id: number; readonly host: string }[] = []
+
+  constructor() {
+    super()
+    setImmediate(() => this.emit('message', { kind: 'ready' }))
+  }
+
+  postMessage(request: TlsRequest): void {
+    if (request.kind === 'open') this.opened.push({ id: request.id, host: request.settings.host })
+  }
+
+  readonly ref = () => {}
+  readonly unref = () => {}
+  readonly terminate = async () => 0
+}
+
 test('an address whose handshake took long is moved to a second thread, and no other address', async () => {
-  // Its 70 signatures take some hundred milliseconds of computing on any machine.
-  const [slow, fast] = [await startServer(longChain(rsaSigner(3072, 3072))), await startServer(usual)]
-  const { started, open } = recorded()
-  await open('127.0.0.1', fast)
-  await open('127.0.0.1', slow)
-  await open('127.0.0.2', fast)
-  expect(started).toHaveLength(1)
-  await open('127.0.0.1', slow)
-  await open('127.0.0.1', fast)
-  expect(started).toHaveLength(2)
+  const started: FakeThread[] = []
+  const threads = createTlsThreads({ ca: undefined }, () => {
+    const thread = new FakeThread()
+    started.push(thread)
+    return thread as unknown as Worker
+  })
+  async function open(host: string, busyMs: number): Promise<void> {
+    await threads.ready(host)
+    const socket = threads.start(new Socket(), host, { host })
+    const [thread] = started.filter(({ opened }) => opened.at(-1)?.host === host).slice(-1)
+    thread?.emit('message', { kind: 'busy', id: thread.opened.at(-1)?.id, ms: busyMs })
+    socket.destroy()
+  }
+  for (const [host, busyMs] of [
+    ['127.0.0.1', 20],
+    ['127.0.0.2', 49],
+    ['127.0.0.1', 50],
+    ['127.0.0.1', 0],
+    ['127.0.0.2', 0],
+  ] as const)
+    await open(host, busyMs)
+  const hosts = started.map(({ opened }) => opened.map(({ host }) => host))
+  expect(hosts).toEqual([['127.0.0.1', '127.0.0.2', '127.0.0.1', '127.0.0.2'], ['127.0.0.1']])
 })
 
 test('a thread that ends closes its connections, and the next connection starts another', async () => {
