@@ -119,6 +119,23 @@ export const documents: readonly HostileCase[] = [
   ]),
   ...hostileLiterals.map(([name, query]) => graphql(`a document with ${name}`, refused, json(query))),
   graphql('30,000 ids for each of 500 fields', refused, sharedIds),
+  ...['', 'text/event-stream', 'with a key'].map(
+    (how): HostileCase => ({
+      name: `300 documents that are parsed at once ${how}`,
+      statuses: refused,
+      async send(target) {
+        const headers = {
+          'content-type': 'application/json',
+          ...(how === 'with a key' ? { authorization: `Bearer ${target.key}` } : { accept: how || '*/*' }),
+        }
+        const sent = times(300, (n) => {
+          const body = json(`{ ${many(450, (field) => `a${field}: nam${field}(id: ${n})`)} }`)
+          return ask(target.url, '/graphql', { method: 'POST', headers, body })
+        })
+        return Math.max(...(await Promise.all(sent)))
+      },
+    }),
+  ),
   {
     ...graphql('a list of 1,000 statuses', refused, ''),
     send: (target) => {

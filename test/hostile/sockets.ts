@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import type { HostileCase, Target } from './case.ts'
@@ -41,6 +41,38 @@ const times = (count: number, each: (index: number) => void) => {
   for (let index = 0; index < count; index++) each(index)
 }
 
+/** The sockets of one address that send at once, and the documents on each. */
+const SOCKETS = 300
+const DOCUMENTS = 3
+
+/** Opens sockets, sends expensive documents on all of them at once, and waits for all answers. */
+async function askAtOnce(target: Target, query: string): Promise<End> {
+  const opened = await Promise.all(
+    Array.from({ length: SOCKETS }, async () => {
+      const socket = new WebSocket(`${target.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+      socket.on('error', () => {})
+      await once(socket, 'open')
+      socket.send(init)
+      await once(socket, 'message')
+      return socket
+    }),
+  )
+  const answered = opened.map(async (socket) => {
+    let answers = 0
+    for await (const _ of on(socket, 'message')) {
+      answers += 1
+      if (answers === DOCUMENTS) break
+    }
+  })
+  for (const [index, socket] of opened.entries())
+    times(DOCUMENTS, (id) => socket.send(subscribe(id, `${query} #${index}.${id}`)))
+  await Promise.all(answered)
+  for (const socket of opened) socket.terminate()
+  return 200
+}
+
+const unknownFields = `{ ${Array.from({ length: 450 }, (_, n) => `a${n}: nam${n}(id: ${n})`).join(' ')} }`
+
 /** Frames and messages of websockets. */
 export const sockets: readonly HostileCase[] = [
   saying('a message of 10 MB', [1009, 1006, 0], (socket) => socket.send('x'.repeat(10 ** 7))),
@@ -61,6 +93,11 @@ export const sockets: readonly HostileCase[] = [
     const payload = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`authorization${n}`, 'x']))
     socket.send(JSON.stringify({ type: 'connection_init', payload }))
   }),
+  {
+    name: '300 websockets with three invalid documents each, at once',
+    statuses: [200],
+    send: (target) => askAtOnce(target, unknownFields),
+  },
   ...hostileVariables.map(([name, { query, variables }]) =>
     saying(`${name} in variables, twice`, [200, 1006], (socket) => {
       acknowledged(socket, () => times(2, (id) => socket.send(subscribe(id, query, variables))))

@@ -4,7 +4,6 @@ import { Readable } from 'node:stream'
 import type { GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import { isTimeSliceOver, nextTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { Invalid } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import { createLogCache } from '../../event-log/log-cache.ts'
@@ -19,6 +18,7 @@ import { isCacheable } from '../execution/cacheable.ts'
 import type { Shown } from '../schema/builder.ts'
 import type { GraphqlServer } from './server.ts'
 import { MAX_BODY_BYTES } from './server.ts'
+import { turnOf } from './turn.ts'
 
 /** Answers visitors' queries from memory, until the event log of the organization shown moves. */
 export interface AnswerCache {
@@ -106,16 +106,21 @@ export function createAnswerCache(options: {
 
   /** Executes a request in a time slice of its address, so that many concurrent ones delay others by one slice. */
   async function serve(request: NodeRequest, response: ServerResponse, caller: Caller): Promise<void> {
-    if (isTimeSliceOver()) await nextTimeSlice(caller.address)
+    const turn = turnOf(caller.address)
+    if (turn !== undefined) await turn
     await server(request, response, { caller })
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
     const question = await readQuestion(request)
+    // To find out whether it can be answered from memory, its document is parsed.
+    const turn = turnOf(caller.address)
+    if (turn !== undefined) await turn
     const key = keyOf(question)
     if (isKnownCacheable(key, question)) {
       const answer = await answers.get(key, async () => {
-        if (isTimeSliceOver()) await nextTimeSlice(caller.address)
+        const turn = turnOf(caller.address)
+        if (turn !== undefined) await turn
         return execute(question)
       })
       // This caller's address or cookie may give access to it.

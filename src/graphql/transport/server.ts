@@ -21,6 +21,7 @@ import { maskError } from '../schema/errors.ts'
 import { limitBodySize } from './body-size.ts'
 import { compression } from './compression.ts'
 import { mediaTypes, takesEvents } from './media-type.ts'
+import { turnOf } from './turn.ts'
 
 /** The context that the HTTP server and the websocket pass with each operation. */
 interface ServerContext {
@@ -57,9 +58,9 @@ export function createGraphqlServer(options: {
     plugins: [
       ...(tracer ? [operationSpans(tracer)] : []),
       mediaTypes,
+      parsing,
       limitBodySize(MAX_BODY_BYTES),
       persisted.plugin,
-      parsing,
       limits(checkCost),
       mutations(onMutation),
       live,
@@ -81,9 +82,10 @@ export function createGraphqlServer(options: {
 }
 
 /** Sets the parser itself, so that its limits apply over HTTP and websocket alike. */
-const parsing: Plugin = {
-  onRequestParse({ request, requestParser, setRequestParser }) {
-    if (request.method !== 'GET' || !requestParser) return
+const parsing: Plugin<object, ServerContext> = {
+  onRequestParse({ request, requestParser, setRequestParser, serverContext: { caller } }) {
+    if (!requestParser) return
+    if (request.method === 'POST') return setRequestParser((unread) => parseInTurn(unread, requestParser, caller))
     setRequestParser(async (query) => {
       try {
         return await requestParser(query)
@@ -93,9 +95,12 @@ const parsing: Plugin = {
       }
     })
   },
-  onParams({ params }) {
+  async onParams({ params, context: { caller } }) {
     const name: unknown = params.operationName
     if (name != null && typeof name !== 'string') throw badRequest('operationName must be a string.')
+    // Parsing and validation follow.
+    const turn = turnOf(caller.address)
+    if (turn !== undefined) await turn
   },
   onParse({ context, setParseFn }) {
     setParseFn(parseWithinLimits)
@@ -107,6 +112,20 @@ const parsing: Plugin = {
   },
 }
 
+/** Reads a body, and parses it in a turn of its caller. */
+async function parseInTurn<Result>(
+  request: Request,
+  parse: (request: Request) => Result,
+  { address }: Caller,
+): Promise<Awaited<Result>> {
+  const text = await request.text()
+  const turn = turnOf(address)
+  if (turn !== undefined) await turn
+  // The parsers of JSON read nothing else of a request; other bodies are refused before.
+  const read: Pick<Request, 'json'> = { json: async () => JSON.parse(text) }
+  return await parse(read as Request)
+}
+
 const badRequest = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } })
 
@@ -115,6 +134,9 @@ const limits = (checkCost: CostCheck): Plugin => ({
   onValidate: ({ setValidationFn }) => setValidationFn(validateWithinLimits),
   async onExecute({ args, setResultAndStopExecution }) {
     requireCacheable(args)
+    // Coercion, the computation of the cost and the first fields follow.
+    const turn = turnOf(addressIn(args))
+    if (turn !== undefined) await turn
     const { error } = coerceVariables(args)
     if (error) return setResultAndStopExecution({ errors: [error] })
     const schemaAlone = await answerIntrospection(args)
@@ -123,10 +145,15 @@ const limits = (checkCost: CostCheck): Plugin => ({
     if (refusal) setResultAndStopExecution({ errors: [refusal] })
   },
   async onSubscribe({ args, setResultAndStopExecution }) {
+    const turn = turnOf(addressIn(args))
+    if (turn !== undefined) await turn
     const refusal = eventStreamError(args.contextValue) ?? (await checkCost(args))
     if (refusal) setResultAndStopExecution({ errors: [refusal] })
   },
 })
+
+/** The context that `contextOf` made. */
+const addressIn = ({ contextValue }: ExecutionArgs) => (contextValue as GraphContext).clientAddress ?? ''
 
 /**
  * @throws when the answer would be cached but must not be: the code that decided to cache it has parsed the request

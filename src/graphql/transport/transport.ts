@@ -5,12 +5,15 @@ import { makeServer } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { SECOND } from '../../core/time.ts'
+import { takeInTurns } from './turn.ts'
 
 /** A websocket, the stream under it, and the request that opened it. */
 export interface Connection {
   readonly socket: WebSocket
   readonly stream: Duplex
   readonly request: IncomingMessage
+  /** The client's address. */
+  readonly address: string
 }
 
 /** Close code of RFC 6455 §7.4.1. Clients reconnect after it, but not after the library's own 4500. */
@@ -33,7 +36,8 @@ export function createTransport(
 ): (connection: Connection) => void {
   const protocol = makeServer(options)
 
-  return ({ socket, stream, request }) => {
+  return (connection) => {
+    const { socket, address } = connection
     // For an invalid or too long frame, ws closes the connection itself with the right code.
     socket.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
     keepAlive(socket)
@@ -47,9 +51,9 @@ export function createTransport(
         // A failed send closes the socket, which is handled below.
         send: (text) => new Promise((resolve) => socket.send(text, () => resolve())),
         close: (code, reason = '') => socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason),
-        onMessage: (take) => void socket.on('message', (data) => void take(String(data)).catch(failed)),
+        onMessage: (take) => takeInTurns(socket, address, (message) => void take(message).catch(failed)),
       },
-      { socket, stream, request },
+      connection,
     )
     socket.once('close', (code, reason) => void ended(code, String(reason)).catch(failed))
   }

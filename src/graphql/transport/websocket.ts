@@ -33,6 +33,7 @@ import { credentialIn, InvalidConnectionParams } from './connection-params.ts'
 import type { GraphqlServer } from './server.ts'
 import type { Connection } from './transport.ts'
 import { createTransport, INTERNAL_ERROR } from './transport.ts'
+import { turnOf } from './turn.ts'
 import { createFrameCache } from './websocket-frame.ts'
 
 /** GraphQL over websocket with the protocol `graphql-transport-ws`. */
@@ -112,7 +113,8 @@ export function createWebsocketServer(options: Options): WebsocketServer {
 
   return {
     upgrade(request, socket, head) {
-      const leave = connectionLimit.take(options.callerOf(request).address)
+      const { address } = options.callerOf(request)
+      const leave = connectionLimit.take(address)
       if (!leave) {
         refuseConnection(socket, 503, { 'Retry-After': '60' })
         return
@@ -122,7 +124,7 @@ export function createWebsocketServer(options: Options): WebsocketServer {
         client.on('message', () => {
           if (client.bufferedAmount > MAX_BUFFERED_BYTES) client.terminate()
         })
-        open({ socket: client, stream: socket, request })
+        open({ socket: client, stream: socket, request, address })
       })
     },
     async close(graceMs) {
@@ -238,15 +240,18 @@ function inSpan<T>({ tracer }: Options, args: ExecutionArgs, work: () => T | Pro
 }
 
 function isShared({ shared }: Options, args: ExecutionArgs): boolean {
-  // The engine's own context, set by `onSubscribe`.
-  const { actor } = args.contextValue as GraphContext
-  return actor.kind === 'visitor' && shared.canShare(args)
+  return contextOf(args).actor.kind === 'visitor' && shared.canShare(args)
 }
+
+/** The engine's own context, set by `onSubscribe`. */
+const contextOf = ({ contextValue }: ExecutionArgs) => contextValue as GraphContext
 
 /** Returns the subscribe function for a shared execution, whose results go directly to the socket. */
 function sharedSubscribing({ checkCost, shared }: Options) {
   const frameOf = createFrameCache((id, result) => `${headOf(id)}${result}}`)
   return async (args: ExecutionArgs) => {
+    const turn = turnOf(contextOf(args).clientAddress ?? '')
+    if (turn !== undefined) await turn
     const refusal = await checkCost(args)
     if (refusal) return { errors: [refusal] }
     const receiver = createReceiver(operationOf(args), frameOf)
