@@ -9,7 +9,7 @@ import { isIdOf, newId, typeOfId } from '../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { ownValue } from '../core/own-value.ts'
 import { DAY } from '../core/time.ts'
-import { invalid, nameText, validate } from '../core/validation.ts'
+import { cappedText, invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { AlertChannel, Tier } from '../generated/prisma/client.ts'
@@ -44,7 +44,7 @@ const changes = z
   .transform((given) => allChanges.filter((each) => given.includes(each)))
 const ids = z.array(z.string()).max(MAX_CHOSEN, `must have at most ${MAX_CHOSEN} ids`)
 const timeOf = (parse: (text: string) => number | null) =>
-  z.string().transform((text, ctx) => {
+  cappedText(20).transform((text, ctx) => {
     const minutes = parse(text)
     if (minutes !== null) return minutes
     ctx.addIssue({ code: 'custom', message: 'must be a time of day, such as 22:00' })

@@ -5,6 +5,7 @@ import { setPageCookie } from '../account/http/page-keys.ts'
 import type { PageGuard } from '../account/page/page-guard.ts'
 import type { Context } from '../core/context.ts'
 import { DomainError, Forbidden } from '../core/errors.ts'
+import { bodyLimits } from '../core/input-limits.ts'
 import { emptyForm, readForm } from '../http/page/form.tsx'
 import type { Site } from '../http/page/layout.tsx'
 import { nodeRequest } from '../http/request/node-request.ts'
@@ -26,7 +27,7 @@ export interface PageAccessOptions {
 type Answer = (c: HttpContext, location: PageLocation) => Response | Promise<Response>
 
 /** A form has a password or an address, and a path. */
-const MAX_FORM_BYTES = 8 * 1024
+const MAX_FORM_BYTES = bodyLimits.smallForm.most
 
 /** Serves the form that opens a private page, and the link in an email. */
 export function pageAccessRoutes(options: PageAccessOptions): Hono {

@@ -48,7 +48,7 @@ export async function createParts(options: PartsOptions, closers: Closers) {
   const db = database.prisma
   const seal = await openSecretBox({ config, db })
   const { checker, geo } = startChecker(options, closers)
-  const site = { baseUrl: config.BASE_URL?.replace(/\/+$/, '') ?? '' }
+  const site = { baseUrl: config.BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? '' }
   const mailer = createMailer(config, site)
   closers.push(() => mailer?.close())
   const tokens = createTokens(seal.keyFor('billing tokens'))

@@ -63,5 +63,11 @@ function nonNull(type: GraphQLType): string {
 }
 
 function comment(text: string | null | undefined, indent = ''): string {
-  return text ? `${indent}/** ${text.replaceAll('*/', '*\\/').replace(/\s*\n\s*/g, ' ')} */\n` : ''
+  return text
+    ? `${indent}/** ${text
+        .replaceAll('*/', '*\\/')
+        .split('\n')
+        .map((line) => line.trim())
+        .join(' ')} */\n`
+    : ''
 }

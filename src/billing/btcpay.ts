@@ -102,7 +102,7 @@ export function createBtcpay(settings: {
   readonly send: Send
 }): Btcpay {
   const { url, apiKey, storeId, send } = settings
-  const invoices = `${url.replace(/\/+$/, '')}/api/v1/stores/${encodeURIComponent(storeId)}/invoices`
+  const invoices = `${url.replace(/(?<!\/)\/+$/, '')}/api/v1/stores/${encodeURIComponent(storeId)}/invoices`
 
   /** Sends a request; returns null for 404. */
   async function call<T extends z.ZodType>(

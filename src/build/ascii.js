@@ -8,7 +8,7 @@ const BACKSLASH = '\\'
  * @throws {Error} when a template or comment contains a line separator, which has no escape of the same meaning.
  */
 export function inAscii(code) {
-  return code.replace(/(\\*)(\P{ASCII})/gu, (_, backslashes, character) => {
+  return code.replace(/(?<!\\)(\\*)(\P{ASCII})/gu, (_, backslashes, character) => {
     if (/[\u2028\u2029]/.test(character)) throw new Error('The code has a line separator outside strings.')
     // An escaped character means itself, and a backslash more would escape the escape.
     const isEscaped = backslashes.length % 2 === 1

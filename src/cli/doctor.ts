@@ -25,7 +25,7 @@ Each finding has a stable code and a fix; /docs/health lists them.`,
   exitCodes: { 0: 'no problems', 2: 'problems found' },
   async run({ json }, terminal, service) {
     const { url, client } = await service()
-    const findings = await examine(url.replace(/\/+$/, ''), client, terminal)
+    const findings = await examine(url.replace(/(?<!\/)\/+$/, ''), client, terminal)
     if (json) terminal.result(jsonText(findings, 2))
     else for (const finding of findings) for (const line of linesOf(finding, terminal)) terminal.result(line)
     return findings.some(({ severity }) => severity !== 'ok') ? EXIT.bad : EXIT.ok

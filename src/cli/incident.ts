@@ -230,8 +230,8 @@ async function compose(
   if (given !== undefined) throw new Failure('A title is required too: --title "Payments fail"')
   const edited = await terminal.edit(`${title === undefined ? '' : `${title}\n\n`}\n# ${hint}\n`)
   const text = edited.replace(/^#.*$\n?/gm, '').trim()
-  const [, first = '', rest = ''] = /^(.*)\n*([\s\S]*)$/.exec(text) ?? []
-  const written = title === undefined ? { message: text } : { title: first.trim(), message: rest.trim() }
+  const [first = '', ...rest] = text.split('\n')
+  const written = title === undefined ? { message: text } : { title: first.trim(), message: rest.join('\n').trim() }
   if (Object.values(written).includes('')) throw new Failure('The text is incomplete, so nothing was sent.')
   return written
 }

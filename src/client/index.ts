@@ -101,7 +101,7 @@ export class RequestError extends Error {
 
 /** Creates a client. It connects when it is first used. */
 export function createClient({ url, key, fetch: given, timeoutMs = TIMEOUT_MS }: ClientOptions): Client {
-  const endpoint = `${url.replace(/\/+$/, '')}/graphql`
+  const endpoint = `${url.replace(/(?<!\/)\/+$/, '')}/graphql`
 
   async function send(accept: string, operation: Operation, signal?: AbortSignal): Promise<Response> {
     try {

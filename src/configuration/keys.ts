@@ -53,11 +53,14 @@ export function assignKeys(existing: readonly Existing[], managed: readonly Mana
   return keys
 }
 
+/** How much of a text its key can come from: longer than any name, and than the key. */
+const MAX_READ = 200
+
 /** Converts a text to a key. Empty if the text has no Latin letters or digits. */
 function slugOf(text: string): string {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const plain = text.slice(0, MAX_READ).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return plain
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 50)
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
 }

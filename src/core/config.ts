@@ -123,9 +123,9 @@ const otlpHeaders = setting(
     .optional()
     .transform((value, ctx) => {
       if (value === undefined) return undefined
-      const pairs = value.split(',').map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair))
+      const pairs = value.split(',').map((pair) => /^([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(pair.trim()))
       try {
-        return Object.fromEntries(pairs.map((pair) => [required(pair?.[1]), headerValue(pair?.[2])]))
+        return Object.fromEntries(pairs.map((pair) => [required(pair?.[1]), headerValue(pair?.[2]?.trim())]))
       } catch {
         ctx.addIssue({ code: 'custom', message: 'headers such as authorization=Bearer%20…, separated by commas' })
         return z.NEVER

@@ -1,11 +1,8 @@
-import { z } from 'zod'
+import { trimmedText } from '../core/validation.ts'
 
 /** A host name of RFC 1123 labels. The last label is not all digits, which would make it an IP address. */
-export const hostName = z
-  .string()
-  .trim()
+export const hostName = trimmedText(253)
   .toLowerCase()
-  .max(253, 'must have at most 253 characters')
   .regex(
     /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?![0-9]+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/,
     'must be a host name without a port, such as status.example.com',

@@ -3,13 +3,23 @@ import type { Issue } from './errors.ts'
 import { Invalid } from './errors.ts'
 import { issueMessage } from './issue-message.ts'
 
-/** A schema for one line of at most `max` characters that is not blank. */
-export function lineText(max: number): z.ZodString {
+/** A schema for text of at most `max` characters. The checks that follow never see longer text. */
+export function cappedText(max: number): z.ZodString {
+  return z.string().max(max, { message: `must have at most ${max} characters`, abort: true })
+}
+
+/** A schema for text of at most `max` characters without the spaces around it, which it removes. */
+export function trimmedText(max: number): z.ZodString {
   return z
     .string()
     .trim()
+    .max(max, { message: `must have at most ${max} characters`, abort: true })
+}
+
+/** A schema for one line of at most `max` characters that is not blank. */
+export function lineText(max: number): z.ZodString {
+  return trimmedText(max)
     .min(1, 'must not be blank')
-    .max(max, `must have at most ${max} characters`)
     .regex(/^\P{Cc}*$/u, 'must not have line breaks or other control characters')
     .regex(plain, 'must not have line separators or characters that change the direction of text')
 }
@@ -24,10 +34,7 @@ export const nameText = lineText(100)
 
 /** A schema for text of any number of lines and at most `max` characters, which may be empty. */
 export function proseText(max: number): z.ZodString {
-  return z
-    .string()
-    .trim()
-    .max(max, `must have at most ${max} characters`)
+  return trimmedText(max)
     .regex(/^[\P{Cc}\t\n\r]*$/u, 'must not have control characters other than tabs and line breaks')
     .regex(plainProse, 'must not have characters that change the direction of text')
 }

@@ -43,7 +43,7 @@ export function renderGuide(slug: string, markdown: string): Guide {
     extensions: [gfmAutolinkLiteral(), gfmTable()],
     htmlExtensions: [gfmAutolinkLiteralHtml(), gfmTableHtml()],
   })
-  const [, title, rest = ''] = /^<h1>(.*?)<\/h1>\s*([\s\S]*)$/.exec(html) ?? []
+  const [, title, rest = ''] = /^<h1>(.*?)<\/h1>([\s\S]*)$/.exec(html) ?? []
   const [, description] = /<p>([\s\S]*?)<\/p>/.exec(rest) ?? []
   if (title === undefined || description === undefined)
     throw new Error(`${fileOf(slug)} has no title or first paragraph.`)

@@ -11,6 +11,7 @@ import { requirePace } from './pace.ts'
 import { bodyLength } from './request/body.ts'
 import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
+import { lengthRefusal, type Refusal } from './request/request-limits.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
 import { PrivateResponse } from './response/private-response.ts'
 import { refuseConnection } from './response/raw-refusal.ts'
@@ -98,8 +99,8 @@ export function createHttpServer(handlers: {
     openRequests += 1
     if (isClosing) response.setHeader('Connection', 'close')
     response.on('close', onRequestClosed)
-    const refusal = hostError(request)
-    if (refusal !== null) refuse(response, 400, refusal)
+    const refusal = refusalOf(request)
+    if (refusal !== null) refuse(response, refusal.status, refusal.message)
     else {
       request.url = originForm(request.url ?? '')
       admit(request, {
@@ -145,7 +146,7 @@ export function createHttpServer(handlers: {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket)
-    else if (hostError(request) !== null) refuseConnection(socket, 400)
+    else if (refusalOf(request) !== null) refuseConnection(socket, 400)
     else {
       admit(request, {
         served() {
@@ -220,6 +221,14 @@ function refuse(response: ServerResponse, status: number, sentence: string): voi
 const plainText = { 'Content-Type': 'text/plain; charset=utf-8' }
 const refusalHeaders = { Connection: 'close', ...plainText }
 const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.\n'
+
+/** Returns why a request is refused before any other code reads it; null: it is not. */
+function refusalOf(request: IncomingMessage): Refusal | null {
+  const tooLong = lengthRefusal(request)
+  if (tooLong !== null) return tooLong
+  const message = hostError(request)
+  return message === null ? null : { status: 400, message }
+}
 
 function isGraphql({ url = '' }: IncomingMessage): boolean {
   return /^\/graphql\/?(\?|$)/.test(url)

@@ -59,7 +59,7 @@ function addMonitor(draft: Draft, id: string, monitor: Fields): void {
 
 function optionsOf(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
   const url = monitor.text('url')
-  const host = url.replace(/^\w+:\/\//, '').replace(/[/?#].*$/, '')
+  const host = url.replace(/^\w+:\/\//, '').replace(/[/?#].*/s, '')
   switch (monitor.text('monitor_type')) {
     case 'status':
       return { http: httpOptions(monitor) }

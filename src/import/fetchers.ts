@@ -121,7 +121,7 @@ async function fetchStatuspage(ask: Ask, { address, key }: Asked): Promise<Colle
   const pages = listIn(await ask({ url: STATUSPAGE, headers }), 'pages').map((each) => new Fields(each))
   const wanted = address
     .replace(/^https?:\/\//i, '')
-    .replace(/[/?#].*$/, '')
+    .replace(/[/?#].*/s, '')
     .toLowerCase()
   const isWanted = (page: Fields) => {
     const hosts = [

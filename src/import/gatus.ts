@@ -173,7 +173,7 @@ function serverOf(endpoint: Fields, scheme: string, host: string, port: number, 
   if (scheme === 'grpc' || scheme === 'grpcs')
     return { key: 'grpc', options: present({ host, port: port || undefined, tls: scheme === 'grpcs' || undefined }) }
   if (scheme !== 'ws' && scheme !== 'wss') return null
-  const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')
+  const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*/s, '')
   const own = scheme === 'ws' ? { port: port || 80, tls: false } : { port: port || 443 }
   return { key: 'websocket', options: { host, ...own, path: path === '/' ? '' : path, send: endpoint.text('body') } }
 }
@@ -224,7 +224,7 @@ function thresholdsOf(endpoint: Fields): ObjectFields {
 function seconds(text: string): number | undefined {
   if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+$/.test(text)) return undefined
   const units: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
-  return [...text.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
+  return [...text.matchAll(/(?<![\d.])([\d.]+)(ms|h|m|s)/g)].reduce(
     (sum, [, count, unit = 's']) => sum + Number(count) * (ownValue(units, unit) ?? 1),
     0,
   )

@@ -133,14 +133,18 @@ export function affecting(updates: readonly SourceUpdate[], services: readonly K
   return [{ ...first, services }, ...rest]
 }
 
+/** How much of a text its slug can come from: longer than any name, and than the slug. */
+const MAX_READ = 200
+
 /** Converts a text to the slug of a page: lowercase letters, digits and hyphens. */
 export function slugOf(text: string): string {
   const plain = text
+    .slice(0, MAX_READ)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
   return plain.length < 3 ? `${plain}-status`.replace(/^-/, '') : plain
 }

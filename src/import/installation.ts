@@ -80,7 +80,7 @@ function keyIn(source: Source, name: string, key: string): string {
   if (begin.length + rest.length <= MAX_KEY_LENGTH) return begin + rest
   const hash = createHash('sha256').update(rest).digest('hex').slice(0, 8)
   const room = MAX_KEY_LENGTH - begin.length - hash.length - 1
-  return `${begin}${rest.slice(0, room).replace(/[-_]+$/, '')}-${hash}`
+  return `${begin}${rest.slice(0, room).replace(/(?<![-_])[-_]+$/, '')}-${hash}`
 }
 
 /** The services in a plan. */

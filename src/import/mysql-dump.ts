@@ -31,7 +31,7 @@ function readStatement(reader: Reader, columns: Map<string, readonly string[]>, 
     const body = reader.restOfStatement().slice(0, MAX_VALUE_LENGTH)
     columns.set(
       created,
-      [...body.matchAll(/^\s*[`"](\w+)[`"]\s/gm)].map((found) => found[1] ?? ''),
+      [...body.matchAll(/^[ \t]*[`"](\w+)[`"]\s/gm)].map((found) => found[1] ?? ''),
     )
     return
   }

@@ -263,7 +263,7 @@ export function nameOf(text: string, otherwise: string): string {
 export function keyOf(prefix: string, id: string): string {
   if (/^[a-z0-9]{1,32}$/.test(id)) return `${prefix}-${id}`
   const plain = id.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-  const short = plain.slice(0, 32).replace(/^-+|-+$/g, '')
+  const short = plain.slice(0, 32).replace(/^-|-$/g, '')
   const hash = createHash('sha256').update(id).digest('hex').slice(0, 8)
   return [prefix, ...(short === '' ? [] : [short]), hash].join('-')
 }

@@ -333,7 +333,7 @@ function configOf(notification: Fields): Fields {
   }
 }
 
-const server = (url: string) => url.replace(/\/+$/, '')
+const server = (url: string) => url.replace(/(?<!\/)\/+$/, '')
 
 /** Returns the address of a channel from the settings of its notification type. */
 const addresses: Readonly<Record<string, (config: Fields) => ObjectFields>> = {

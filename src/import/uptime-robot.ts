@@ -111,7 +111,7 @@ function optionsOf(draft: Draft, monitor: Monitor): ObjectFields | null {
   const host = fields
     .text('url')
     .replace(/^\w+:\/\//, '')
-    .replace(/[/?#].*$/, '')
+    .replace(/[/?#].*/s, '')
   switch (type) {
     case 'http':
       return { http: httpOptions(draft, monitor) }

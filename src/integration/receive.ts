@@ -2,6 +2,7 @@ import type { AttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { createAttemptWindow } from '../core/concurrency/attempt-window.ts'
 import { Invalid, NotFound, RateLimited } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
+import { bodyLimits } from '../core/input-limits.ts'
 import type { LruMap } from '../core/lru-map.ts'
 import { createLruMap } from '../core/lru-map.ts'
 import { MINUTE } from '../core/time.ts'
@@ -19,7 +20,7 @@ import { isSigned } from './signature.ts'
 export const INCOMING_NOTIFICATION = 'incoming_body'
 
 /** The largest accepted body, in bytes, which leaves room for a group of many alerts. */
-export const MAX_INCOMING_BYTES = 256 * 1024
+export const MAX_INCOMING_BYTES = bodyLimits.incomingAlert.most
 
 /** How many bodies each process accepts for an integration in a minute: enough for 1,000 alerts within ten seconds. */
 const PER_MINUTE = 3000

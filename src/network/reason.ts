@@ -10,5 +10,5 @@ export function reasonOf(error: unknown): string {
   const [first] = errors ?? []
   if (first !== undefined) return reasonOf(first)
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'no answer in time'
-  return ((error instanceof Error && error.message) || code || String(error)).replace(/[.\s]+$/, '')
+  return ((error instanceof Error && error.message) || code || String(error)).replace(/(?<![.\s])[.\s]+$/, '')
 }

@@ -13,7 +13,7 @@ import { isIdOf, newId } from '../core/id.ts'
 import { parseRange } from '../core/network-range.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { MINUTE } from '../core/time.ts'
-import { invalid, nameText, validate } from '../core/validation.ts'
+import { cappedText, invalid, nameText, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
 import { PageAccessKind } from '../generated/prisma/enums.ts'
@@ -33,7 +33,7 @@ const LINK_LIFETIME = 15 * MINUTE
 /** May be shorter than a person's password, because attempts are limited and many people share it. */
 const pagePassword = passwordOf(8)
 
-const range = z.string().transform((text, issues) => {
+const range = cappedText(100).transform((text, issues) => {
   const parsed = parseRange(text)
   if (parsed !== null) return parsed
   issues.addIssue({ code: 'custom', message: 'must be an address or a network such as 192.0.2.0/24 or 2001:db8::/32' })

@@ -131,7 +131,7 @@ function clip(text: string, letters: number): string {
   if (widthOf(text) <= letters) return text
   const characters = Array.from(text)
   while (widthOf(characters.join('')) >= letters) characters.pop()
-  return `${characters.join('').replace(/[\s…]+$/, '')}…`
+  return `${characters.join('').replace(/(?<![\s…])[\s…]+$/, '')}…`
 }
 
 /** Estimates the width of a text, in letters of average width. */

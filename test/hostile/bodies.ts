@@ -47,7 +47,7 @@ export const bodies: readonly HostileCase[] = [
     headers: { 'accept-encoding': 'gzip;q=0.000 ,  '.repeat(900) },
   }),
   requesting('/check/ of 12 kB', [200, 400, 404, 414], `/check/${'a.'.repeat(6000)}`),
-  requesting('/check/ of percent signs', [400, 404], `/check/${'%25'.repeat(3000)}`),
+  requesting('/check/ of percent signs', [400, 404, 414], `/check/${'%25'.repeat(3000)}`),
   requesting('/check/ of what is no UTF-8', [400, 404], `/check/${'%ff'.repeat(3000)}`),
   requesting('a slug of 12 kB', [404, 414], `/status/${'a-'.repeat(6000)}`),
   requesting('a path of slashes', [404, 308, 414], '/'.repeat(12_000)),

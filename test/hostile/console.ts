@@ -198,7 +198,17 @@ export const consoleForms: readonly HostileCase[] = [
   ...['now', 'incidents', 'services', 'monitors', 'subscribers', 'deliveries', 'log', 'people', 'plan'].map((path) =>
     asMember(`the screen ${path}`, [200], path),
   ),
-  asMember('incidents with a text of 5 kB', [200, 422], `incidents?text=${'%25_'.repeat(1500)}`),
-  asMember('monitors with a text of 5 kB', [200, 422], `monitors?text=${'%25_'.repeat(1500)}`),
-  asMember('a log before what is none', [200], `log?before=${'z'.repeat(5000)}&kind=${'A'.repeat(5000)}`),
+  ...[' ', '\t ', ' : ', ' ~ ', '! '].map((piece) =>
+    asMember(
+      `a monitor that expects a header of 100 ${JSON.stringify(piece)}`,
+      [422],
+      'monitors/new',
+      form(
+        `kind=http&name=a&http.url=https://a.example&http.expectedHeaders=${encodeURIComponent(`${piece.repeat(100)}\u2028x`)}`,
+      ),
+    ),
+  ),
+  asMember('incidents with a text of 5 kB', [200, 414, 422], `incidents?text=${'%25_'.repeat(1500)}`),
+  asMember('monitors with a text of 5 kB', [200, 414, 422], `monitors?text=${'%25_'.repeat(1500)}`),
+  asMember('a log before what is none', [200, 414], `log?before=${'z'.repeat(5000)}&kind=${'A'.repeat(5000)}`),
 ]

@@ -49,7 +49,18 @@ export const pages: readonly HostileCase[] = [
     '/%00',
     '/2026-10?language=%00',
   ].map((path) =>
-    requesting(`reports${path.slice(0, 30)}`, [200, 400, 404], ({ slug }) => `/status/${slug}/reports${path}`),
+    requesting(`reports${path.slice(0, 30)}`, [200, 400, 404, 414], ({ slug }) => `/status/${slug}/reports${path}`),
+  ),
+  ...['-', ' ', '.-', '_', '\u2028', '%5F', '%CC%81'].flatMap((piece) =>
+    [15_000, 4000].map((length) =>
+      requesting(
+        `a page to find, a and ${length} times ${JSON.stringify(piece)}`,
+        [200, 303, 404, 414, 431],
+        `/status?page=a${encodeURI(piece)
+          .replaceAll('%25', '%')
+          .repeat(length / piece.length)}b`,
+      ),
+    ),
   ),
   ...paths.map(
     (path): HostileCase => ({
@@ -102,7 +113,7 @@ export const pages: readonly HostileCase[] = [
   },
   requesting(
     '500 updates: an invalid page of them',
-    [404],
+    [404, 414],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}?before=${'x'.repeat(5000)}`,
   ),
   ...messagesOf('incident').map(

@@ -99,7 +99,7 @@ export const reports: readonly HostileCase[] = [
   }),
   requesting(
     'a report in a language of 5,000 letters',
-    [200, 400, 404],
+    [200, 400, 404, 414],
     ({ large }) => `/status/${large.slug}/reports/2026-10?language=${'x'.repeat(5000)}`,
   ),
   mutation('reports of an unknown page', 'updatePageReports', () => ({

@@ -60,8 +60,8 @@ export const severalPages: readonly HostileCase[] = [
     'pages/new',
     form(`name=a&slug=b3&access.kind=ADDRESSES&access.ranges=${'10.0.0.0/8+'.repeat(90_000)}`),
   ),
-  asMember('a page that is none', [404], `pages/${'z'.repeat(5000)}`),
-  asMember('the subscribers of a page that is none', [200], `subscribers?pageId=${'z'.repeat(5000)}`),
+  asMember('a page that is none', [404, 414], `pages/${'z'.repeat(5000)}`),
+  asMember('the subscribers of a page that is none', [200, 414], `subscribers?pageId=${'z'.repeat(5000)}`),
   asMember(
     'access for a domain of 1 MB',
     [422],

@@ -77,7 +77,7 @@ describe('an unknown path', () => {
     '/assets/..%2f..%2fpackage.json',
     '/%00',
     '/%',
-    `/${'a'.repeat(8000)}`,
+    `/${'a'.repeat(4000)}`,
     '/__proto__',
     '/api/blacklist-monitor/constructor',
   ])('%s is a 404', async (path) => {
@@ -85,6 +85,17 @@ describe('an unknown path', () => {
       /^HTTP\/1.1 404 /,
     )
   })
+})
+
+test('an address or a header that is too long is refused', async () => {
+  const status = async (head: string) => (await sendRaw(url, `${head}\r\nConnection: close\r\n\r\n`)).slice(0, 12)
+  for (const page of ['-', ' ', '.-', '_'].map((piece) =>
+    encodeURIComponent(piece.repeat(15_000 / piece.length)).slice(0, 14_000),
+  )) {
+    expect(await status(`GET /status?page=a${page} HTTP/1.1\r\nHost: x`)).toBe('HTTP/1.1 414')
+  }
+  expect(await status(`GET / HTTP/1.1\r\nHost: x\r\nAccept-Language: ${'a,'.repeat(1000)}`)).toBe('HTTP/1.1 431')
+  expect(await status(`GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'a=1;'.repeat(1000)}`)).toBe('HTTP/1.1 200')
 })
 
 describe('malformed requests', () => {

@@ -3,7 +3,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { parseUrl } from '../../core/url.ts'
-import { validate } from '../../core/validation.ts'
+import { cappedText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Page } from './page.ts'
 import { countEdit, findPage, pageUpdated } from './page.ts'
@@ -28,7 +28,7 @@ export function originOf(text: string): string | null {
   return isHost && /^https?:$/.test(protocol) ? origin : null
 }
 
-const embedOrigin = z.string().transform((text, issues) => {
+const embedOrigin = cappedText(2000).transform((text, issues) => {
   const origin = originOf(text)
   if (origin !== null) return origin
   issues.addIssue({ code: 'custom', message: 'must be an origin such as https://www.example.com, without a path' })

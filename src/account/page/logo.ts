@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { Database } from '../../core/context.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { pictureSize } from '../../core/picture-size.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Page } from '../../generated/prisma/client.ts'
 import { isLogoAddress } from './page-settings.ts'
 
 /** The maximum size of a logo in bytes. */
-export const MAX_LOGO_BYTES = 256 * 1024
+export const MAX_LOGO_BYTES = bodyLimits.logo.most
 /** The maximum width and height of a logo in pixels. A page shows only 40 of them. */
 export const MAX_LOGO_PIXELS = 2000
 /** The path below which uploaded logos are served. */

@@ -3,7 +3,7 @@ import { emailAddress } from '../../core/email-address.ts'
 import { hostName } from '../../core/host-name.ts'
 import { versionInput } from '../../core/optimistic-lock.ts'
 import { parseUrl } from '../../core/url.ts'
-import { nameText, proseText } from '../../core/validation.ts'
+import { cappedText, nameText, proseText } from '../../core/validation.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
 import { languages } from '../../language/catalogue.ts'
@@ -33,7 +33,7 @@ const webAddress = z
   .regex(/^[^\p{Cc}\s]*$/u, 'must not contain spaces or control characters')
 
 /** An IANA zone name that this machine knows. Offsets such as +01:00 are refused, because they ignore daylight saving time. */
-export const zoneName = z.string().refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
+export const zoneName = cappedText(100).refine(isZoneName, 'must be the name of a time zone, such as Europe/Berlin')
 
 /**
  * Returns whether a logo may have this URL. Its host goes into the page's security policy, where `;` and `*`, which can occur in
@@ -46,10 +46,7 @@ export function isLogoAddress(text: string): boolean {
   return protocol === 'https:' && hostName.safeParse(hostname).success && username === '' && password === ''
 }
 
-const logoText = z
-  .string()
-  .max(2000, 'must have at most 2000 characters')
-  .regex(/^[^\p{Cc}\s]*$/u, 'must not contain spaces or control characters')
+const logoText = cappedText(2000).regex(/^[^\p{Cc}\s]*$/u, 'must not contain spaces or control characters')
 const LOGO_RULE = 'must begin with https:// and a host name, such as cdn.example.com'
 const logoAddress = logoText.refine(isLogoAddress, LOGO_RULE)
 

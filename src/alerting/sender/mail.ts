@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { issueMessage } from '../../core/issue-message.ts'
 import { textAsHtml } from '../../core/markdown/markdown.ts'
 import { truncate } from '../../core/truncate.ts'
+import { cappedText } from '../../core/validation.ts'
 import { email, MAIL } from '../../notification/channel/email.ts'
 import { htmlOf, textOf } from '../../notification/channel/mail-template.ts'
 import type { AlertMessage } from './sender.ts'
@@ -17,7 +18,7 @@ export const mail = defineSender({
   name: 'Mail',
   kind: 'PEOPLE',
   fields: z.object({
-    address: z.string().transform((text, ctx) => {
+    address: cappedText(500).transform((text, ctx) => {
       const parsed = email.address.safeParse(text, { error: issueMessage })
       if (parsed.success) return parsed.data.text
       ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be an email address' })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseUrl } from '../../core/url.ts'
+import { trimmedText } from '../../core/validation.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
 import type { Tone } from '../../notification/content/content.ts'
 import type { MemberPush } from '../../notification/push/member-push.ts'
@@ -90,17 +91,13 @@ export function defineSender<S extends z.ZodObject>(sender: {
 export const secretText = (pattern: RegExp, message: string) => z.string().trim().max(500).regex(pattern, message)
 
 /** A schema for the URL of a server, without a trailing slash. */
-export const serverUrl = z
-  .string()
-  .trim()
-  .max(500, 'must have at most 500 characters')
-  .transform((text, ctx) => {
-    const url = parseUrl(text)
-    const isBare = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-    if (url !== null && isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
-    ctx.addIssue({ code: 'custom', message: 'must be the http:// or https:// URL of a server' })
-    return z.NEVER
-  })
+export const serverUrl = trimmedText(500).transform((text, ctx) => {
+  const url = parseUrl(text)
+  const isBare = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (url !== null && isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '')
+  ctx.addIssue({ code: 'custom', message: 'must be the http:// or https:// URL of a server' })
+  return z.NEVER
+})
 
 /** Returns the details of a message as plain text. */
 export const bodyOf = ({ lines }: Pick<AlertMessage, 'lines'>): string => lines.join('\n')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { issueMessage } from '../../core/issue-message.ts'
+import { cappedText } from '../../core/validation.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { webhook as channel, postSigned } from '../../notification/channel/standard-webhook.ts'
 import type { AlertItem } from './item.ts'
@@ -10,7 +11,7 @@ export const webhook = defineSender({
   name: 'Webhook',
   kind: 'MACHINE',
   fields: z.object({
-    url: z.string().transform((text, ctx) => {
+    url: cappedText(4000).transform((text, ctx) => {
       const parsed = channel.address.safeParse(text, { error: issueMessage })
       if (parsed.success) return parsed.data.text
       ctx.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'must be a URL' })

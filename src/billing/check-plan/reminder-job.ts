@@ -95,5 +95,5 @@ async function sendReminder(
 
 /** Removes addresses from a mail server's reply, because most replies repeat the recipient's address. */
 function redactAddresses({ message }: { readonly message: string }): string {
-  return message.replace(/\S+@\S+/g, '…')
+  return message.replace(/\S+/g, (word) => (word.includes('@') ? '…' : word))
 }

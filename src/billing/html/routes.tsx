@@ -6,13 +6,14 @@ import { readOrganization } from '../../account/organization/organization-querie
 import { requireScope } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, Unauthenticated } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { root } from '../../core/process/paths.ts'
 import { DAY, SECOND } from '../../core/time.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { errorPage } from '../../http/page/error-page.tsx'
 import type { Site } from '../../http/page/layout.tsx'
 import { pageHeaders, respondWithPage } from '../../http/page/layout.tsx'
-import { readBody } from '../../http/request/body.ts'
+import { readFields } from '../../http/request/form-fields.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { buyCheckPlan, claimCheckPlan, findPurchase, purchasePath, RENEWAL_PATH } from '../check-plan/check-plan.ts'
 import { isOpen } from '../check-plan/check-plan-invoice.ts'
@@ -29,7 +30,7 @@ import { NothingToRenew, Renew } from './renewal.tsx'
 export const successScript = new URL('src/billing/browser/success.ts', root)
 
 /** Maximum size of a form, which contains at most a key and an email address. */
-const MAX_FORM_BYTES = 8 * 1024
+const MAX_FORM_BYTES = bodyLimits.smallForm.most
 
 /** The cookie with a purchase's secret. Without it, the page of the purchase shows nothing. */
 const PURCHASE_COOKIE = 'allclear_purchase'
@@ -112,7 +113,7 @@ async function handleForm(
   work: (form: URLSearchParams) => Promise<Response>,
 ): Promise<Response> {
   try {
-    return withPrivateHeaders(await work(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))))
+    return withPrivateHeaders(await work(await readFields(nodeRequest(c), MAX_FORM_BYTES)))
   } catch (error) {
     if (!isExpectedError(error)) throw error
     const problem = { of, field: fieldOf(error), message: messageOf(error) }
@@ -144,7 +145,7 @@ function addRenewal(app: Hono, options: Options): void {
   app.post(RENEWAL_PATH, async (c) => {
     let token = ''
     try {
-      const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
+      const form = await readFields(nodeRequest(c), MAX_FORM_BYTES)
       token = form.get('token') ?? ''
       const checkoutUrl = await renewCheckPlan(visitorOf(c), token, form.get('currency'))
       setPaymentCookie(c, site, { name: RENEWAL_COOKIE, value: token, path: RENEWAL_PATH })

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { Context } from '../../core/context.ts'
 import { Invalid, Unavailable } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { readBytes } from '../../http/request/body.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
@@ -14,7 +15,7 @@ import { isSignedByBtcpay } from '../subscription/signature.ts'
 import type { VerifyStripe } from '../subscription/stripe-verifier.ts'
 
 /** The maximum size of an event. */
-const MAX_BODY_BYTES = 256 * 1024
+const MAX_BODY_BYTES = bodyLimits.paymentEvent.most
 
 /**
  * Creates the webhook routes of the payment providers. A 200 response means that the event is stored. The providers

@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { Allowance } from '../../account/quota.ts'
 import { allowanceOf } from '../../account/quota.ts'
 import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import { readBody } from '../../http/request/body.ts'
 import { toRestError } from '../../http/response/errors.ts'
@@ -15,7 +16,7 @@ import { bulkItemToJson, bulkRequest, reportBytes } from './rest-schema.ts'
 export const BLACKLIST_PATH = '/api/blacklist-monitor'
 
 /** The maximum size of a bulk request's body, in bytes (contract §2). */
-const MAX_BODY_BYTES = 64 * 1024
+const MAX_BODY_BYTES = bodyLimits.check.most
 
 /** Identifies callers by credential, or only by client address. */
 export interface RestCallers {

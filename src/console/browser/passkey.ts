@@ -156,7 +156,7 @@ function bytes(base64url: unknown): Uint8Array {
 
 function text(buffer: ArrayBuffer): string {
   const binary = String.fromCharCode(...new Uint8Array(buffer))
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
 function nameFor(button: HTMLButtonElement): string {

@@ -54,8 +54,8 @@ const marks = /[\\`*[\]<@]|&(?=#?\w+;)|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=
 /** Returns the text of a message's HTML, for search results, link previews and announcements. */
 export function plainText(html: string): string {
   return html
-    .replace(/<\/?(a|code|em|strong)\b[^>]*>/g, '')
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<\/?(?:a|code|em|strong)(?:\s[^<>]*)?>/g, '')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/&(lt|gt|amp|quot);/g, (_, name: string) => ownValue(characters, name) ?? '')
     .replace(/\s+/g, ' ')
     .trim()
@@ -152,7 +152,9 @@ export function plainLines(html: string): string {
         write(` (${url})`)
     },
   }
-  for (const [, tag = '', attributes = '', text = ''] of html.matchAll(/<(\/?[a-z0-9]+)([^>]*)>|([^<]+)/g)) {
+  for (const [, tag = '', attributes = '', text = ''] of html.matchAll(
+    /<(\/?[a-z0-9]+)((?:[^a-z0-9<>][^<>]*)?)>|([^<]+)/g,
+  )) {
     if (tag === '') write(unescapeText(text))
     else ownValue(tags, tag)?.(attributes)
   }

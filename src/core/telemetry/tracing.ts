@@ -63,7 +63,7 @@ export async function openTracer(
   const { createOtlpTracer } = await import('./otlp.ts')
   return createOtlpTracer({
     // The path is appended to the base, as OpenTelemetry's specification of the exporter says.
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {},
     serviceName: config.OTEL_SERVICE_NAME,
     version: packageVersion,

@@ -29,7 +29,7 @@ const BLOCK = 512
 function* entriesOf(archive: Buffer): Generator<TarEntry> {
   for (let offset = 0; archive[offset]; ) {
     const text = (from: number, length: number) =>
-      archive.toString('latin1', offset + from, offset + from + length).replace(/\0.*$/s, '')
+      archive.toString('latin1', offset + from, offset + from + length).replace(/\0.*/s, '')
     const [path, octal, type] = [text(0, 100), text(124, 12).trim(), text(156, 1)]
     const size = /^[0-7]{1,11}$/.test(octal) ? Number.parseInt(octal, 8) : Number.NaN
     const start = offset + BLOCK

@@ -164,7 +164,7 @@ const recordTable = `
 
 /** Returns a recorded error without the stack trace that the engine of earlier versions appended. */
 function withoutTrace(message: string): string {
-  return (message.split(/\n\s*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
+  return (message.split(/\n[^\S\n]*0: /)[0] ?? message).trim().replace(/\s+/g, ' ')
 }
 
 /** The table that marks a database while a restore or a move is filling it. */

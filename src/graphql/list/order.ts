@@ -66,6 +66,6 @@ const MAX_KEY_LENGTH = 200
  * the same on every database.
  */
 export function nameKey(name: string): string {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+  const plain = name.slice(0, MAX_KEY_LENGTH).normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
   return plain.replace(/\d+/g, (digits) => digits.padStart(16, '0')).slice(0, MAX_KEY_LENGTH)
 }

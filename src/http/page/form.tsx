@@ -5,7 +5,8 @@ import type { DomainError } from '../../core/errors.ts'
 import { Invalid, RateLimited } from '../../core/errors.ts'
 import { formLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
-import { readBody, readBytes } from '../request/body.ts'
+import { readBytes } from '../request/body.ts'
+import { readFields, requireWithinLimits } from '../request/form-fields.ts'
 import type { SentFile } from '../request/multipart.ts'
 import { parseMultipart } from '../request/multipart.ts'
 import { nodeRequest } from '../request/node-request.ts'
@@ -40,25 +41,21 @@ const disabledIf = (isLocked: boolean) => (isLocked ? { disabled: true } : {})
 
 export const emptyForm: FormState = { fields: new URLSearchParams(), problem: null }
 
-/** A form with a thousand checkboxes has about as many. */
-const MAX_FIELDS = formLimits.fields.most
-
 /**
  * Reads a form, urlencoded or multipart, of at most `maxBytes`.
  * @throws HTTPException 413 when it is larger.
- * @throws Invalid when it is malformed or has too many fields.
+ * @throws Invalid when it is malformed, or exceeds a limit of `formLimits`.
  */
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
   const request = nodeRequest(c)
   const type = c.req.header('content-type') ?? ''
   if (/^multipart\/form-data/i.test(type)) {
-    const { fields, files } = await parseMultipart(await readBytes(request, maxBytes), type, MAX_FIELDS)
+    const { fields, files } = await parseMultipart(await readBytes(request, maxBytes), type, formLimits.fields.most)
+    requireWithinLimits(fields)
     for (const name of files.keys()) fields.set(sentFile(name), 'true')
     return { fields, files }
   }
-  const fields = new URLSearchParams(await readBody(request, maxBytes))
-  if (fields.size > MAX_FIELDS) throw new Invalid('INVALID_INPUT', `A form must have at most ${MAX_FIELDS} fields.`)
-  return { fields, files: new Map() }
+  return { fields: await readFields(request, maxBytes), files: new Map() }
 }
 
 /** Returns the problem of a field; null: none. */

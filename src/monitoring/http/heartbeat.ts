@@ -2,6 +2,7 @@ import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { NotFound } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import type { HeartbeatContext, Signal } from '../heartbeat/heartbeat.ts'
 import { recordSignal } from '../heartbeat/heartbeat.ts'
@@ -9,7 +10,7 @@ import { recordSignal } from '../heartbeat/heartbeat.ts'
 /** How many bytes of a body are kept. A job may send all of its output. */
 const MAX_READ_BYTES = 10 * 1024
 /** How many bytes of a body are received before the response is sent. */
-const MAX_RECEIVED_BYTES = 1024 * 1024
+const MAX_RECEIVED_BYTES = bodyLimits.heartbeat.most
 const METHODS = ['GET', 'POST', 'PUT', 'HEAD']
 
 /** Creates the routes under `HEARTBEAT_PATH` that jobs call. The token in the path authenticates the caller. */

@@ -3,6 +3,7 @@ import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
 import { blacklists } from '../../blacklist/list.ts'
 import { parseTarget } from '../../blacklist/target.ts'
 import { Invalid } from '../../core/errors.ts'
+import { cappedText } from '../../core/validation.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import type { Probe, ProbeRun } from './probe.ts'
@@ -11,7 +12,7 @@ const listIds = blacklists(undefined).map(({ id }) => id)
 
 const options = z.strictObject({
   /** An IP address or a domain, in canonical form. */
-  target: z.string().transform((text, ctx) => {
+  target: cappedText(1024).transform((text, ctx) => {
     try {
       const target = parseTarget(text)
       return target.kind === 'ip' ? target.address : target.name

@@ -4,6 +4,7 @@ import { parseDnsServer } from '../../core/config.ts'
 import type { Issue } from '../../core/errors.ts'
 import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels } from '../../core/ip-address.ts'
 import { SECOND } from '../../core/time.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { createDnsClient } from '../../network/dns/client.ts'
 import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/message.ts'
 import { queryTypes } from '../../network/dns/message.ts'
@@ -16,20 +17,15 @@ import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
 import { hostRefusals, hostText } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-const resolver = z
-  .string()
-  .trim()
-  .max(2048, 'must have at most 2048 characters')
-  .transform((text, ctx) => {
-    const encrypted = parseEncryptedResolver(text)
-    if (encrypted !== null) return encrypted.url
-    const server = parseDnsServer(text)
-    const address = parseAddress(server?.address ?? '')
-    if (server !== null && address !== null)
-      return server.port === 53 ? address : `${bracketed(address)}:${server.port}`
-    ctx.addIssue({ code: 'custom', message: RESOLVER_FORMS })
-    return z.NEVER
-  })
+const resolver = trimmedText(2048).transform((text, ctx) => {
+  const encrypted = parseEncryptedResolver(text)
+  if (encrypted !== null) return encrypted.url
+  const server = parseDnsServer(text)
+  const address = parseAddress(server?.address ?? '')
+  if (server !== null && address !== null) return server.port === 53 ? address : `${bracketed(address)}:${server.port}`
+  ctx.addIssue({ code: 'custom', message: RESOLVER_FORMS })
+  return z.NEVER
+})
 
 const RESOLVER_FORMS =
   'must be the address of a resolver: ip, ip:port, [ip]:port, tls://host, tls://host:port or https://host/path'

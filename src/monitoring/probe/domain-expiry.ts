@@ -1,6 +1,7 @@
 import { parse } from 'tldts'
 import { z } from 'zod'
 import { DAY } from '../../core/time.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Registration } from '../../network/outbound/rdap.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
@@ -10,17 +11,13 @@ import type { DescribedProbe } from './server-probe.ts'
 
 const options = z.strictObject({
   /** A registrable domain, in ASCII. */
-  domain: z
-    .string()
-    .trim()
-    .max(255)
-    .transform((text, ctx) => {
-      const host = readHost(text)
-      const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
-      if (domain?.isIcann && domain.domain !== null) return domain.domain
-      ctx.addIssue({ code: 'custom', message: 'must be a domain that can be registered, such as example.com' })
-      return z.NEVER
-    }),
+  domain: trimmedText(255).transform((text, ctx) => {
+    const host = readHost(text)
+    const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
+    if (domain?.isIcann && domain.domain !== null) return domain.domain
+    ctx.addIssue({ code: 'custom', message: 'must be a domain that can be registered, such as example.com' })
+    return z.NEVER
+  }),
   /** The monitor is DEGRADED this many days before the registration expires. */
   warnDays: z.int().min(0).max(365).default(30),
 })

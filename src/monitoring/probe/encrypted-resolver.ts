@@ -38,7 +38,7 @@ export function parseEncryptedResolver(text: string): EncryptedResolver | null {
 function overHttps(url: URL, host: string): EncryptedResolver {
   // The default path is that of the examples in RFC 8484.
   if (url.pathname === '/' && url.search === '') url.pathname = '/dns-query'
-  return { transport: 'https', host, port: Number(url.port) || null, url: url.href.replace(/#.*$/, '') }
+  return { transport: 'https', host, port: Number(url.port) || null, url: url.href.replace(/#.*/s, '') }
 }
 
 function overTls({ hostname, port: given, pathname, search, hash }: URL, host: string, rest: string) {

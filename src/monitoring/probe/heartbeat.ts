@@ -1,17 +1,14 @@
 import { z } from 'zod'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { DAY, SECOND } from '../../core/time.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { cronProblem } from '../watch/cron.ts'
 import type { KindRules } from './probe.ts'
 
-const schedule = z
-  .string()
-  .trim()
-  .max(100)
-  .superRefine((text, issues) => {
-    const problem = cronProblem(text)
-    if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
-  })
+const schedule = trimmedText(100).superRefine((text, issues) => {
+  const problem = cronProblem(text)
+  if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+})
 
 const options = z
   .strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound/outbound.ts'
@@ -7,15 +8,12 @@ import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 
 /** The schema of a host name, or of an address in any notation. Normalizes it. */
-export const hostText = z
-  .string()
-  .trim()
-  .transform((text, ctx) => {
-    const host = readHost(text)
-    if (host !== null) return host.kind === 'address' ? host.address : host.name
-    ctx.addIssue({ code: 'custom', message: 'must be a host name or an IP address' })
-    return z.NEVER
-  })
+export const hostText = trimmedText(1024).transform((text, ctx) => {
+  const host = readHost(text)
+  if (host !== null) return host.kind === 'address' ? host.address : host.name
+  ctx.addIssue({ code: 'custom', message: 'must be a host name or an IP address' })
+  return z.NEVER
+})
 
 /** Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses. */
 export function hostRefusals(member: string, text: string, allowPrivate: boolean): Issue[] {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { parseUrl } from '../../core/url.ts'
+import { cappedText, trimmedText } from '../../core/validation.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import { commonOptions } from './common.ts'
 import { hostRefusals } from './host.ts'
@@ -10,17 +11,15 @@ import { isSingularPath } from './json-assertion.ts'
 import { patternText } from './pattern.ts'
 
 const MAX_BYTES = 1024 * 1024
+/** The maximum size of the body that a probe sends. */
+const MAX_SENT_BYTES = 64 * 1024
 
-const webAddress = z
-  .string()
-  .trim()
-  .max(2048, 'must have at most 2048 characters')
-  .transform((text, ctx) => {
-    const problem = urlProblem(text)
-    if (problem === null) return new URL(text).href.replace(/#.*$/, '')
-    ctx.addIssue({ code: 'custom', message: problem })
-    return z.NEVER
-  })
+const webAddress = trimmedText(2048).transform((text, ctx) => {
+  const problem = urlProblem(text)
+  if (problem === null) return new URL(text).href.replace(/#.*/s, '')
+  ctx.addIssue({ code: 'custom', message: problem })
+  return z.NEVER
+})
 
 function urlProblem(text: string): string | null {
   const url = parseUrl(text)
@@ -121,17 +120,13 @@ const oauth = z.strictObject({
   authentication: z.enum(['BASIC', 'POST']).default('BASIC'),
 })
 
-const proxyAddress = z
-  .string()
-  .trim()
-  .max(2048, 'must have at most 2048 characters')
-  .transform((text, ctx) => {
-    const url = parseUrl(text.replace(/^socks5h:/i, 'socks5:'))
-    const problem = proxyProblem(url)
-    if (url !== null && problem === null) return `${url.protocol}//${url.host}`
-    ctx.addIssue({ code: 'custom', message: problem ?? 'must be a URL' })
-    return z.NEVER
-  })
+const proxyAddress = trimmedText(2048).transform((text, ctx) => {
+  const url = parseUrl(text.replace(/^socks5h:/i, 'socks5:'))
+  const problem = proxyProblem(url)
+  if (url !== null && problem === null) return `${url.protocol}//${url.host}`
+  ctx.addIssue({ code: 'custom', message: problem ?? 'must be a URL' })
+  return z.NEVER
+})
 
 function proxyProblem(url: URL | null): string | null {
   if (url === null || !/^(?:https?|socks5):$/.test(url.protocol)) return 'must be an http://, https:// or socks5:// URL'
@@ -162,10 +157,10 @@ const proxy = z
 const jsonValue = z.union([z.string().max(1000), z.number(), z.boolean()])
 
 const json = z.strictObject({
-  path: z
-    .string()
-    .max(200)
-    .refine(isSingularPath, "must be a JSONPath to a single value, such as $.checks[0].status or $['a b']"),
+  path: cappedText(200).refine(
+    isSingularPath,
+    "must be a JSONPath to a single value, such as $.checks[0].status or $['a b']",
+  ),
   equals: jsonValue.optional(),
   notEquals: jsonValue.optional(),
   lessThan: z.number().optional(),
@@ -185,9 +180,8 @@ export const httpOptions = z
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
     headers: z.array(header).max(20).default([]),
     /** A secret. */
-    body: z
-      .string()
-      .refine((text) => Buffer.byteLength(text) <= 64 * 1024, 'must have at most 64 KiB')
+    body: cappedText(MAX_SENT_BYTES)
+      .refine((text) => Buffer.byteLength(text) <= MAX_SENT_BYTES, 'must have at most 64 KiB')
       .optional(),
     /** The expected status codes after redirects, such as `200`, `2xx` or `200-299`. */
     expectedStatus: z.array(status).min(1, 'must not be empty').max(20).default(['2xx']),

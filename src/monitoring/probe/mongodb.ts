@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isJsonObject } from '../../core/json-object.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type BsonValue, readDocument, writeDocument } from './bson.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
@@ -22,10 +23,7 @@ const options = z
     password: z.string().max(200).optional(),
     authDatabase: name.default('admin'),
     database: name.default('admin'),
-    command: z
-      .string()
-      .trim()
-      .max(2000)
+    command: trimmedText(2000)
       .refine((text) => commandOf(text) !== null, 'must be a JSON object, such as {"ping": 1}, of at most 20 levels')
       .optional(),
   })

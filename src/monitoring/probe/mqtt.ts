@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cappedText } from '../../core/validation.ts'
 import { varint } from '../../core/varint.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
@@ -10,9 +11,7 @@ const options = z.strictObject({
   /** A secret. */
   password: z.string().max(1000).optional(),
   /** A topic filter, in which + matches one level and # all further levels (MQTT 3.1.1 §4.7). */
-  topic: z
-    .string()
-    .max(200)
+  topic: cappedText(200)
     .refine(isTopicFilter, 'must be a topic: + and # stand for whole levels, and # must be the last')
     .optional(),
   expect: z.string().min(1, 'must not be empty').max(1000).optional(),

@@ -138,7 +138,7 @@ function readGreeting(greeting: Packet): Greeting {
   // plugin.
   const [first, rest] = [end + 5, end + 32]
   const nonce = Buffer.concat([data.subarray(first, first + 8), data.subarray(rest, rest + 12)])
-  const plugin = data.toString('latin1', rest + 13).replace(/\0.*$/s, '')
+  const plugin = data.toString('latin1', rest + 13).replace(/\0.*/s, '')
   const offersTls = data.length >= rest && (data.readUInt16LE(first + 9) & WITH_TLS) !== 0
   return { version, nonce, plugin: plugin || 'mysql_native_password', number, offersTls, isSecure: false }
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { cappedText } from '../../core/validation.ts'
 
 /** Leading flags, such as `(?i)`, which RE2 supports and JavaScript does not. */
 const flags = /^\(\?[ims]{1,3}\)/
@@ -7,10 +7,8 @@ const flags = /^\(\?[ims]{1,3}\)/
  * The schema of a regular expression in the syntax of RE2, which takes linear time. Checks only its form, because the
  * thread that uses it compiles it.
  */
-export const patternText = z
-  .string()
+export const patternText = cappedText(200)
   .min(1, 'must not be empty')
-  .max(200)
   .superRefine((text, ctx) => {
     const problem = patternProblem(text)
     if (problem !== null) ctx.addIssue({ code: 'custom', message: problem })

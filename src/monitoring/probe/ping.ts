@@ -174,7 +174,8 @@ function runPing(program: string, args: readonly string[], { limitMs, signal }: 
 export function readPing({ stdout, stderr, failure }: PingOutput): PingReading {
   if (failure === 'ENOENT') return { kind: 'failed', trouble: 'missing' }
   if (failure === 'EACCES') return { kind: 'failed', trouble: 'forbidden' }
-  const [, sent = '0', received = '0'] = /(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(stdout) ?? []
+  const [, sent = '0', received = '0'] =
+    /(?<!\d)(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(stdout) ?? []
   if (Number(sent) > 0) {
     const [, average] = /min\/avg\/max\S* = [\d.]+\/([\d.]+)\//.exec(stdout) ?? []
     return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { trimmedText } from '../../core/validation.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
@@ -10,10 +11,7 @@ const options = z.strictObject({
   /** A secret. */
   password: z.string().max(1000).optional(),
   /** The words of the command, separated by spaces. A word in quotes may contain spaces. */
-  command: z
-    .string()
-    .trim()
-    .max(500)
+  command: trimmedText(500)
     .refine(
       (text) => wordsOf(text) !== null,
       'must be words separated by spaces, with quotes around words that contain spaces',

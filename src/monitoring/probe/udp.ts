@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
+import { cappedText } from '../../core/validation.ts'
 import { dialFailure } from '../../network/outbound/dial.ts'
 import { exchangeUdp, type UdpOutcome } from '../../network/outbound/udp.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
@@ -22,10 +23,10 @@ const options = z.strictObject({
     .max(65_535)
     .refine((port) => port !== 25, 'must not be 25, which is for mail'),
   /** A secret. */
-  send: z
-    .string()
-    .max(4 * MAX_SENT_BYTES)
-    .refine((text) => bytesOf(text).length <= MAX_SENT_BYTES, `must have at most ${MAX_SENT_BYTES} bytes`),
+  send: cappedText(4 * MAX_SENT_BYTES).refine(
+    (text) => bytesOf(text).length <= MAX_SENT_BYTES,
+    `must have at most ${MAX_SENT_BYTES} bytes`,
+  ),
   expect: z.string().min(1, 'must not be empty').max(1000).optional(),
   ...common,
 })

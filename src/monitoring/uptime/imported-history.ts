@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
-import { lineText, validate } from '../../core/validation.ts'
+import { cappedText, lineText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 
 /** The checks of a service by another tool on a UTC day. They are shown separately and never part of our figures. */
@@ -28,8 +28,7 @@ const counts = z
   .max(MAX_IMPORTED_DAYS, `must have at most ${MAX_IMPORTED_DAYS} days`)
 
 /** A date such as `2026-11-20`, as midnight UTC. */
-const date = z
-  .string()
+const date = cappedText(20)
   .regex(/^20\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])$/, 'must be a date such as 2026-11-20')
   .transform((text) => new Date(`${text}T00:00:00Z`))
   .refine((at) => !Number.isNaN(at.getTime()), 'must be a date such as 2026-11-20')

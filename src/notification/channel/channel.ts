@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
+import { trimmedText } from '../../core/validation.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import { portRefusal } from '../../network/outbound/port-policy.ts'
@@ -90,20 +91,16 @@ const MAX_URL_LENGTH = 2048
 
 /** Returns a schema for a URL to which messages are posted, with an additional check for a common mistake. */
 export function webhookAddress(mistakeOf: (url: URL) => string | null, target: (url: URL) => string) {
-  return z
-    .string()
-    .trim()
-    .max(MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`)
-    .transform((text, ctx): Address => {
-      const mistake = urlMistake(text) ?? mistakeOf(new URL(text))
-      if (mistake !== null) {
-        ctx.addIssue({ code: 'custom', message: mistake })
-        return z.NEVER
-      }
-      const url = new URL(text)
-      url.hash = ''
-      return { text: url.href, label: labelOf(url), destination: url.host, target: target(url) }
-    })
+  return trimmedText(MAX_URL_LENGTH).transform((text, ctx): Address => {
+    const mistake = urlMistake(text) ?? mistakeOf(new URL(text))
+    if (mistake !== null) {
+      ctx.addIssue({ code: 'custom', message: mistake })
+      return z.NEVER
+    }
+    const url = new URL(text)
+    url.hash = ''
+    return { text: url.href, label: labelOf(url), destination: url.host, target: target(url) }
+  })
 }
 
 function urlMistake(text: string): string | null {

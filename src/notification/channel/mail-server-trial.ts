@@ -64,4 +64,4 @@ const shortened = (text: string) =>
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, MAX_REASON_LENGTH)
-    .replace(/\.+$/, '')
+    .replace(/(?<!\.)\.+$/, '')

@@ -9,7 +9,7 @@ const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 export function foldMailbox(address: string): string {
   const at = address.lastIndexOf('@')
   const [local, domain] = [address.slice(0, at).toLowerCase(), address.slice(at + 1).toLowerCase()]
-  const untagged = local.replace(/(?<=.)\+.*$/, '')
+  const untagged = local.replace(/(?<=.)\+.*/s, '')
   return GMAIL.has(domain) ? `${untagged.replaceAll('.', '')}@gmail.com` : `${untagged}@${domain}`
 }
 

@@ -11,12 +11,13 @@ import { readPage } from '../../account/page/page.ts'
 import { pageLookupOf, pagesNamed } from '../../account/page/page-guard.ts'
 import { slugText } from '../../account/page/page-settings.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { root } from '../../core/process/paths.ts'
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import type { Topic } from '../../generated/prisma/enums.ts'
 import type { Site } from '../../http/page/layout.tsx'
 import { respondInOwnersFrame } from '../../http/page/owner-frame.tsx'
-import { readBody } from '../../http/request/body.ts'
+import { readFields } from '../../http/request/form-fields.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { isOwnOrigin } from '../../http/request/own-origin.ts'
@@ -58,7 +59,7 @@ import { channelIn, SubscribeForm, SubscriptionRequested } from './subscribe.tsx
 export const subscribeSheet = new URL('src/notification/subscribe.css', root)
 
 /** A form with a thousand selected services has about 40 KiB. */
-const MAX_FORM_BYTES = 64 * 1024
+const MAX_FORM_BYTES = bodyLimits.publicForm.most
 
 /** What the pages need. */
 interface Options {
@@ -92,7 +93,7 @@ function addSubscribeForm(app: Hono, options: Options): void {
         const language = languageFor(c, page)
         const words = wordsOf(language)
         if (!isOwnOrigin(nodeRequest(c))) return c.text(words.subscribe.ownOrigin, 403)
-        const form = new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))
+        const form = await readFields(nodeRequest(c), MAX_FORM_BYTES)
         try {
           await subscribe(contextOf(c), { slug: page.slug, language, ...addressIn(form), ...wantedIn(form) })
         } catch (error) {
@@ -148,7 +149,7 @@ const steps = {
     do: async (c, ctx, token) => {
       await updateSubscription(ctx, {
         token,
-        ...settingsIn(new URLSearchParams(await readBody(nodeRequest(c), MAX_FORM_BYTES))),
+        ...settingsIn(await readFields(nodeRequest(c), MAX_FORM_BYTES)),
       })
     },
   },

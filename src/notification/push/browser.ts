@@ -7,7 +7,7 @@ import { transaction } from '../../core/context.ts'
 import { Conflict, NotFound, RateLimited } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { HOUR } from '../../core/time.ts'
-import { validate } from '../../core/validation.ts'
+import { cappedText, validate } from '../../core/validation.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
 import { thirdParty } from '../../network/destination.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
@@ -48,10 +48,13 @@ export function browsersOf(ctx: Context): Promise<OwnBrowser[]> {
 export const applicationKey = async (ctx: PushContext): Promise<string> => (await vapidKeys(ctx)).publicKey
 
 const base64url = (bytes: number) =>
-  z.string().refine((text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes, {
-    message: `must be ${bytes} bytes in base64url`,
-    abort: true,
-  })
+  cappedText(200).refine(
+    (text) => /^[\w-]{1,100}={0,2}$/.test(text) && Buffer.from(text, 'base64url').length === bytes,
+    {
+      message: `must be ${bytes} bytes in base64url`,
+      abort: true,
+    },
+  )
 
 const keysInput = z
   .object({ p256dh: base64url(65), auth: base64url(16) })

@@ -61,6 +61,6 @@ export function vapidHeader(
 /** Returns a URL at which push services can reach the operator: our URL if it is public, else our email address. */
 export function contactOf({ MAIL_FROM }: Pick<Config, 'MAIL_FROM'>, baseUrl: string): string {
   if (baseUrl.startsWith('https:')) return baseUrl
-  const address = /[^\s<>"]+@[^\s<>"]+/.exec(MAIL_FROM ?? '')?.[0] ?? 'operator@localhost.localdomain'
+  const address = /(?<![^\s<>"])[^\s<>"@]+@[^\s<>"]+/.exec(MAIL_FROM ?? '')?.[0] ?? 'operator@localhost.localdomain'
   return `mailto:${address}`
 }

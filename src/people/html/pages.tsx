@@ -11,6 +11,7 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { errorPage } from '../../http/page/error-page.tsx'
 import type { FormState, SubmittedForm } from '../../http/page/form.tsx'
 import { emptyForm, formStatus, readForm } from '../../http/page/form.tsx'
@@ -28,7 +29,7 @@ import { forgetKeptForm, heldIn, ownPath, ResendForm, takeKeptForm } from './hel
 import { guardOwnPage } from './own-site.ts'
 
 /** The maximum size of a form, which may contain a held form. */
-const MAX_FORM_BYTES = 256 * 1024
+const MAX_FORM_BYTES = bodyLimits.signInForm.most
 
 /** The dependencies of the pages. */
 export interface PeoplePages {

@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { DomainError, Invalid, RateLimited, Unauthenticated } from '../../core/errors.ts'
+import { bodyLimits } from '../../core/input-limits.ts'
 import { unstorable } from '../../core/storable-text.ts'
 import { readBytes } from '../../http/request/body.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
@@ -20,7 +21,7 @@ import { ownAddress } from './own-address.ts'
 /** The path prefix of the JSON endpoints for passkeys. */
 const PASSKEY_PATH = '/sign-in/passkey'
 
-const MAX_BYTES = 128 * 1024
+const MAX_BYTES = bodyLimits.passkey.most
 
 /** The dependencies of these endpoints. */
 export interface PasskeyEndpoints {

@@ -91,7 +91,7 @@ export function slugIn(text: string): string {
     .trim()
     .toLowerCase()
     .replace(/[\s_.]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-+|(?<!-)-+$/g, '')
   return slugText.safeParse(slug).data ?? ''
 }
 

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import { bodyLimits } from '../../core/input-limits.ts'
 import type { PictureSize } from '../../core/picture-size.ts'
 import { pictureSize } from '../../core/picture-size.ts'
 import { invalid, lineText } from '../../core/validation.ts'
 
 /** The maximum size of a file in bytes. */
-export const MAX_FILE_BYTES = 5 * 1024 * 1024
+export const MAX_FILE_BYTES = bodyLimits.incidentFile.most
 /** The maximum length of a file's name, in characters. */
 export const MAX_NAME_LENGTH = 120
 /** The maximum length of the description of a picture, in characters. */
@@ -104,7 +105,7 @@ export function cleanName(name: string): string {
     .normalize('NFC')
     .replace(UNSAFE, ' ')
     .replace(/\s+/gu, ' ')
-    .replace(/^[\s.]+|[\s.]+$/gu, '')
+    .replace(/^[\s.]+|(?<![\s.])[\s.]+$/gu, '')
   if (clean === '') return 'file'
   const extension = /\.[\p{L}\p{N}]{1,10}$/u.exec(clean)?.[0] ?? ''
   const stem = [...clean.slice(0, clean.length - extension.length)]

@@ -7,7 +7,8 @@ export type Placeholder = (typeof placeholders)[number]
 /** The values of placeholders; absent: unknown. */
 export type PlaceholderValues = Readonly<Partial<Record<Placeholder, string>>>
 
-const PLACEHOLDER = /\{\{\s*([^{}\n]{1,40}?)\s*\}\}/g
+const PLACEHOLDER = /\{\{([^{}\n]{1,60})\}\}/g
+const namesIn = (text: string) => [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name.trim())
 const isPlaceholder = (name: string): name is Placeholder => placeholders.some((known) => known === name)
 
 /**
@@ -15,7 +16,7 @@ const isPlaceholder = (name: string): name is Placeholder => placeholders.some((
  * @param path of the text in the input.
  */
 export function requirePlaceholders(path: readonly string[], text: string): void {
-  const unknown = [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name).find((name) => !isPlaceholder(name))
+  const unknown = namesIn(text).find((name) => !isPlaceholder(name))
   if (unknown === undefined) return
   const known = placeholders.map((name) => `{{${name}}}`).join(', ')
   throw invalid([{ path, message: `has the unknown placeholder {{${unknown}}}; there are ${known}` }])
@@ -23,11 +24,14 @@ export function requirePlaceholders(path: readonly string[], text: string): void
 
 /** Fills in the placeholders of a text, except unknown ones, which the writer fills in. */
 export function fillPlaceholders(text: string, values: PlaceholderValues): string {
-  return text.replace(PLACEHOLDER, (whole, name: string) => (isPlaceholder(name) ? (values[name] ?? whole) : whole))
+  return text.replace(PLACEHOLDER, (whole, padded: string) => {
+    const name = padded.trim()
+    return isPlaceholder(name) ? (values[name] ?? whole) : whole
+  })
 }
 
 /** Returns the remaining placeholders of texts, in order. */
 export function placeholdersIn(texts: readonly string[]): Placeholder[] {
-  const found = new Set(texts.flatMap((text) => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name)))
+  const found = new Set(texts.flatMap(namesIn))
   return placeholders.filter((name) => found.has(name))
 }

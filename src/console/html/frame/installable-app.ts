@@ -1,5 +1,6 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
+import { bodyLimits } from '../../../core/input-limits.ts'
 import { readForm } from '../../../http/page/form.tsx'
 import type { Site } from '../../../http/page/layout.tsx'
 import { renewBrowser } from '../../../notification/push/browser.ts'
@@ -17,7 +18,7 @@ export const iconSizes = { APPLE: 180, SMALL: 192, LARGE: 512 } as const
 export const iconPath = (size: number): string => `/console/icon-${size}.png`
 /** The background of the icon, and of the window while the console loads. */
 const BACKGROUND = '#14181a'
-const MAX_SUBSCRIPTION_BYTES = 16 * 1024
+const MAX_SUBSCRIPTION_BYTES = bodyLimits.pushSubscription.most
 
 /**
  * Adds the parts that make the console an app: its manifest, icons, and the service worker that shows notifications.

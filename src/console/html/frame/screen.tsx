@@ -6,6 +6,7 @@ import { slugText } from '../../../account/page/page-settings.ts'
 import { isOperator, roleIncludes } from '../../../core/access.ts'
 import type { SignedInUser } from '../../../core/context.ts'
 import { NotFound } from '../../../core/errors.ts'
+import { bodyLimits } from '../../../core/input-limits.ts'
 import { encodeCursor } from '../../../event-log/event.ts'
 import type { Organization } from '../../../generated/prisma/client.ts'
 import type { Role, Scope } from '../../../generated/prisma/enums.ts'
@@ -23,7 +24,7 @@ import type { Section } from './sections.ts'
 import { Shell } from './shell.tsx'
 
 /** The maximum size of a form; imports and logos are the largest. */
-const MAX_FORM_BYTES = 2 * 1024 * 1024
+const MAX_FORM_BYTES = bodyLimits.consoleForm.most
 
 /** The context of a screen: the request, the caller's context, and the organization. */
 export interface Screen {

@@ -66,9 +66,13 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
 
 /** Parses `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
 function readExpectedHeader(line: string): Input {
-  const [, bang, name = '', sign, value = ''] = /^\s*(!?)\s*([^\s:~]*)\s*([:~]?)\s*(.*?)\s*$/.exec(line) ?? []
-  if (bang) return { name, absent: true }
-  if (!sign) return { name: value === '' ? name : line.trim() }
+  const text = line.trim()
+  const [name = ''] = /^[^\s:~]*/.exec(text.replace(/^!\s*/, '')) ?? []
+  if (text.startsWith('!')) return { name, absent: true }
+  const rest = text.slice(name.length).trimStart()
+  const sign = rest.charAt(0)
+  if (sign !== ':' && sign !== '~') return { name: text }
+  const value = rest.slice(1).trimStart()
   return { name, [sign === '~' ? 'matches' : 'equals']: value }
 }
 

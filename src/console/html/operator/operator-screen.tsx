@@ -2,6 +2,7 @@ import type { Hono, Context as HttpContext } from 'hono'
 import type { Child } from 'hono/jsx'
 import { requireOperator } from '../../../core/access.ts'
 import { NotFound } from '../../../core/errors.ts'
+import { bodyLimits } from '../../../core/input-limits.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, formStatus } from '../../../http/page/form.tsx'
 import type { Site } from '../../../http/page/layout.tsx'
@@ -12,7 +13,7 @@ import type { ConsoleOptions, ScreenRoutes } from '../frame/screen-routes.tsx'
 import { createScreenRoutes } from '../frame/screen-routes.tsx'
 
 /** The maximum size of a form. */
-const MAX_FORM_BYTES = 64 * 1024
+const MAX_FORM_BYTES = bodyLimits.publicForm.most
 
 /** The sections of the operator's menu. */
 const operatorSections = [

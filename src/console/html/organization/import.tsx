@@ -1,5 +1,6 @@
 import { requireScope } from '../../../core/access.ts'
 import { NotFound } from '../../../core/errors.ts'
+import { bodyLimits } from '../../../core/input-limits.ts'
 import { invalid } from '../../../core/validation.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, FileField, FormProblem, fileIn, InputField, TextField } from '../../../http/page/form.tsx'
@@ -13,7 +14,7 @@ import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 
 /** The maximum size of a file; the command line accepts larger ones. */
-const MAX_SOURCE_BYTES = 20_000_000
+const MAX_SOURCE_BYTES = bodyLimits.importedFile.most
 /** The maximum size of a form with a file. */
 const MAX_FORM_BYTES = MAX_SOURCE_BYTES + 100_000
 /** The maximum number of rows shown in the table. */

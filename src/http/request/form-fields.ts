@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http'
+import { Invalid } from '../../core/errors.ts'
+import { formLimits, type InputLimit, longFields } from '../../core/input-limits.ts'
+import { ownValue } from '../../core/own-value.ts'
+import { invalid } from '../../core/validation.ts'
+import { readBody } from './body.ts'
+
+/**
+ * Reads the fields of an urlencoded form of at most `maxBytes`.
+ * @throws HTTPException 413 when it is larger. @throws Invalid when it exceeds a limit of `formLimits`.
+ */
+export async function readFields(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
+  const fields = new URLSearchParams(await readBody(request, maxBytes))
+  requireWithinLimits(fields)
+  return fields
+}
+
+/** @throws Invalid when fields are too many, or the name or text of one is too long. */
+export function requireWithinLimits(fields: URLSearchParams): void {
+  const { most } = formLimits.fields
+  if (fields.size > most) throw new Invalid('INVALID_INPUT', `A form must have at most ${most} fields.`)
+  for (const [name, text] of fields) {
+    if (name.length > formLimits.fieldName.most) {
+      throw new Invalid(
+        'INVALID_INPUT',
+        `The name of a field must have at most ${formLimits.fieldName.most} characters.`,
+      )
+    }
+    const limit = fieldLimit(name)
+    if (text.length > limit.most) {
+      throw invalid([{ path: name.split('.'), message: `must have at most ${limit.most} characters` }])
+    }
+  }
+}
+
+/** Returns the limit of a form's field by its name, such as `http.headers.value`. */
+export function fieldLimit(name: string): InputLimit {
+  return ownValue(longFields, name.slice(name.lastIndexOf('.') + 1)) ?? formLimits.fieldText
+}

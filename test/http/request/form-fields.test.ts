@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { Invalid } from '../../../src/core/errors.ts'
+import { formLimits } from '../../../src/core/input-limits.ts'
+import { fieldLimit, requireWithinLimits } from '../../../src/http/request/form-fields.ts'
+
+const refused = (fields: readonly (readonly [string, string])[]) => {
+  try {
+    requireWithinLimits(new URLSearchParams(fields.map((field) => [...field])))
+    return null
+  } catch (error) {
+    return error instanceof Invalid ? error.message : error
+  }
+}
+
+test('a form has at most 2,000 fields', () => {
+  const fields = (count: number) => Array.from({ length: count }, () => ['a', '1'] as const)
+  expect(refused(fields(2000))).toBeNull()
+  expect(refused(fields(2001))).toContain('at most 2000 fields')
+})
+
+test('every field has a limit by its name', () => {
+  const { fieldText, prose, list, file } = formLimits
+  const limits = ['title', 'translations.2.message', 'http.headers.value', 'csv', 'toString', 'held.x'].map(fieldLimit)
+  expect(limits).toEqual([fieldText, prose, list, file, fieldText, fieldText])
+})
+
+test('a field that is too long is named', () => {
+  expect(refused([['title', 'x'.repeat(4096)]])).toBeNull()
+  expect(refused([['title', 'x'.repeat(4097)]])).toContain('title: must have at most 4096 characters')
+  expect(refused([['http.url', 'x'.repeat(5000)]])).toContain('http.url: must have at most 4096 characters')
+  expect(refused([['x'.repeat(201), '']])).toContain('at most 200 characters')
+})
