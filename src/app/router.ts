@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { compress } from 'hono/compress'
+import { HTTPException } from 'hono/http-exception'
 import { routePath } from 'hono/route'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
 import type { ProvenDomains } from '../account/custom-domain/proven-domains.ts'
@@ -29,7 +30,7 @@ import { isCheckable } from '../blacklist/target.ts'
 import { configurationRoutes } from '../configuration/http/routes.ts'
 import { consolePages, consoleScript, consoleSheet, pushScript } from '../console/html/routes.tsx'
 import type { Config } from '../core/config.ts'
-import { NotFound } from '../core/errors.ts'
+import { Invalid, NotFound } from '../core/errors.ts'
 import { isLocalCaller } from '../core/request-route.ts'
 import type { Metrics } from '../core/telemetry/metrics.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
@@ -248,6 +249,8 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
     if (error instanceof NotFound) return errorPage(c, site, { status: 404 })
     // Such a text names nothing that exists.
     if (refusedText(error)) return errorPage(c, site, { status: 404 })
+    if (error instanceof HTTPException && error.status < 500) return c.text(error.message, error.status)
+    if (error instanceof Invalid) return c.text(error.message, 422)
     const unavailable = unavailability(error)
     if (unavailable) return errorPage(c, site, { status: 503, retryAfter: unavailable.retryAfter })
     return errorPage(c, site, { status: 500, requestId: logUnexpected(error, dependencies.log) })
