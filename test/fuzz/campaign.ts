@@ -10,7 +10,7 @@ const LONGEST_LINE = 2048
 /** How much an input may write to the log on average, in bytes. */
 const LOG_PER_INPUT = 200
 /** How much the memory may grow after the first quarter, in bytes. */
-const MOST_GROWTH = 150 * 2 ** 20
+const MOST_GROWTH = 250 * 2 ** 20
 const ANSWER_MS = 30_000
 const BATCH = 64
 const AT_ONCE = 8

@@ -90,7 +90,11 @@ async function insertOwner({ dataDir, settings }: Awaited<ReturnType<typeof test
     const operator = testContext(database.prisma, { actor: { kind: 'operator' }, now: () => new Date() })
     await database.prisma.organization.update({ where: { id: organization.id }, data: { tier: 'TEAM' } })
     return await transaction(operator, async (tx) => {
-      const user = await insertUser(tx, { email: 'owner@people.example', name: 'Owner', passwordHash: null })
+      const user = await insertUser(tx, 'MAILED_SIGN_UP_LINK', {
+        email: 'owner@people.example',
+        name: 'Owner',
+        passwordHash: null,
+      })
       await insertMembership(tx, { organizationId: organization.id, userId: user.id, role: 'OWNER' }, user.name)
       return startSession(tx, user.id, 'a browser')
     })

@@ -62,6 +62,14 @@ export const pages: readonly HostileCase[] = [
       ),
     ),
   ),
+  ...['%1B%5B31m', 'a%0D%0Ab', 'a%00', '%E2%80%AEa'].flatMap((name) => [
+    ...['', '/de', '/de/reports', '/en/history'].map((path) =>
+      requesting(`a page named ${name}${path}`, [302, 404], `/status/${name}${path}`, {
+        headers: { accept: 'text/html' },
+      }),
+    ),
+    requesting(`a subscription of ${name}`, [303, 404], `/subscriptions/${name}/unsubscribe`),
+  ]),
   ...paths.map(
     (path): HostileCase => ({
       name: `500 updates of three incidents: ${path || 'the page'}`,

@@ -117,7 +117,7 @@ function addSubscription(app: Hono, options: Options): void {
 
   // Mail programs post to this URL (List-Unsubscribe). Opening it in a browser must not unsubscribe.
   app.get(`${SUBSCRIPTION_PATH}/:token/unsubscribe`, (c) =>
-    c.redirect(`${SUBSCRIPTION_PATH}/${c.req.param('token')}`, 303),
+    c.redirect(`${SUBSCRIPTION_PATH}/${encodeURIComponent(c.req.param('token'))}`, 303),
   )
 
   for (const [path, step] of Object.entries<Step>(steps)) {

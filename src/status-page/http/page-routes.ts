@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import { slugText } from '../../account/page/page-settings.ts'
 import { typeOfId } from '../../core/id.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import { languageOfTag, languagePattern } from '../../language/choice.ts'
@@ -38,7 +39,9 @@ function addRoute(
     const slug = c.req.param('slug') ?? ''
     // The query also finds pages by id, which would be a second address for them.
     const isId = typeOfId(slug) !== null
-    return isId ? answer(c, null) : answerIn(c, pageAddressOf(slug, finder))
+    // A name that no page can have might not be possible in the address of a redirect either.
+    const isRedirectable = language === '' || slugText.safeParse(slug).success
+    return isId || !isRedirectable ? answer(c, null) : answerIn(c, pageAddressOf(slug, finder))
   })
   routes.get(language + path || '/', async (c, next) => {
     const address = await pageAddressOfHost(hostNameOf(c.req.header('host')), finder)
