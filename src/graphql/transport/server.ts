@@ -10,6 +10,7 @@ import type { Caller } from '../../http/request/caller.ts'
 import type { CostCheck } from '../document/cost-check.ts'
 import { answerIntrospection } from '../document/introspection.ts'
 import { parseWithinLimits, requireOperation } from '../document/parse.ts'
+import { createParseCache } from '../document/parse-cache.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
 import { withoutHttp } from '../document/request-error.ts'
 import { validateWithinLimits } from '../document/validation-limits.ts'
@@ -76,6 +77,7 @@ export function createGraphqlServer(options: {
     multipart: false,
     batching: false,
     maxRequestBodySize: false,
+    parserAndValidationCache: createParseCache(),
     // Unexpected errors are logged where they are masked; others are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })

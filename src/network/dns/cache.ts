@@ -1,4 +1,4 @@
-import { createLruMap } from '../../core/lru-map.ts'
+import { LRUCache } from 'lru-cache'
 import { type Clock, SECOND } from '../../core/time.ts'
 import type { DnsFailure, DnsResult } from './message.ts'
 
@@ -31,9 +31,17 @@ const failureTtl: Record<DnsFailure['reason'], number> = {
   withheld: 0,
 }
 
-/** Creates a cache of at most `size` results. If the clock is set back, results stored after the new time expire. */
+/** The length of values that counts as one more result, in characters: an answer can have 64 KiB. */
+const VALUES_LENGTH = 64
+
+function sizeOf({ result }: Entry): number {
+  const values = result.kind === 'answer' ? result.values : []
+  return 1 + Math.floor(values.reduce((length, value) => length + value.length, 0) / VALUES_LENGTH)
+}
+
+/** Creates a cache of at most `size` results; a long answer counts as several. If the clock is set back, results stored after the new time expire. */
 export function createCache(size: number, now: Clock): DnsCache {
-  const entries = createLruMap<Entry>(size)
+  const entries = new LRUCache<string, Entry>({ maxSize: size, sizeCalculation: sizeOf })
   return {
     get(key) {
       const entry = entries.get(key)

@@ -55,6 +55,16 @@ test('aborted and uncacheable results are not cached', () => {
   for (const key of ['a', 'b', 'c']) expect(cache.get(key)).toBeUndefined()
 })
 
+test('long answers count as several', () => {
+  const { cache } = startCache(10)
+  const long: DnsResult = { kind: 'answer', values: Array.from({ length: 4 }, () => 'x'.repeat(64)), ttl: 60 }
+  for (const key of ['a', 'b', 'c']) cache.set(key, long)
+  expect(['a', 'b', 'c'].filter((key) => cache.get(key) !== undefined)).toEqual(['b', 'c'])
+  cache.set('d', { ...long, values: ['x'.repeat(65_536)] })
+  expect(cache.get('d')).toBeUndefined()
+  expect(cache.get('c')).toEqual(long)
+})
+
 test('a clock that is set back expires the cache', () => {
   const { cache, clock } = startCache()
   cache.set('a', listed)
