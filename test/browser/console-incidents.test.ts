@@ -193,7 +193,7 @@ describe('two people in one organization', () => {
     await using ada = await openTab('now')
     await live(ada.page)
     const id = await report('Seen at once')
-    await ada.page.locator(`#${id}`, { hasText: 'is on it' }).waitFor()
+    await ada.page.locator(`#${id}`, { hasText: 'last update by' }).waitFor()
   })
 })
 

@@ -7,6 +7,7 @@ import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
 import { listenToPasskeys, offerAutofill, offerPasskeys } from './passkey.ts'
 import { listenToPreview } from './preview.ts'
+import { listenToPublication } from './publication.ts'
 import { listenToPush, offerPush } from './push.ts'
 import { listenForShortcuts } from './shortcuts.ts'
 import { listenToFields } from './validation.ts'
@@ -34,6 +35,7 @@ listenToPasskeys()
 void offerAutofill()
 listenToFields()
 listenToPreview()
+listenToPublication()
 offerPush(document)
 listenToPush()
 

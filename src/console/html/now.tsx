@@ -1,5 +1,7 @@
 import type { UnhealthyMonitor } from '../../monitoring/monitor/monitor-queries.ts'
 import { listUnhealthyMonitors, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
+import type { IncidentLead } from '../../status/incident/incident-lead.ts'
+import { readLeads } from '../../status/incident/incident-lead.ts'
 import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
 import { readAwaitedReviews } from '../../status/incident/postmortem-review.ts'
 import type { PageState, ServiceState } from '../../status/page/page-state.ts'
@@ -12,6 +14,7 @@ import { readCurrentState } from './frame/current-state.ts'
 import { FirstStep } from './frame/first-step.tsx'
 import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
+import { leadInWords } from './incidents/incident-lead.tsx'
 import { authorName } from './incidents/timeline-parts.tsx'
 import { monitorStateNames } from './monitors/monitor-words.ts'
 
@@ -34,11 +37,15 @@ export function nowScreens({ get }: Screens): void {
     ])
     const newest = state.incidents.flatMap(({ updates }) => updates[0]?.id ?? [])
     const incidentIds = state.incidents.map(({ id }) => id)
-    const authors = await readAuthors(ctx.db, organization.id, incidentIds, newest)
+    const [authors, leads] = await Promise.all([
+      readAuthors(ctx.db, organization.id, incidentIds, newest),
+      readLeads(ctx.db, incidentIds),
+    ])
     const unknown = state.services.filter(({ shown }) => shown === 'UNKNOWN').slice(0, MAX_SERVICES)
     const unknownIds = unknown.map(({ id }) => id)
     const awaited = await servicesBeforeFirstResult(ctx, organization.id, unknownIds)
-    const content = <Now {...{ screen, state, troubles, authors, awaited, hidden, reviews }} />
+    const leadOf = new Map(leads.map((lead) => [lead.incidentId, lead]))
+    const content = <Now {...{ screen, state, troubles, authors, leads: leadOf, awaited, hidden, reviews }} />
     const report = (
       <a class="button" href={screen.path('incidents/new')}>
         Report an incident
@@ -53,6 +60,7 @@ function Now({
   state,
   troubles,
   authors,
+  leads,
   awaited,
   hidden,
   reviews,
@@ -62,6 +70,8 @@ function Now({
   readonly troubles: readonly UnhealthyMonitor[]
   /** The authors of updates, by the update's id. */
   readonly authors: ReadonlyMap<string, Author>
+  /** The leads, by the incident's id. */
+  readonly leads: ReadonlyMap<string, IncidentLead>
   /** The services whose monitors have not run yet. */
   readonly awaited: ReadonlySet<string>
   /** Suggestions and drafts. */
@@ -82,7 +92,7 @@ function Now({
         <NoProblems slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
       ) : null}
       <HiddenIncidents {...{ screen, incidents: hidden }} />
-      <Incidents {...{ screen, state, authors }} />
+      <Incidents {...{ screen, state, authors, leads }} />
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
       <Upcoming {...{ screen, state }} />
@@ -141,9 +151,11 @@ interface IncidentsProps {
   readonly screen: Screen
   readonly state: PageState
   readonly authors: ReadonlyMap<string, Author>
+  /** The leads, by the incident's id. */
+  readonly leads: ReadonlyMap<string, IncidentLead>
 }
 
-function Incidents({ screen, state, authors }: IncidentsProps) {
+function Incidents({ screen, state, authors, leads }: IncidentsProps) {
   if (state.incidents.length === 0) return null
   return (
     <section>
@@ -156,7 +168,7 @@ function Incidents({ screen, state, authors }: IncidentsProps) {
               <IncidentMark status={status} /> · {impactLabels[impact]} · since{' '}
               <Time at={startedAt} zone={screen.zone} />
             </span>
-            <LastUpdate screen={screen} update={updates[0]} authors={authors} />
+            <LastUpdate {...{ screen, update: updates[0], authors }} lead={leads.get(id) ?? null} />
           </li>
         ))}
       </ul>
@@ -164,26 +176,26 @@ function Incidents({ screen, state, authors }: IncidentsProps) {
   )
 }
 
-/** Shows who is working on it. A program posts updates, but does not work on it. */
-function whoIsOnIt(author: Author): string {
-  if (author.kind === 'SYSTEM') return 'No one is on it yet'
-  if (author.kind !== 'API_KEY') return `${authorName(author)} is on it`
-  return author.name === null ? 'Posted with an API key' : `Posted with the API key ${author.name}`
-}
-
-/** The person working on it: the author of the newest update. */
+/** Shows who leads the incident, as its screen does, and who posted its newest update. */
 function LastUpdate({
   screen,
   update,
+  lead,
   authors,
 }: Pick<IncidentsProps, 'screen' | 'authors'> & {
   readonly update: PageState['incidents'][number]['updates'][number] | undefined
+  readonly lead: IncidentLead | null
 }) {
   const author = update && authors.get(update.id)
-  if (update === undefined || author === undefined) return null
   return (
     <span class="row-facts">
-      {whoIsOnIt(author)} · last update <Time at={update.createdAt} zone={screen.zone} />
+      {leadInWords(lead)}
+      {update === undefined || author === undefined ? null : (
+        <>
+          {` · last update by ${authorName(author)}, `}
+          <Time at={update.createdAt} zone={screen.zone} />
+        </>
+      )}
     </span>
   )
 }
@@ -199,6 +211,14 @@ function Affected({ screen, services }: { readonly screen: Screen; readonly serv
             <a href={screen.path(`services/${id}`)}>{name}</a>
             <span class="row-facts">
               <ServiceMark status={shown} />
+              {screen.may('WRITE') ? (
+                <>
+                  {' · '}
+                  <a href={screen.path(`incidents/new?service=${id}`)} aria-label={`Report an incident of ${name}`}>
+                    Report
+                  </a>
+                </>
+              ) : null}
             </span>
           </li>
         ))}

@@ -1,4 +1,5 @@
 import type { Context } from '../../core/context.ts'
+import { typeOfId } from '../../core/id.ts'
 import type { Monitor, Prisma, Watch } from '../../generated/prisma/client.ts'
 import type { Offer } from '../../status/service/service-queries.ts'
 import type { MonitorFilter } from './monitor-filter.ts'
@@ -135,4 +136,11 @@ export async function servicesBeforeFirstResult(
   const found = await db.monitor.groupBy({ by: ['serviceId', 'state'], where, _count: true })
   const known = new Set(found.flatMap(({ serviceId, state }) => (state === 'PENDING' ? [] : [serviceId])))
   return new Set(found.flatMap(({ serviceId }) => (serviceId === null || known.has(serviceId) ? [] : [serviceId])))
+}
+
+/** Returns the id of the service of an organization's monitor; null: it has none, or there is no such monitor. */
+export async function serviceIdOf({ db }: Db, organizationId: string, monitorId: string): Promise<string | null> {
+  if (typeOfId(monitorId) !== 'Monitor') return null
+  const found = await db.monitor.findUnique({ where: { id: monitorId, organizationId }, select: { serviceId: true } })
+  return found?.serviceId ?? null
 }

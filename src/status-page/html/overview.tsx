@@ -232,8 +232,9 @@ function ServiceList({ services, items }: Pick<OverviewProps, 'services' | 'item
   return <ul class="services">{services.map(({ id }) => items.get(id))}</ul>
 }
 
-function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: OverviewProps) {
+function PastIncidents({ pastIncidents, openIncidents, hasMorePast, pastDays, context }: OverviewProps) {
   const { words } = context
+  const hasShown = pastIncidents.length + openIncidents.length > 0
   const days = groupByDay(pastIncidents, context.zone, ({ startedAt }) => startedAt)
   return (
     <section id="past">
@@ -250,9 +251,9 @@ function PastIncidents({ pastIncidents, hasMorePast, pastDays, context }: Overvi
         <p class="about">
           {hasMorePast
             ? words.overview.moreIncidents(pastDays)
-            : days.length === 0
-              ? words.overview.noIncidents(pastDays)
-              : words.overview.noOtherIncidents(pastDays)}{' '}
+            : hasShown
+              ? words.overview.noOtherIncidents(pastDays)
+              : words.overview.noIncidents(pastDays)}{' '}
           <a href={`${context.base}/history`}>{words.history.title}</a>
         </p>
       </Part>

@@ -79,18 +79,18 @@ function isImpaired(status: ShownStatus): status is ImpairedStatus {
   return impairedStatuses.some((impaired) => impaired === status)
 }
 
-/** The maximum number of services whose status a new incident proposes. */
-const MAX_PROPOSED = 100
-
 /**
- * Returns the statuses that a new incident proposes, by service id: those that the page shows for impaired services,
- * whether monitors, other incidents or the owner caused them.
+ * Returns the status that a new incident proposes for the service that its author came from: the one that the page shows,
+ * if the service is impaired; otherwise none. It proposes nothing for other services, whose problems may be those of other
+ * incidents.
+ * @param from the id of the service; null: the author came from none.
  */
 export function proposedStatuses(
   services: readonly { readonly id: string; readonly shown: ShownStatus }[],
+  from: string | null,
 ): ReadonlyMap<string, ImpairedStatus> {
-  const impaired = services.flatMap(({ id, shown }) => (isImpaired(shown) ? [[id, shown] as const] : []))
-  return new Map(impaired.slice(0, MAX_PROPOSED))
+  const found = services.find(({ id }) => id === from)
+  return found !== undefined && isImpaired(found.shown) ? new Map([[found.id, found.shown]]) : new Map()
 }
 
 /** Returns the worst status of effects within a span, or null. */

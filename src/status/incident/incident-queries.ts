@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.ts'
-import type { Incident, IncidentService, Service } from '../../generated/prisma/client.ts'
+import type { Incident, IncidentService, Prisma, Service } from '../../generated/prisma/client.ts'
 import type { PageScope } from '../page-scope.ts'
 import { incidentsOnPage } from '../page-scope.ts'
 
@@ -8,10 +8,26 @@ type Db = Pick<Context, 'db'>
 /** An incident in a list of choices. */
 export type NamedIncident = Pick<Incident, 'id' | 'title' | 'startedAt' | 'visibility'>
 
+/** How many services of a suggestion or a draft are read, by name. */
+const MAX_HIDDEN_SERVICES = 20
+
+const withServices = {
+  services: {
+    select: { status: true, service: { select: { id: true, name: true } } },
+    orderBy: [{ service: { name: 'asc' as const } }, { serviceId: 'asc' as const }],
+    take: MAX_HIDDEN_SERVICES,
+  },
+  _count: { select: { services: true } },
+} satisfies Prisma.IncidentInclude
+
+/** A suggestion or a draft, with the services that it would publish. */
+export type HiddenIncident = Prisma.IncidentGetPayload<{ include: typeof withServices }>
+
 /** Returns the open suggestions and drafts of an organization, newest first. */
-export function listHiddenIncidents({ db }: Db, organizationId: string, limit: number): Promise<Incident[]> {
+export function listHiddenIncidents({ db }: Db, organizationId: string, limit: number): Promise<HiddenIncident[]> {
   return db.incident.findMany({
     where: { organizationId, visibility: { in: ['DRAFT', 'SUGGESTED'] }, status: { not: 'RESOLVED' } },
+    include: withServices,
     orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
     take: limit,
   })

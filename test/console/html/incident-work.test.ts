@@ -58,7 +58,9 @@ test('notes are written, edited and deleted in the timeline, and appear at no pu
   expect((await ana.get(`${path}/${noteId}/delete`)).html).toContain('Delete this note?')
   await ana.post(`${path}/${noteId}/delete`, {})
   expect((await ana.get(`incidents/${id}`)).html).not.toContain('Edited.')
+  expect((await viewer.get('now')).html).toMatch(/Led by [^<]* · last update by /)
   await ana.post(`incidents/${id}/lead`, { userId: '' })
+  expect((await viewer.get('now')).html).toContain('It has no lead · last update by ')
   expect((await viewer.get(`incidents/${id}`)).html).toContain('It has no lead.')
 })
 

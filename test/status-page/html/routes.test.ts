@@ -99,6 +99,15 @@ describe('the overview', () => {
     for (const range of ['year', '365d', '']) expect((await get(`${path}?range=${range}`)).status).toBe(404)
   })
 
+  test('does not say that there was no incident while one is open', async () => {
+    const acme = await tenant()
+    await createIncident(acme.ctx, incident)
+    await expect.poll(() => read(pathOf(acme))).toContain('Payments fail')
+    const html = await read(pathOf(acme))
+    expect(html).toContain('No other incidents in the last 14 days.')
+    expect(html).not.toContain('No incidents in the last')
+  })
+
   test('shows status, open incidents, services, scheduled maintenance and past incidents, in this order', async () => {
     const acme = await tenant()
     const group = await createServiceGroup(acme.ctx, { name: 'Regions', description: 'Where it runs.' })

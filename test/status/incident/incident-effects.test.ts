@@ -356,14 +356,11 @@ describe('the worst effect in a span', () => {
   })
 })
 
-test('a new incident proposes the statuses of impaired services that the page shows, up to a limit', () => {
+test('a new incident proposes a status only for the impaired service that its author came from', () => {
   const shown = [well, slow, 'UNKNOWN', partial, 'UNDER_MAINTENANCE', major] as const
   const services = shown.map((each, index) => ({ id: `${index}`, shown: each }))
-  expect([...proposedStatuses(services)]).toEqual([
-    ['1', slow],
-    ['3', partial],
-    ['5', major],
+  const proposed = [...services.map(({ id }) => id), null, 'unknown'].map((from) => [
+    ...proposedStatuses(services, from),
   ])
-  const many = Array.from({ length: 150 }, (_, index) => ({ id: `${index}`, shown: major }))
-  expect([...proposedStatuses(many).keys()]).toEqual(many.slice(0, 100).map(({ id }) => id))
+  expect(proposed).toEqual([[], [['1', slow]], [], [['3', partial]], [], [['5', major]], [], []])
 })

@@ -17,6 +17,7 @@ import { addressKeys, kindByKey } from '../../../alerting/channel-address.ts'
 import { changeWords, subjectPath } from '../../../alerting/message.ts'
 import type { ChannelTest } from '../../../alerting/test-channel.ts'
 import { testAlertChannel } from '../../../alerting/test-channel.ts'
+import { typeOfId } from '../../../core/id.ts'
 import type { Alert, AlertChannel, AlertDelivery } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
@@ -174,8 +175,21 @@ function AlertRow({ screen, alert }: { readonly screen: Screen; readonly alert: 
           )}
         </span>
       </div>
-      {endedAt === null && acknowledgedAt === null && screen.may('WRITE') ? (
-        <ButtonForm action={screen.path(`alerts/${id}/acknowledge`)} fields={{}} text="Acknowledge" about={about} />
+      {endedAt === null && screen.may('WRITE') ? (
+        <div class="actions">
+          {acknowledgedAt === null ? (
+            <ButtonForm action={screen.path(`alerts/${id}/acknowledge`)} fields={{}} text="Acknowledge" about={about} />
+          ) : null}
+          {typeOfId(subjectId) === 'Monitor' ? (
+            <a
+              class="button quiet"
+              href={screen.path(`incidents/new?monitor=${subjectId}`)}
+              aria-label={`Report an incident: ${subjectName}`}
+            >
+              Report an incident
+            </a>
+          ) : null}
+        </div>
       ) : null}
     </li>
   )

@@ -1,8 +1,9 @@
 import type { Incident } from '../../../generated/prisma/client.ts'
+import type { HiddenIncident } from '../../../status/incident/incident-queries.ts'
 import { listHiddenIncidents } from '../../../status/incident/incident-queries.ts'
 import { IncidentMark } from '../../../status-page/html/status-mark.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
-import { impactLabels } from '../../../status-page/view.ts'
+import { impactLabels, serviceStatusLabels } from '../../../status-page/view.ts'
 import { ButtonForm } from '../frame/button-form.tsx'
 import type { Screen } from '../frame/screen.tsx'
 
@@ -11,9 +12,6 @@ export const visibilityNames = { DRAFT: 'Draft', SUGGESTED: 'Suggested', MERGED:
 
 /** The maximum number of suggestions and drafts on the screen of current problems. */
 const MAX_HIDDEN = 10
-
-/** An incident that only the organization can see. */
-type HiddenIncident = Pick<Incident, 'id' | 'title' | 'status' | 'impact' | 'startedAt' | 'visibility'>
 
 /** Reads the open suggestions and drafts, newest first. */
 export function readHiddenIncidents({ ctx, organization }: Screen): Promise<HiddenIncident[]> {
@@ -41,6 +39,7 @@ export function HiddenIncidents({
               <IncidentMark status={incident.status} /> · {impactLabels[incident.impact]} · since{' '}
               <Time at={incident.startedAt} zone={screen.zone} />
             </span>
+            <PublishedServices incident={incident} />
             <PublicationButtons screen={screen} incident={incident} />
           </li>
         ))}
@@ -51,6 +50,19 @@ export function HiddenIncidents({
         </p>
       ) : null}
     </section>
+  )
+}
+
+/** Shows which services a suggestion or a draft will name, with their statuses, before it is published. */
+function PublishedServices({ incident: { services, _count } }: { readonly incident: HiddenIncident }) {
+  const named = services.map(({ service, status }) => `${service.name}: ${serviceStatusLabels[status]}`)
+  const more = _count.services - services.length
+  return (
+    <span class="row-facts publishes">
+      {named.length === 0
+        ? 'Names no service'
+        : `Will be published for ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`}
+    </span>
   )
 }
 

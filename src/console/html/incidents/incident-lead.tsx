@@ -24,6 +24,10 @@ async function setLead(screen: Screen, { fields }: SubmittedForm): Promise<strin
   return `incidents/${incidentId}`
 }
 
+/** Says who leads an incident; null: no one does. */
+export const leadInWords = (lead: Pick<IncidentLead, 'name'> | null) =>
+  lead === null ? 'It has no lead' : `Led by ${lead.name}`
+
 /** Renders the lead of an incident, with one button or one choice to change it. */
 export function LeadPart({
   screen,
@@ -45,11 +49,13 @@ export function LeadPart({
   return (
     <div id="lead">
       <p class="row-facts">
+        {leadInWords(lead)}
         {lead === null ? (
-          'It has no lead.'
+          '.'
         ) : (
           <>
-            Led by {lead.name} since <Time at={lead.since} zone={screen.zone} />
+            {' '}
+            since <Time at={lead.since} zone={screen.zone} />
           </>
         )}
       </p>

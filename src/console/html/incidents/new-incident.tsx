@@ -1,14 +1,15 @@
 import { IncidentImpact, IncidentStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { serviceIdOf } from '../../../monitoring/monitor/monitor-queries.ts'
 import { proposedStatuses } from '../../../status/incident/incident-effects.ts'
 import { createIncident } from '../../../status/incident/incident-opening.ts'
-import type { ServiceState } from '../../../status/page/page-state.ts'
+import type { PageState } from '../../../status/page/page-state.ts'
 import type { Template } from '../../../status/template/template.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import { impactLabels, incidentStatusLabels } from '../../../status-page/view.ts'
+import { impactLabels, incidentStatusLabels, serviceStatusLabels } from '../../../status-page/view.ts'
 import { readCurrentState } from '../frame/current-state.ts'
 import {
   MessageField,
@@ -76,20 +77,46 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
 const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
-  const [{ services }, templates] = await Promise.all([readCurrentState(screen), offeredTemplates(screen, 'INCIDENT')])
-  const content = <NewIncident {...{ screen, state, preview, services, templates }} />
+  const [page, templates] = await Promise.all([readCurrentState(screen), offeredTemplates(screen, 'INCIDENT')])
+  const from = await serviceCameFrom(screen)
+  const content = <NewIncident {...{ screen, state, preview, page, from, templates }} />
   return screen.show({ title: 'Report an incident', section: 'incidents', content }, state)
+}
+
+/** Returns the id of the service in the address, or that of the monitor in it; null: none. */
+async function serviceCameFrom({ c, ctx, organization }: Screen): Promise<string | null> {
+  const { service, monitor } = c.req.query()
+  return monitor === undefined ? (service ?? null) : serviceIdOf(ctx, organization.id, monitor)
 }
 
 interface Props {
   readonly screen: Screen
   readonly state: FormState
   readonly preview: MessagePreview | null
-  readonly services: readonly ServiceState[]
+  readonly page: Pick<PageState, 'services' | 'incidents'>
+  /** The id of the service that the person came from; null: none. */
+  readonly from: string | null
   readonly templates: readonly Template[]
 }
 
-function NewIncident({ screen, state, preview, services, templates }: Props) {
+/** Returns what the page shows for each service with a problem, and the open incidents that say so. */
+function shownNow({ services, incidents }: Props['page']): ReadonlyMap<string, string> {
+  const titlesOf = (serviceId: string) =>
+    incidents
+      .filter((incident) => incident.services.some((each) => each.serviceId === serviceId))
+      .map(({ title }) => title)
+  return new Map(
+    services.flatMap(({ id, shown }) => {
+      if (shown === 'OPERATIONAL') return []
+      const of = titlesOf(id).map((title) => `“${title}”`)
+      const incident = of.length === 0 ? '' : `, in the open incident ${of.join(' and ')}`
+      return [[id, `Shown now: ${serviceStatusLabels[shown]}${incident}`] as const]
+    }),
+  )
+}
+
+function NewIncident({ screen, state, preview, page, from, templates }: Props) {
+  const { services } = page
   return (
     <form method="post" class="stack composer" id="new-incident">
       <FormProblem state={state} fields={ownFields} />
@@ -101,7 +128,12 @@ function NewIncident({ screen, state, preview, services, templates }: Props) {
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
-      <ServiceStatusFields state={state} services={services} chosen={proposedStatuses(services)} />
+      <ServiceStatusFields
+        state={state}
+        services={services}
+        chosen={proposedStatuses(services, from)}
+        shownNow={shownNow(page)}
+      />
       <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">

@@ -125,11 +125,16 @@ async function withIncidents({ ctx }: Screen, monitorId: string, outages: readon
   return outages.map((outage, index) => ({ ...outage, incidentId: ids[index] ?? null }))
 }
 
-function Actions({ screen, monitor: { id, pausedBy, kind } }: Details) {
+function Actions({ screen, monitor: { id, pausedBy, kind, serviceId } }: Details) {
   if (!screen.may('WRITE')) return null
   const change = pausedBy === null ? { name: 'pause', text: 'Pause' } : { name: 'resume', text: 'Resume' }
   return (
     <>
+      {serviceId === null ? null : (
+        <a class="button quiet" href={screen.path(`incidents/new?service=${serviceId}`)}>
+          Report an incident
+        </a>
+      )}
       <a class="button quiet" href={screen.path(`monitors/${id}/edit`)}>
         Edit
       </a>

@@ -37,11 +37,14 @@ export function ServiceStatusFields({
   services,
   chosen,
   affected,
+  shownNow,
   isOutdated = false,
 }: Props & {
   readonly chosen: ReadonlyMap<string, ServiceStatus>
   /** For an update, the statuses that stay if nothing is selected; absent: no service is affected yet. */
   readonly affected?: ReadonlyMap<string, ServiceStatus>
+  /** What the page shows for services with a problem, to say beside each; absent: nothing. */
+  readonly shownNow?: ReadonlyMap<string, string>
   /** Whether another person has changed the incident in the meantime. */
   readonly isOutdated?: boolean
 }) {
@@ -51,14 +54,17 @@ export function ServiceStatusFields({
   const isNamed = (id: string) => statusOf(id) !== '' || affected?.has(id) === true
   const offered = offer(services, isNamed, state)
   const problem = fieldProblem(state, 'services')
-  const named = offered.filter(({ id }) => isNamed(id))
-  const others = offered.filter(({ id }) => !isNamed(id))
+  const isListed = (id: string) => isNamed(id) || shownNow?.has(id) === true
+  const named = offered.filter(({ id }) => isListed(id))
+  const others = offered.filter(({ id }) => !isListed(id))
   const rows = (of: readonly OfferedService[]) =>
     of.map((service) => (
       <StatusField
         service={service}
         status={statusOf(service.id)}
         unchanged={unchanged(service.id)}
+        stays={affected?.has(service.id) === true}
+        shownNow={shownNow?.get(service.id)}
         current={isOutdated ? affected?.get(service.id) : undefined}
       />
     ))
@@ -80,7 +86,32 @@ export function ServiceStatusFields({
           {rows(others)}
         </details>
       )}
+      <Publication
+        chosen={services.flatMap(({ id, name }) => {
+          const status = statusOf(id)
+          const label = serviceStatusLabels[status as ServiceStatus] ?? (isNamed(id) ? unchanged(id) : undefined)
+          return label === undefined ? [] : [`${name}: ${label}`]
+        })}
+      />
     </fieldset>
+  )
+}
+
+/**
+ * Shows what the form will publish, service by service. The script (`browser/publication.ts`) follows the choices; without
+ * it, the preview shows the new ones.
+ */
+function Publication({ chosen }: { readonly chosen: readonly string[] }) {
+  return (
+    <div class="publication" id="publication" role="status">
+      <p>Will be published for:</p>
+      <ul>
+        {chosen.map((each) => (
+          <li>{each}</li>
+        ))}
+      </ul>
+      <p class="hint">Without a service, only the impact changes the status of the page.</p>
+    </div>
   )
 }
 
@@ -112,12 +143,18 @@ function StatusField({
   service,
   status,
   unchanged,
+  stays,
+  shownNow,
   current,
 }: {
   readonly service: OfferedService
   readonly status: string
   /** The label if nothing is selected. */
   readonly unchanged: string
+  /** Whether the incident affects it, also if nothing is selected. */
+  readonly stays: boolean
+  /** What the page shows for it; absent: no problem. */
+  readonly shownNow?: string | undefined
   /** The status that another person has set; absent: none. */
   readonly current?: ServiceStatus | undefined
 }) {
@@ -125,7 +162,7 @@ function StatusField({
   return (
     <div class="service-status">
       <label for={name}>{service.name}</label>
-      <select id={name} name={name}>
+      <select id={name} name={name} data-stays={stays ? '' : undefined}>
         <option value="">{unchanged}</option>
         {incidentStatuses.map((value) => (
           <option value={value} selected={value === status}>
@@ -133,6 +170,7 @@ function StatusField({
           </option>
         ))}
       </select>
+      {shownNow === undefined ? null : <p class="hint shown-now">{shownNow}</p>}
       {current === undefined || status === '' || status === current ? null : (
         <p class="hint">
           <CurrentValue>{serviceStatusLabels[current]}</CurrentValue>

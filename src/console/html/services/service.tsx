@@ -85,12 +85,17 @@ async function showService(screen: Screen, state: FormState): Promise<Response> 
       <Monitors {...{ screen, monitors }} />
     </>
   )
-  const remove = (
-    <a class="button quiet" href={screen.path(`services/${service.id}/delete`)}>
-      Delete
-    </a>
+  const links = (
+    <>
+      <a class="button quiet" href={screen.path(`incidents/new?service=${service.id}`)}>
+        Report an incident
+      </a>
+      <a class="button quiet" href={screen.path(`services/${service.id}/delete`)}>
+        Delete
+      </a>
+    </>
   )
-  const actions = screen.may('WRITE') ? remove : undefined
+  const actions = screen.may('WRITE') ? links : undefined
   return screen.show({ title: service.name, section: 'services', content, actions }, state)
 }
 

@@ -58,6 +58,50 @@ describe('the composer', () => {
     expect(html).toMatch(/Person \d+ · <time/)
   })
 
+  test('preselects only the service that its author came from, and says beside each what the page shows now', async () => {
+    const [search, mail, wiki] = [await addService('Search'), await addService('Mail'), await addService('Wiki')]
+    await prisma.service.updateMany({ where: { id: { in: [search, mail] } }, data: { statusOverride: 'MAJOR_OUTAGE' } })
+    const other = await report(editor, { title: 'Wiki is slow', [`services.${wiki}`]: 'DEGRADED_PERFORMANCE' })
+    const from = async (query: string) => {
+      const { html } = await editor.get(`incidents/new${query}`)
+      const chosen = [...html.matchAll(/<select id="services\.([^"]+)"[^>]*>(.*?)<\/select>/gs)]
+      return {
+        html,
+        selected: chosen.flatMap(([, id, options]) =>
+          [...(options ?? '').matchAll(/value="([A-Z_]+)" selected/g)].map(([, status]) => [id, status]),
+        ),
+      }
+    }
+    expect((await from('')).selected).toEqual([])
+    const came = await from(`?service=${search}`)
+    expect(came.selected).toEqual([[search, 'MAJOR_OUTAGE']])
+    expect(came.html).toMatch(/Will be published for:<\/p><ul><li>Search: Major outage<\/li><\/ul>/)
+    expect(came.html).toContain('Shown now: Degraded performance, in the open incident “Wiki is slow”')
+    expect((await from(`?service=${other}`)).selected).toEqual([])
+    const foreign = await prisma.monitor.findFirst({ where: { organizationId: { not: acme.organization.id } } })
+    expect((await from(`?monitor=${foreign?.id ?? 'mon_none'}`)).selected).toEqual([])
+    const { html: watched } = await editor.post('start', { target: 'https://wiki.example.com/' })
+    expect(watched).not.toContain('problem')
+    const monitor = await prisma.monitor.findFirstOrThrow({ where: { name: 'wiki.example.com' } })
+    const statusOverride = 'PARTIAL_OUTAGE'
+    await prisma.service.update({ where: { id: monitor.serviceId ?? '' }, data: { statusOverride } })
+    expect((await from(`?monitor=${monitor.id}`)).selected).toEqual([[monitor.serviceId, 'PARTIAL_OUTAGE']])
+    await prisma.monitor.delete({ where: { id: monitor.id } })
+    await prisma.service.delete({ where: { id: monitor.serviceId ?? '' } })
+    // The other doors to the form name the service that they are about.
+    expect((await editor.get(`services/${search}`)).html).toContain(`incidents/new?service=${search}"`)
+    expect((await editor.get('now')).html).toContain(`incidents/new?service=${search}"`)
+    const asked = { ...fields, preview: 'true', [`services.${wiki}`]: 'PARTIAL_OUTAGE' }
+    const { html } = await editor.post(`incidents/new?service=${search}`, asked)
+    expect(html).toMatch(/Will be published for:<\/p><ul><li>Wiki: Partial outage<\/li><\/ul>/)
+    await prisma.service.deleteMany({ where: { id: { in: [search, mail, wiki] } } })
+  })
+
+  test('a draft says on the screen Now which services it will name', async () => {
+    await report(editor, { title: 'A draft', visibility: 'DRAFT', [`services.${serviceId}`]: 'PARTIAL_OUTAGE' })
+    expect((await editor.get('now')).html).toMatch(/Will be published for API: Partial outage/)
+  })
+
   test('offers the other languages of the page, collapsed, and keeps their input', async () => {
     const { html } = await editor.get('incidents/new')
     expect(html).toContain('<summary>In other languages</summary>')
@@ -228,10 +272,10 @@ describe('the composer', () => {
     expect((await viewer.get('incidents')).html).not.toContain('incidents/new')
   })
 
-  test('offers what the monitors found', async () => {
+  test('offers the status of the service that its author came from', async () => {
     const id = await addService('Broken')
     await prisma.service.update({ where: { id }, data: { statusOverride: 'MAJOR_OUTAGE' } })
-    const { html } = await editor.get('incidents/new')
+    const { html } = await editor.get(`incidents/new?service=${id}`)
     const field = html.slice(html.indexOf(`name="services.${id}"`)).split('</select>')[0]
     expect(field).toContain('<option value="MAJOR_OUTAGE" selected="">')
   })
@@ -398,7 +442,8 @@ describe('the list of incidents', () => {
     for (const path of ['now', older, 'incidents/new', `incidents/${id}`]) {
       const statements = await fewestStatements(async () => void (await editor.get(path)))
       // Beside the timeline, members see notes, files, the lead and the post-mortem.
-      const most = path === `incidents/${id}` ? 16 : 10
+      // The screen of current problems reads the leads, and the services that drafts will name.
+      const most = path === `incidents/${id}` ? 16 : path === 'now' ? 13 : 10
       expect([path, statements > 2 && statements <= most, statements]).toEqual([path, true, statements])
     }
   })
