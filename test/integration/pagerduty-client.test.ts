@@ -113,6 +113,15 @@ test('resolves by the key from the response if it has none of its own', async ()
   expect(await incidents()).toMatchObject([{ status: 'RESOLVED', visibility: 'DRAFT' }])
 })
 
+test('keeps a key that is longer than PagerDuty allows, because others may begin alike', async () => {
+  const { routing_key, outcomes } = await integration()
+  const keys = ['1', '2'].map((end) => `${'k'.repeat(300)}${end}`)
+  for (const dedup_key of keys)
+    expect(await trigger({ ...to, data: { routing_key, dedup_key, payload } })).toMatchObject(success(dedup_key))
+  await resolve({ ...to, data: { routing_key, dedup_key: String(keys[0]) } })
+  expect((await outcomes(3)).at(-1)).toBe('DONE Resolved; 1 other alert of its incident still firing.')
+})
+
 test('matches rules by the labels of its events', async () => {
   const { routing_key, outcomes } = await integration({
     labels: [

@@ -36,7 +36,8 @@ export function integrationRoutes(contextOf: (c: HttpContext) => ReceiveContext)
       const { routing_key: key, dedup_key: given, event_action: action } = event
       if (typeof key !== 'string' || typeof action !== 'string')
         throw new Invalid('INVALID_INPUT', 'An event needs a routing_key and an event_action.')
-      const dedup = typeof given === 'string' && given !== '' ? given.slice(0, 255) : randomText(32)
+      // PagerDuty's own limit is 255 characters. A longer key is kept, because a cut one would identify other alerts as well.
+      const dedup = typeof given === 'string' && given !== '' ? given : randomText(32)
       await receiveEvent(ctx, key, { ...event, dedup_key: dedup })
       return { status: 'success', message: 'Event processed', dedup_key: dedup }
     }),

@@ -1,5 +1,5 @@
 import type { Fields, Reading } from './incoming.ts'
-import { alertsOf, fieldsOf, itemsOf, labelsOf, MAX_MEMBERS, merged, unreadable } from './incoming.ts'
+import { alertsOf, fieldsOf, itemsOf, labelsOf, MAX_MEMBERS, merged, nothing, test, unreadable } from './incoming.ts'
 
 /**
  * Reads a webhook of Prometheus Alertmanager, version 4 (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config),
@@ -17,6 +17,9 @@ export function readGroup(group: Fields): Reading {
   const { groupKey, status, title, message, link, truncatedAlerts } = group
   const all = itemsOf(group['alerts'], Number.POSITIVE_INFINITY)
   const alerts = all.slice(0, MAX_MEMBERS).map(fieldsOf)
+  if (isGrafanaTest(group, alerts)) return test('Grafana')
+  if (alerts.length > 0 && alerts.every(isWatchdog))
+    return nothing('A watchdog always fires, so it reports no problem.')
   const firing = alerts.filter((alert) => alert['status'] !== 'resolved')
   const shown = firing.length > 0 ? firing : alerts
   const shared = merged(group['groupLabels'], group['commonLabels'])
@@ -47,6 +50,27 @@ export function readGroup(group: Fields): Reading {
       link: shown[0]?.['generatorURL'] || link,
     },
   ])
+}
+
+/**
+ * Returns whether a group is a test of a contact point. Grafana builds its key from the name of the receiver, the fingerprint of the
+ * alert and the time (`TestNotifier` in grafana/alerting), and names its alert unless the person who tests names it otherwise. The
+ * contact points of Mimir send the same alert in Alertmanager's format.
+ */
+function isGrafanaTest({ groupKey, receiver }: Fields, alerts: readonly Fields[]): boolean {
+  const rest = typeof receiver === 'string' && String(groupKey).startsWith(`${receiver}-`) ? receiver.length : null
+  if (rest !== null && /^-[0-9a-f]{1,16}-\d{9,11}$/.test(String(groupKey).slice(rest))) return true
+  return alerts.length > 0 && alerts.every(({ labels }) => isTestAlert(fieldsOf(labels)))
+}
+
+/** Rules of a person have a folder, which Grafana adds as a label. */
+const isTestAlert = (labels: Fields) =>
+  labels['alertname'] === 'TestAlert' && labels['instance'] === 'Grafana' && labels['grafana_folder'] === undefined
+
+/** Returns whether an alert is one that always fires, to show that the pipeline works (`Watchdog` in kube-prometheus). */
+function isWatchdog({ labels }: Fields): boolean {
+  const { alertname, severity } = fieldsOf(labels)
+  return (alertname === 'Watchdog' || alertname === 'DeadMansSwitch') && severity === 'none'
 }
 
 function summariesOf(alerts: readonly Fields[]): string {

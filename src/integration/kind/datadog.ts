@@ -1,5 +1,6 @@
+import { identityOf } from './identity.ts'
 import type { Reading } from './incoming.ts'
-import { alertsOf, fieldsOf, line, nothing, unreadable } from './incoming.ts'
+import { alertsOf, fieldsOf, line, nothing, test, unreadable } from './incoming.ts'
 
 /** The payload to paste into a Datadog webhook, because Datadog has no fixed format. */
 export const DATADOG_TEMPLATE = `{
@@ -22,11 +23,13 @@ const resolved = new Set(['Recovered', 'Warn Recovered', 'No Data Recovered'])
 export function readDatadog(body: unknown): Reading {
   const { key, id, transition, title, text, priority, scope, host, tags, link } = fieldsOf(body)
   if (typeof transition !== 'string') return unreadable('This does not follow the template for Datadog.')
+  // Datadog's test notifications simulate a transition, and have this mark in their title.
+  if (/^\s*\[TEST\]/i.test(String(title))) return test('Datadog')
   const state = resolved.has(transition) ? 'RESOLVED' : firing.has(transition) ? 'FIRING' : null
   if (state === null) return nothing(`The transition ${line(transition, 50)} neither triggers nor recovers.`)
   return alertsOf([
     {
-      key: line(key, 500) || id,
+      key: identityOf(key) || id,
       state,
       title: typeof title === 'string' ? title.replace(/^\[[^\]]*\]\s*/, '') : title,
       text: typeof text === 'string' ? text.replace(/%%%/g, '') : '',

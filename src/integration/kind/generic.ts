@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { identityOf } from './identity.ts'
 import type { Reading } from './incoming.ts'
 import { alertsOf, fieldsOf, line, nothing } from './incoming.ts'
 
@@ -36,7 +37,7 @@ export function readGeneric(body: unknown, paths: GenericPaths): Reading {
   const labels = fieldsOf(paths.labels == null ? fieldsOf(body)['labels'] : valueAt(body, paths.labels))
   return alertsOf([
     {
-      key: line(at('key'), 500) || title,
+      key: identityOf(at('key')) || at('title'),
       state: over.includes(state) ? 'RESOLVED' : 'FIRING',
       title,
       text: at('text'),

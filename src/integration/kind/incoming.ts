@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/json-object.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { parseUrl } from '../../core/url.ts'
+import { identityOf } from './identity.ts'
 
 /** The severity of an alert, as its sender gives it. */
 export type Severity = 'CRITICAL' | 'ERROR' | 'WARNING' | 'INFO'
@@ -14,7 +15,7 @@ export interface AlertMember {
 
 /** An alert, normalized from the format of its sender. */
 export interface IncomingAlert {
-  /** Identifies the alert at its sender, both when it fires and when it is resolved. */
+  /** Identifies the alert at its sender, both when it fires and when it is resolved (`identityOf`). */
   readonly key: string
   readonly state: 'FIRING' | 'RESOLVED'
   readonly title: string
@@ -48,7 +49,6 @@ const MAX_NAME = 100
 const MAX_VALUE = 300
 const MAX_TITLE = 200
 const MAX_TEXT = 2000
-const MAX_KEY = 512
 
 /** Names and values, each on one line, bounded in length and number. */
 type Labels = AlertMember['labels']
@@ -84,13 +84,16 @@ export function alertsOf(raw: readonly RawAlert[]): Reading {
 /** Returns the reading of a valid message without alerts. */
 export const nothing = (reason: string): Reading => ({ kind: 'NOTHING', reason })
 
+/** Returns the reading of a test, which its sender sends to show that we are reached. It never opens or ends an incident. */
+export const test = (sender: string): Reading => nothing(`This is a test from ${sender}, which changes nothing.`)
+
 /** Returns the reading of a refused message. */
 export const unreadable = (reason: string): Reading => ({ kind: 'UNREADABLE', reason })
 
 function bounded({ key, state, title, text, at, link, ...group }: RawAlert): IncomingAlert | null {
   const { members = [group], resolved = [], isTruncated = false } = group
   const name = line(title, MAX_TITLE) || line(key, MAX_TITLE)
-  const known = line(key, MAX_KEY) || name
+  const known = identityOf(key) || identityOf(title)
   if (known === '') return null
   return {
     key: known,

@@ -1,13 +1,18 @@
+import { identityOf } from './identity.ts'
 import type { Reading } from './incoming.ts'
-import { alertsOf, fieldsOf, nothing, unreadable } from './incoming.ts'
+import { alertsOf, fieldsOf, nothing, test, unreadable } from './incoming.ts'
 
 /** Reads the webhook of Uptime Kuma (JSON). Its states: 0 down, 1 up, 2 pending, 3 maintenance. */
 export function readUptimeKuma(body: unknown): Reading {
   const { heartbeat, monitor, msg } = fieldsOf(body)
   const { status, time, msg: cause } = fieldsOf(heartbeat)
   const { id, name, url, type, hostname } = fieldsOf(monitor)
-  if (heartbeat === null && monitor === null) return nothing('This is a test message from Uptime Kuma.')
-  if (typeof status !== 'number' || id === undefined) return unreadable('This is not an Uptime Kuma webhook.')
+  // Uptime Kuma sends no monitor with tests ("… Testing") and with notices, such as a certificate that expires soon.
+  if (heartbeat === null && monitor === null)
+    return /testing$/i.test(String(msg).trim())
+      ? test('Uptime Kuma')
+      : nothing('This is a notice of Uptime Kuma about no state of a monitor.')
+  if (typeof status !== 'number' || identityOf(id) === '') return unreadable('This is not an Uptime Kuma webhook.')
   if (status !== 0 && status !== 1) return nothing('The monitor is neither up nor down.')
   return alertsOf([
     {

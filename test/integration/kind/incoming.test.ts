@@ -164,6 +164,38 @@ describe('an alert', () => {
     expect(await notes()).toEqual(['IGNORED No rule matches it.', 'IGNORED This has neither a title nor a key.'])
   })
 
+  test('ends only itself, however alike its key and that of another alert begin', async () => {
+    const { deliver, notes } = await withIntegration([{}])
+    const of = (end: string, state: string) => ({ ...fires, state, key: `${'k'.repeat(1000)}${end}` })
+    await deliver(of('1', 'firing'), of('2', 'firing'))
+    await deliver(of('1', 'resolved'))
+    await deliver(of('2', 'resolved'))
+    expect(await notes()).toEqual([
+      'DONE Suggested an incident.',
+      'DONE Joined the incident of other alerts.',
+      'DONE Resolved; 1 other alert of its incident still firing.',
+      'DONE Resolved its incident.',
+    ])
+  })
+
+  test('is ended by its sender although a test of the sender came in between', async () => {
+    const { deliver, notes, incidents } = await withIntegration([{ mode: 'PUBLISH' }], 'GRAFANA')
+    const group = (labels: object, groupKey: string, status: string) => ({
+      ...{ receiver: 'page', status, groupKey, commonLabels: labels },
+      alerts: [{ status, labels, startsAt: noon.toISOString() }],
+    })
+    const real = (status: string) => group({ alertname: 'Slow' }, '{}:{alertname="Slow"}', status)
+    await deliver(real('firing'))
+    await deliver(group({ alertname: 'TestAlert', instance: 'Grafana' }, 'page-57c6d9296de2ad39-1790000000', 'firing'))
+    await deliver(real('resolved'))
+    expect(await notes()).toEqual([
+      'DONE Opened an incident.',
+      'IGNORED This is a test from Grafana, which changes nothing.',
+      'DONE Resolved its incident.',
+    ])
+    expect(await incidents()).toMatchObject([{ title: 'Slow', status: 'RESOLVED' }])
+  })
+
   test('affects no service after the service of its rule was deleted', async () => {
     const { deliver, incidents, serviceId } = await withIntegration([{}])
     await prisma.service.delete({ where: { id: serviceId } })
