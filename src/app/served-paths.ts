@@ -74,6 +74,7 @@ export const pagePaths: readonly ServedPath[] = [
     ...(base === '' ? [] : [page(base, 'A status page')]),
     page(`${base}/history`, 'The past incidents of a status page'),
     page(`${base}/incidents/{id}`, 'An incident'),
+    page(`${base}/maintenance/{id}`, 'A maintenance'),
     page(`${base}/services/{id}`, 'A service, day by day'),
     page(`${base}/reports`, 'The monthly reports of a status page that publishes them'),
     page(`${base}/reports/{month}`, 'The report of a month, such as 2026-10'),

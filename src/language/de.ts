@@ -150,6 +150,7 @@ export const de: Catalogue = {
   maintenance: {
     maintenance: 'Wartung',
     announced: (status, title) => `Wartung: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, eine Wartung bei ${owner}.`,
     titled: (title) => `Wartung: ${title}`,
     updates: {
       SCHEDULED: 'Die Wartung ist geplant.',
@@ -339,6 +340,7 @@ export const de: Catalogue = {
     from: 'Von',
     to: 'Bis',
     viewIncident: 'Störung ansehen',
+    viewMaintenance: 'Wartung ansehen',
     withheld: {
       headline: 'Es gibt eine Neuigkeit',
       text: 'Diese Seite ist jetzt nicht mehr öffentlich. Öffnen Sie sie, um die Neuigkeit zu lesen.',

@@ -161,6 +161,7 @@ export const en = {
   maintenance: {
     maintenance: 'Maintenance',
     announced: (status: string, title: string) => `Maintenance: ${title}. ${status}.`,
+    description: (status: string, title: string, owner: string) => `${status}: ${title}, maintenance at ${owner}.`,
     titled: (title: string) => `Maintenance: ${title}`,
     /** The default text of an update without one. */
     updates: {
@@ -372,6 +373,7 @@ export const en = {
     from: 'From',
     to: 'To',
     viewIncident: 'View the incident',
+    viewMaintenance: 'View the maintenance',
     /** The message that replaces all others once a page is private. */
     withheld: { headline: 'There is an update', text: 'This page is now private. Open it to read the update.' },
     viewPage: 'View the status page',

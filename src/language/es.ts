@@ -142,6 +142,7 @@ export const es: Catalogue = {
   maintenance: {
     maintenance: 'Mantenimiento',
     announced: (status, title) => `Mantenimiento: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, un mantenimiento de ${owner}.`,
     titled: (title) => `Mantenimiento: ${title}`,
     updates: {
       SCHEDULED: 'El mantenimiento está programado.',
@@ -333,6 +334,7 @@ export const es: Catalogue = {
     from: 'Desde',
     to: 'Hasta',
     viewIncident: 'Ver el incidente',
+    viewMaintenance: 'Ver el mantenimiento',
     withheld: { headline: 'Hay una novedad', text: 'Esta página ahora es privada. Ábrala para leer la novedad.' },
     viewPage: 'Ver la página de estado',
     statusPage: 'Página de estado',

@@ -153,6 +153,7 @@ export const fr: Catalogue = {
   maintenance: {
     maintenance: 'Maintenance',
     announced: (status, title) => `Maintenance : ${title}. ${status}.`,
+    description: (status, title, owner) => `${status} : ${title}, une maintenance chez ${owner}.`,
     titled: (title) => `Maintenance : ${title}`,
     updates: {
       SCHEDULED: 'La maintenance est planifiée.',
@@ -347,6 +348,7 @@ export const fr: Catalogue = {
     from: 'Du',
     to: 'Au',
     viewIncident: 'Voir l’incident',
+    viewMaintenance: 'Voir la maintenance',
     withheld: {
       headline: 'Il y a du nouveau',
       text: 'Cette page est désormais privée. Ouvrez-la pour lire la mise à jour.',

@@ -149,6 +149,7 @@ export const it: Catalogue = {
   maintenance: {
     maintenance: 'Manutenzione',
     announced: (status, title) => `Manutenzione: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, una manutenzione di ${owner}.`,
     titled: (title) => `Manutenzione: ${title}`,
     updates: {
       SCHEDULED: 'La manutenzione è programmata.',
@@ -348,6 +349,7 @@ export const it: Catalogue = {
     from: 'Da',
     to: 'A',
     viewIncident: 'Vedi l’incidente',
+    viewMaintenance: 'Vedi la manutenzione',
     withheld: {
       headline: 'C’è un aggiornamento',
       text: 'Questa pagina ora è privata. Aprila per leggere l’aggiornamento.',

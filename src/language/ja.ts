@@ -139,6 +139,7 @@ export const ja: Catalogue = {
   maintenance: {
     maintenance: 'メンテナンス',
     announced: (status, title) => `メンテナンス：${title}。${status}。`,
+    description: (status, title, owner) => `${status}：${title}（${owner}のメンテナンス）。`,
     titled: (title) => `メンテナンス：${title}`,
     updates: {
       SCHEDULED: 'メンテナンスを予定しています。',
@@ -322,6 +323,7 @@ export const ja: Catalogue = {
     from: '開始',
     to: '終了',
     viewIncident: 'インシデントを見る',
+    viewMaintenance: 'メンテナンスを見る',
     withheld: {
       headline: '更新があります',
       text: 'このページは現在非公開です。更新内容はページを開いてご覧ください。',

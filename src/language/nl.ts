@@ -143,6 +143,7 @@ export const nl: Catalogue = {
   maintenance: {
     maintenance: 'Onderhoud',
     announced: (status, title) => `Onderhoud: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, onderhoud bij ${owner}.`,
     titled: (title) => `Onderhoud: ${title}`,
     updates: {
       SCHEDULED: 'Het onderhoud is gepland.',
@@ -340,6 +341,7 @@ export const nl: Catalogue = {
     from: 'Van',
     to: 'Tot',
     viewIncident: 'Bekijk het incident',
+    viewMaintenance: 'Bekijk het onderhoud',
     withheld: {
       headline: 'Er is een update',
       text: 'Deze pagina is nu besloten. Open de pagina om de update te lezen.',

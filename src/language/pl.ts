@@ -161,6 +161,7 @@ export const pl: Catalogue = {
   maintenance: {
     maintenance: 'Prace serwisowe',
     announced: (status, title) => `Prace serwisowe: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, prace serwisowe w ${owner}.`,
     titled: (title) => `Prace serwisowe: ${title}`,
     updates: {
       SCHEDULED: 'Prace są zaplanowane.',
@@ -353,6 +354,7 @@ export const pl: Catalogue = {
     from: 'Od',
     to: 'Do',
     viewIncident: 'Zobacz incydent',
+    viewMaintenance: 'Zobacz prace serwisowe',
     withheld: {
       headline: 'Jest nowa aktualizacja',
       text: 'Ta strona jest teraz prywatna. Otwórz ją, aby przeczytać aktualizację.',

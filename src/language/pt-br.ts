@@ -150,6 +150,7 @@ export const ptBr: Catalogue = {
   maintenance: {
     maintenance: 'Manutenção',
     announced: (status, title) => `Manutenção: ${title}. ${status}.`,
+    description: (status, title, owner) => `${status}: ${title}, uma manutenção de ${owner}.`,
     titled: (title) => `Manutenção: ${title}`,
     updates: {
       SCHEDULED: 'A manutenção está agendada.',
@@ -346,6 +347,7 @@ export const ptBr: Catalogue = {
     from: 'De',
     to: 'Até',
     viewIncident: 'Ver o incidente',
+    viewMaintenance: 'Ver a manutenção',
     withheld: { headline: 'Há uma atualização', text: 'Esta página agora é privada. Abra-a para ler a atualização.' },
     viewPage: 'Ver a página de status',
     statusPage: 'Página de status',

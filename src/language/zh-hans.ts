@@ -140,6 +140,7 @@ export const zhHans: Catalogue = {
   maintenance: {
     maintenance: '维护',
     announced: (status, title) => `维护：${title}。${status}。`,
+    description: (status, title, owner) => `${status}：${title}，${owner} 的维护。`,
     titled: (title) => `维护：${title}`,
     updates: {
       SCHEDULED: '维护已计划。',
@@ -318,6 +319,7 @@ export const zhHans: Catalogue = {
     from: '开始',
     to: '结束',
     viewIncident: '查看故障',
+    viewMaintenance: '查看维护',
     withheld: { headline: '有新的更新', text: '此页面现已不公开。请打开页面查看更新内容。' },
     viewPage: '查看状态页',
     statusPage: '状态页',

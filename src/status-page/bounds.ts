@@ -9,6 +9,7 @@ export const bounds = {
   /** Listed days with outages or incidents: in total, the minimum per service, and the incidents per day. */
   eventful: { days: 300, daysPerService: 4, incidents: 3 },
   incident: { form: 'HTML', updates: 50, bytes: 400_000, services: 200 },
+  maintenance: { form: 'HTML', updates: 50, bytes: 400_000, services: 200 },
   history: {
     incidents: { form: 'HTML', updates: 1, bytes: 300_000, services: 50 },
     maintenances: { form: 'HTML', updates: 20, bytes: 300_000, services: 50 },

@@ -4,7 +4,7 @@ import { typeOfId } from '../core/id.ts'
 import type { Incident } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { PageScope } from '../status/page-scope.ts'
-import { concerns, incidentsOnPage, isPublicIncident, shownCondition } from '../status/page-scope.ts'
+import { concerns, incidentsOnPage, isPublicIncident, onPage, shownCondition } from '../status/page-scope.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline/timeline-reader.ts'
 import { readIncidentTimelines, readMaintenanceTimelines } from '../status/timeline/timeline-reader.ts'
 import { bounds } from './bounds.ts'
@@ -171,11 +171,42 @@ export async function readIncidentPage(
   return timeline
 }
 
-/** Returns whether an incident has updates older than those that were read. */
-export async function hasOlderUpdates(db: Database, { id, updates }: IncidentWithTimeline): Promise<boolean> {
+/**
+ * Reads a maintenance of a page with one page of its timeline, as `readIncidentPage` does: also one that was cancelled
+ * before it began, because calendars and messages link to it.
+ * @throws NotFound when the page has no such maintenance, or no update before `before` exists.
+ */
+export async function readMaintenancePage(
+  db: Database,
+  scope: PageScope,
+  id: string,
+  before: string | null,
+): Promise<MaintenanceWithTimeline> {
+  const isId = typeOfId(id) === 'Maintenance'
+  const maintenance = isId ? await db.maintenance.findFirst({ where: { id, ...onPage(scope) } }) : null
+  if (maintenance === null) throw new NotFound('Maintenance not found.')
+  const possible = before === null || typeOfId(before) === 'MaintenanceUpdate'
+  const [timeline] = possible
+    ? await readMaintenanceTimelines(db, [maintenance], { ...bounds.maintenance, before }, scope)
+    : []
+  if (!timeline || (before !== null && timeline.updates.length === 0)) throw new NotFound('Page not found.')
+  return timeline
+}
+
+/** Returns whether an incident or a maintenance has updates older than those that were read. */
+export async function hasOlderUpdates(
+  db: Database,
+  of: 'Incident' | 'Maintenance',
+  { id, updates }: IncidentWithTimeline | MaintenanceWithTimeline,
+): Promise<boolean> {
   const oldest = updates.at(-1)
   if (oldest === undefined) return false
   const { createdAt } = oldest
   const older = { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: oldest.id } }] }
-  return (await db.incidentUpdate.findFirst({ where: { incidentId: id, ...older }, select: { id: true } })) !== null
+  const select = { id: true } as const
+  const found =
+    of === 'Incident'
+      ? await db.incidentUpdate.findFirst({ where: { incidentId: id, ...older }, select })
+      : await db.maintenanceUpdate.findFirst({ where: { maintenanceId: id, ...older }, select })
+  return found !== null
 }

@@ -4,9 +4,10 @@ import { shownRange } from '../monitoring/uptime/uptime-range.ts'
 import type { PostmortemIn } from '../status/incident/postmortem.ts'
 import { readPublished } from '../status/incident/postmortem.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
-import type { IncidentWithTimeline } from '../status/timeline/timeline-reader.ts'
+import type { Repetition } from '../status/page/page-state-query.ts'
+import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../status/timeline/timeline-reader.ts'
 import type { HistoryState } from './history.ts'
-import { hasOlderUpdates, readHistory, readIncidentPage } from './history.ts'
+import { hasOlderUpdates, readHistory, readIncidentPage, readMaintenancePage } from './history.ts'
 import type { MonthlyReport } from './monthly-report.ts'
 import { readPublishedMonths, readPublishedReport } from './published-report.ts'
 import type { DayRequest, ServiceDay } from './service-day.ts'
@@ -22,8 +23,9 @@ import { zoneOf } from './time-format.ts'
 /** A request for one of an owner's pages. */
 export type PageRequest =
   | { readonly page: 'overview'; readonly range: RangeName }
-  /** `before`: the id of the incident update whose predecessors are read; null: the newest updates. */
+  /** `before`: the id of the update whose predecessors are read; null: the newest updates. */
   | { readonly page: 'incident'; readonly id: string; readonly before: string | null }
+  | { readonly page: 'maintenance'; readonly id: string; readonly before: string | null }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName }
   /** A service's day or week. */
   | { readonly page: 'day'; readonly id: string; readonly at: DayRequest }
@@ -41,6 +43,11 @@ export type PageContent =
       readonly incident: IncidentWithTimeline
       readonly hasOlder: boolean
       readonly postmortem: PostmortemIn | null
+    }
+  | {
+      readonly page: 'maintenance'
+      readonly maintenance: MaintenanceWithTimeline & { readonly repeats?: Repetition | null }
+      readonly hasOlder: boolean
     }
   | { readonly page: 'service'; readonly id: string; readonly range: RangeName; readonly history: ServiceRange }
   | { readonly page: 'day'; readonly id: string; readonly happened: ServiceDay }
@@ -79,7 +86,13 @@ async function readContent(
     case 'incident': {
       const incident = await readIncidentPage(db, scope, request.id, request.before)
       const postmortem = request.before === null ? await readPublished(db, incident.id) : null
-      return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, incident), postmortem }
+      return { page: request.page, incident, hasOlder: await hasOlderUpdates(db, 'Incident', incident), postmortem }
+    }
+    case 'maintenance': {
+      const maintenance = await readMaintenancePage(db, scope, request.id, request.before)
+      const { repeats = null } = state.maintenances.find(({ id }) => id === request.id) ?? {}
+      const hasOlder = await hasOlderUpdates(db, 'Maintenance', maintenance)
+      return { page: request.page, maintenance: { ...maintenance, repeats }, hasOlder }
     }
     case 'service': {
       const service = serviceIn(state, request.id)

@@ -5,8 +5,6 @@ import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageScope } from '../status/page-scope.ts'
 import { incidentsOnPage, onPage } from '../status/page-scope.ts'
-import type { Zone } from './time-format.ts'
-import { monthKey, monthOf } from './time-format.ts'
 
 /** Reads the newest incidents of a page with any status, at most `limit`, latest start first. */
 export function readNewestIncidents(db: Database, scope: PageScope, limit: number): Promise<Incident[]> {
@@ -38,16 +36,9 @@ export function readSeries(db: Database, scope: PageScope): Promise<SeriesWithSe
 /** A repeating maintenance and the services that it affects. */
 export type SeriesWithServices = MaintenanceSeries & { readonly services: readonly { readonly serviceId: string }[] }
 
-/**
- * Returns the path of a maintenance, relative to the page's address: an anchor on the overview until it ends, then an
- * anchor in its month's history. Empty for a maintenance that was cancelled before it started, which no page shows.
- */
-export function maintenancePath(
-  { id, status, startsAt, startedAt }: Pick<Maintenance, 'id' | 'status' | 'startsAt' | 'startedAt'>,
-  zone: Zone,
-): string {
-  if (status !== 'COMPLETED' && status !== 'CANCELLED') return `#${id}`
-  return startedAt === null ? '' : `/history?month=${monthKey(monthOf(startsAt, zone))}#${id}`
+/** Returns the path of a maintenance's page, after the owner's base. */
+export function maintenancePath(id: string): string {
+  return `/maintenance/${id}`
 }
 
 /**

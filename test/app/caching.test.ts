@@ -51,7 +51,7 @@ const documents: Readonly<Record<string, Sharing>> = {
 }
 
 /** The screens of a page, which also exist in each language. */
-const screens = ['', '/history', '/incidents/{}', '/reports', '/reports/{}', '/services/{}'] as const
+const screens = ['', '/history', '/incidents/{}', '/maintenance/{}', '/reports', '/reports/{}', '/services/{}'] as const
 
 const below = (base: string, paths: Readonly<Record<string, Sharing>>) =>
   Object.fromEntries(Object.entries(paths).map(([path, sharing]) => [base + path, sharing]))
@@ -61,6 +61,7 @@ const publicPaths: Readonly<Record<string, Sharing>> = {
   ...{ ...below('', documents), ...below('/status/{}', documents) },
   ...{ ...asScreens('/status/{}'), ...asScreens('/status/{}/{}'), ...asScreens('/{}') },
   ...{ '/history': 'for 4 s', '/incidents/{}': 'for 4 s', '/services/{}': 'for 4 s' },
+  '/maintenance/{}': 'for 4 s',
   ...{ '/reports': 'for 4 s', '/reports/{}': 'for 4 s' },
   ...{ '/docs': 'after asking', '/docs/{}': 'after asking', '/docs/reference': 'after asking' },
   '/graphql': 'after asking',
@@ -166,6 +167,7 @@ function addressOf(path: string): { readonly at: string; readonly headers: Recor
       .replace(/^(\/status\/[^/]+)\/\{\}(?=\/)/, '$1/en')
       .replace(/services\/\{\}/, `services/${acme.ids.Service}`)
       .replace(/incidents\/\{\}/, `incidents/${acme.ids.Incident}`)
+      .replace(/maintenance\/\{\}/, `maintenance/${acme.ids.Maintenance}`)
       .replace(/\{\}/g, 'none')
   const isOfPage = [...Object.keys(documents), ...screens.flatMap((screen) => [screen, `/{}${screen}`])].includes(path)
   return { at, headers: { accept: 'text/html,*/*', 'accept-language': 'en', ...(isOfPage && { host }) } }

@@ -53,13 +53,13 @@ const described = Object.entries(paths).flatMap(([path, { get }]) =>
         .replace('{guide}', 'graphql')
         .replace(/\/services\/\{id\}/, `/services/${acme.ids.Service}`)
         .replace(/\/incidents\/\{id\}/, `/incidents/${acme.ids.Incident}`)
+        .replace(/\/maintenance\/\{id\}/, `/maintenance/${acme.ids.Maintenance}`)
         .replace(/\{[^}]*\}/g, 'none'),
 )
 
 /** Whether a path is also served at the root of a custom domain. */
 const isOfDomain = (path: string) =>
-  path === '/' ||
-  /^\/(?:de|history|incidents|services|subscribe|embed|badge|picture|maintenance\.ics|api\/v2)/.test(path)
+  path === '/' || /^\/(?:de|history|incidents|services|subscribe|embed|badge|picture|maintenance|api\/v2)/.test(path)
 
 /** Answers that depend on the reader or the moment, and the access forms of private pages. */
 const momentary =

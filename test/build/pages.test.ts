@@ -27,7 +27,14 @@ const startsAt = new Date(Date.now() + DAY)
 const { slug, ids } = await filledOrganization(url, { startsAt, endsAt: new Date(startsAt.getTime() + HOUR) })
 const served = languages.flatMap((language) => {
   const base = `/status/${slug}/${wordsOf(language).tag.toLowerCase()}`
-  const pages = ['', '/history', '/none', `/incidents/${ids.Incident}`, `/services/${ids.Service}`]
+  const pages = [
+    '',
+    '/history',
+    '/none',
+    `/incidents/${ids.Incident}`,
+    `/maintenance/${ids.Maintenance}`,
+    `/services/${ids.Service}`,
+  ]
   const ranges = ['?range=24h', '?range=30d'].map((range) => `/services/${ids.Service}${range}`)
   const subscribe = `/status/${slug}/subscribe?language=${wordsOf(language).tag.toLowerCase()}`
   return [...[...pages, ...ranges].map((path) => base + path), subscribe].map((path) => ({ language, path }))

@@ -81,11 +81,18 @@ describe('a page with chosen services', () => {
     await acme.run('createIncident', incident('Everywhere', []))
     const hours = (count: number) => new Date(Date.now() + count * 3_600_000).toISOString()
     const work = { message: 'We work.', startsAt: hours(1), endsAt: hours(2) }
-    await acme.run('scheduleMaintenance', { ...work, title: 'Zebra grooming', serviceIds: [secret] })
-    await acme.run('scheduleMaintenance', { ...work, title: 'Paint it all', serviceIds: [secret, open] })
+    const unseen = await acme.run('scheduleMaintenance', { ...work, title: 'Zebra grooming', serviceIds: [secret] })
+    const seen = await acme.run('scheduleMaintenance', { ...work, title: 'Paint it all', serviceIds: [secret, open] })
 
     const base = `${url}/status/${acme.slug}-b`
-    const paths = ['', '/history', '/subscribe', `/services/${open}`, `/incidents/${shared.id}`]
+    const paths = [
+      '',
+      '/history',
+      '/subscribe',
+      `/services/${open}`,
+      `/incidents/${shared.id}`,
+      `/maintenance/${seen.id}`,
+    ]
     const documents = ['/history.atom', '/history.rss', '/maintenance.ics', '/badge.svg', `/services/${open}/badge.svg`]
     const json = ['summary', 'status', 'components', 'incidents', 'incidents/unresolved', 'scheduled-maintenances']
     const upcoming = ['scheduled-maintenances/upcoming', 'scheduled-maintenances/active']
@@ -100,6 +107,7 @@ describe('a page with chosen services', () => {
       `/services/${secret}`,
       `/services/${secret}/badge.svg`,
       `/incidents/${hidden.id}`,
+      `/maintenance/${unseen.id}`,
       `/incidents/${hidden.id}/picture.png`,
     ])
       expect([path, (await fetch(base + path)).status]).toEqual([path, 404])

@@ -78,6 +78,7 @@ const pathOf = (path: string, root = `/status/${slug}`) =>
     .replace('/status/{slug}', root)
     .replace(/\/services\/\{id\}/, `/services/${ids.Service}`)
     .replace(/\/incidents\/\{id\}/, `/incidents/${ids.Incident}`)
+    .replace(/\/maintenance\/\{id\}/, `/maintenance/${ids.Maintenance}`)
     .replace('/files/{id}', `/files/${file.id}`)
     .replace(/\/reports\/\{(?:id|month)\}/, `/reports/${month}`)
     .replace('{language}', 'de')

@@ -178,6 +178,7 @@ function maintenanceParts(
   const { mail } = words
   const { step, id, message, status, startsAt, endsAt, services, at } = payload
   const time = timeIn(timeZone, words)
+  const url = `${page.url}/maintenance/${id}`
   return {
     tone: step === 'COMPLETED' ? 'good' : 'planned',
     facts: [
@@ -189,7 +190,7 @@ function maintenanceParts(
       ),
     ],
     message,
-    action: { label: mail.viewPage, url: page.url },
+    action: { label: mail.viewMaintenance, url },
     event: {
       type: `maintenance.${toWords(step)}`,
       at,
@@ -202,6 +203,7 @@ function maintenanceParts(
           starts_at: startsAt.toISOString(),
           ends_at: endsAt.toISOString(),
           services,
+          url,
         },
       },
     },

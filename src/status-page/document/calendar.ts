@@ -7,8 +7,6 @@ import { instantOf, localOf } from '../../status/maintenance/recurrence.ts'
 import type { PageState } from '../../status/page/page-state.ts'
 import { shows } from '../../status/page-scope.ts'
 import type { MaintenanceWithTimeline } from '../../status/timeline/timeline-reader.ts'
-import type { Zone } from '../time-format.ts'
-import { zoneOf } from '../time-format.ts'
 import type { SeriesWithServices } from '../timeline-queries.ts'
 import { lastChangeOf, maintenancePath, updateHtml } from '../timeline-queries.ts'
 import { joinNames } from '../view.ts'
@@ -34,9 +32,8 @@ export interface CalendarSource {
  * event.
  */
 export function maintenanceCalendar(source: CalendarSource): string {
-  const { name, timeZone } = source.state.organization
+  const { name } = source.state.organization
   const title = escapeText(source.words.maintenance.calendar(name))
-  const zone = zoneOf(timeZone, source.words)
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -46,28 +43,28 @@ export function maintenanceCalendar(source: CalendarSource): string {
     `X-WR-CALNAME:${title}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT1H',
     'X-PUBLISHED-TTL:PT1H',
-    ...eventsOf(source, zone),
+    ...eventsOf(source),
     'END:VCALENDAR',
   ]
   return lines.map((line) => `${foldLine(line)}\r\n`).join('')
 }
 
-function eventsOf(source: CalendarSource, zone: Zone): string[] {
+function eventsOf(source: CalendarSource): string[] {
   const repeating = source.series.filter(({ until, firstStart, timeZone }) => !isBefore(until, timeZone, firstStart))
   const seriesById = new Map(repeating.map((series) => [series.id, series]))
   const zones = new Set(repeating.map(({ timeZone }) => timeZone).filter((name) => !isUtc(name)))
   const begin = Math.min(...repeating.map(({ firstStart, timeZone }) => +instantOf(timeZone, firstStart)))
   return [
     ...[...zones].flatMap((name) => zoneComponent(name, new Date(begin), source.state.readAt)),
-    ...repeating.flatMap((series) => seriesEvent(source, series, zone)),
+    ...repeating.flatMap((series) => seriesEvent(source, series)),
     ...source.maintenances.flatMap((maintenance) => {
       const series = seriesById.get(maintenance.seriesId ?? '')
       const local = series && maintenance.nominalStartsAt && localOf(series.timeZone, maintenance.nominalStartsAt)
       // Dates before an edit of the schedule follow another rule.
-      if (!series || !local || local < series.firstStart) return eventOf(source, maintenance, zone)
+      if (!series || !local || local < series.firstStart) return eventOf(source, maintenance)
       if (isAsRepeated(series, maintenance)) return []
       const date = localTime('RECURRENCE-ID', series.timeZone, local)
-      return eventOf(source, maintenance, zone, { uid: series.id, date, sequence: series.version - 1 })
+      return eventOf(source, maintenance, { uid: series.id, date, sequence: series.version - 1 })
     }),
   ]
 }
@@ -86,7 +83,7 @@ function isAsRepeated(
 }
 
 /** Writes a series as one repeating event. Its text is that of its next date. */
-function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Zone): string[] {
+function seriesEvent(source: CalendarSource, series: SeriesWithServices): string[] {
   const { id, title, timeZone, firstStart, durationMinutes, skipped, version, createdAt, services } = series
   const { changes, maintenances, url } = source
   const own = maintenances.filter((each) => each.seriesId === id && isAsRepeated(series, each))
@@ -108,7 +105,7 @@ function seriesEvent(source: CalendarSource, series: SeriesWithServices, zone: Z
     ...left.map((local) => localTime('EXDATE', timeZone, local)),
     `SUMMARY:${escapeText(title)}`,
     `DESCRIPTION:${escapeText(descriptionOf(source, timeline))}`,
-    `URL:${url}${next === undefined ? '' : maintenancePath(next, zone)}`,
+    `URL:${url}${next === undefined ? '' : maintenancePath(next.id)}`,
     'STATUS:CONFIRMED',
     'TRANSP:TRANSPARENT',
     'END:VEVENT',
@@ -128,7 +125,6 @@ interface SeriesException {
 function eventOf(
   source: CalendarSource,
   maintenance: MaintenanceWithTimeline,
-  zone: Zone,
   exception: SeriesException | null = null,
 ): string[] {
   const { id, title, status, startsAt, endsAt, createdAt, version } = maintenance
@@ -147,7 +143,7 @@ function eventOf(
     `DTEND:${formatUtc(endAfter(startsAt, endsAt))}`,
     `SUMMARY:${escapeText(title)}`,
     `DESCRIPTION:${escapeText(descriptionOf(source, maintenance))}`,
-    `URL:${source.url}${maintenancePath(maintenance, zone)}`,
+    `URL:${source.url}${maintenancePath(id)}`,
     `STATUS:${status === 'CANCELLED' ? 'CANCELLED' : 'CONFIRMED'}`,
     // Does not block time in the subscriber's calendar.
     'TRANSP:TRANSPARENT',

@@ -172,7 +172,7 @@ function maintenanceEntry(
   const { id, title, startsAt, endsAt, createdAt } = maintenance
   const span = words.maintenance.span(zone.time(startsAt), zone.time(endsAt))
   const facts = [span, ...(services === '' ? [] : [words.incident.affected(services)])]
-  const link = url + maintenancePath(maintenance, zone)
+  const link = url + maintenancePath(id)
   const tag = tagOf(written, words)
   const timeline = timelineHtml(
     maintenance,

@@ -1,10 +1,12 @@
 import { isolate } from '../../language/isolate.ts'
 import { ruleInWords } from '../../status/maintenance/recurrence.ts'
 import type { Repetition } from '../../status/page/page-state-query.ts'
+import { maintenancePath } from '../timeline-queries.ts'
 import type { MaintenanceView } from '../view.ts'
 import { joinNames } from '../view.ts'
 import { attributesOf, Sentence } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
+import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
 import { Span } from './time.tsx'
@@ -22,25 +24,30 @@ export function Maintenance({ maintenance, context }: MaintenanceProps) {
   const announcement = words.maintenance.announced(words.maintenanceStatus[status], title)
   return (
     <article id={id} class="incident" data-impact="MAINTENANCE" data-announce={announcement}>
-      <h3 {...attributesOf(maintenance, context)}>{title}</h3>
+      <h3 {...attributesOf(maintenance, context)}>
+        <a href={context.base + maintenancePath(id)}>{title}</a>
+      </h3>
       <Facts maintenance={maintenance} context={context} />
       <Updates maintenance={maintenance} context={context} />
     </article>
   )
 }
 
-/** Renders a past maintenance in a list: its last update and all updates, because a maintenance has no page. */
+/** Renders a past maintenance in a list: its last update, and its newest updates. */
 export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
   const { words } = context
   const { id, title, updates, updateCount } = maintenance
   const last = updates.find(({ body }) => body !== '')
+  const path = context.base + maintenancePath(id)
   return (
     <Part>
       <article id={id} class="incident past" data-impact="MAINTENANCE">
-        <h4 {...attributesOf(maintenance, context)}>{title}</h4>
+        <h4 {...attributesOf(maintenance, context)}>
+          <a href={path}>{title}</a>
+        </h4>
         <Facts maintenance={maintenance} context={context} kind={words.maintenance.maintenance} />
         {last === undefined ? null : (
-          <Message body={last.body} path={null} words={words} own={attributesOf(last, context)} />
+          <Message body={last.body} path={path} words={words} own={attributesOf(last, context)} />
         )}
         {updateCount === 1 ? null : (
           <details id={`updates-${id}`}>
@@ -54,6 +61,41 @@ export function PastMaintenance({ maintenance, context }: MaintenanceProps) {
         )}
       </article>
     </Part>
+  )
+}
+
+interface MaintenancePageProps extends MaintenanceProps {
+  /** Whether the timeline has updates older than those shown. */
+  readonly hasOlder: boolean
+}
+
+/** Renders the page of one maintenance with one page of its timeline. */
+export function MaintenancePage({ maintenance, context, hasOlder }: MaintenancePageProps) {
+  const { owner, words } = context
+  const { id, title, status, updates, updateCount } = maintenance
+  const path = context.base + maintenancePath(id)
+  return (
+    <PageLayout
+      context={context}
+      title={words.page.title(words.maintenance.titled(title), owner.name)}
+      description={words.maintenance.description(words.maintenanceStatus[status], title, owner.name)}
+      path={maintenancePath(id)}
+    >
+      <article id={id} class="incident whole" data-impact="MAINTENANCE">
+        <p class="eyebrow">{words.maintenance.maintenance}</p>
+        <h1 {...attributesOf(maintenance, context)}>{title}</h1>
+        <LiveState words={words} />
+        <Facts maintenance={maintenance} context={context} />
+        <h2>{words.incident.timeline}</h2>
+        <Updates maintenance={maintenance} context={context} />
+        {updates.length < updateCount ? (
+          <nav class="paging" aria-label={words.incident.timeline}>
+            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>{words.incident.olderUpdates}</a> : null}
+            <a href={path}>{words.incident.toNewest(updateCount)}</a>
+          </nav>
+        ) : null}
+      </article>
+    </PageLayout>
   )
 }
 
@@ -96,7 +138,7 @@ function Repeats({ repeats, zone, words }: Pick<PageContext, 'zone' | 'words'> &
   )
 }
 
-function Updates({ maintenance: { title, updates }, context }: MaintenanceProps) {
+function Updates({ maintenance: { id, title, updates }, context }: MaintenanceProps) {
   const { zone, words } = context
   return (
     <Timeline>
@@ -106,7 +148,7 @@ function Updates({ maintenance: { title, updates }, context }: MaintenanceProps)
           update={update}
           word={words.maintenanceStatus[update.status]}
           mark={<MaintenanceMark status={update.status} words={words} />}
-          path={null}
+          path={context.base + maintenancePath(id)}
           zone={zone}
           words={words}
           own={attributesOf(update, context)}

@@ -28,6 +28,7 @@ import { daysWithoutIncident, historyItemView, incidentView, maintenanceView } f
 import { History } from './history.tsx'
 import { IncidentPage } from './incident.tsx'
 import { createLivePage } from './live-page.ts'
+import { MaintenancePage } from './maintenance.tsx'
 import { Overview } from './overview.tsx'
 import { ownersAttributes } from './owners-text.tsx'
 import type { Owner, PageContext } from './page-layout.tsx'
@@ -272,6 +273,14 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           incident={viewOf(content.incident)}
           hasOlder={content.hasOlder}
           postmortem={content.postmortem?.(context.shownIn) ?? null}
+        />
+      )
+    case 'maintenance':
+      return (
+        <MaintenancePage
+          context={context}
+          maintenance={maintenanceView(content.maintenance, names, context.shownIn)}
+          hasOlder={content.hasOlder}
         />
       )
     case 'service': {

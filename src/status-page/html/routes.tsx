@@ -141,6 +141,10 @@ const pageRoutes: readonly { readonly path: string; parse(c: Context): PageReque
     parse: (c) => ({ page: 'incident', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
   },
   {
+    path: '/maintenance/:id',
+    parse: (c) => ({ page: 'maintenance', id: c.req.param('id') ?? '', before: c.req.query('before') ?? null }),
+  },
+  {
     path: '/services/:id',
     parse(c) {
       const id = c.req.param('id') ?? ''

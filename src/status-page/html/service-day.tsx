@@ -3,7 +3,7 @@ import { coveragePercent, uptimePercent } from '../../monitoring/uptime/uptime.t
 import type { DayStretch, ServiceDay } from '../service-day.ts'
 import { historySummary, importedNote } from '../service-history.ts'
 import type { Zone } from '../time-format.ts'
-import { monthKey, monthOf } from '../time-format.ts'
+import { maintenancePath } from '../timeline-queries.ts'
 import type { ServiceView } from '../view.ts'
 import { OwnersTitle } from './owners-text.tsx'
 import type { PageContext } from './page-layout.tsx'
@@ -145,11 +145,7 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
           <ul class="happenings">
             {maintenances.map(({ id, startedAt, endedAt, ...maintenance }) => (
               <li>
-                <OwnersTitle
-                  of={maintenance}
-                  href={`${base}/history?month=${monthKey(monthOf(startedAt, zone))}#${id}`}
-                  context={context}
-                />
+                <OwnersTitle of={maintenance} href={base + maintenancePath(id)} context={context} />
                 <Between from={startedAt} to={endedAt} zone={zone} words={words} />
               </li>
             ))}

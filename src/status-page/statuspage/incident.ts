@@ -106,7 +106,7 @@ export function maintenancesOf(source: StatuspageSource): ScheduledMaintenance[]
       monitoring_at: null,
       resolved_at: over ? (endedAt?.toISOString() ?? updates[0]?.created_at ?? null) : null,
       impact: 'maintenance',
-      shortlink: source.url + maintenancePath(maintenance, source.zone),
+      shortlink: source.url + maintenancePath(id),
       started_at: createdAt.toISOString(),
       page_id: source.state.organization.id,
       incident_updates: updates,

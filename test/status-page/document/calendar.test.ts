@@ -56,7 +56,7 @@ describe('the calendar', () => {
     expect(event?.summary).toBe('New disks')
     expect(event?.description).toBe('Affected: API, v2\n\nScheduled: Reads go on.')
     expect([event?.startDate.toJSDate(), event?.endDate.toJSDate()]).toEqual([plan.startsAt, plan.endsAt])
-    expect(event?.component.getFirstPropertyValue('url')).toBe(`${url}/status/${acme.slug}#${id}`)
+    expect(event?.component.getFirstPropertyValue('url')).toBe(`${url}/status/${acme.slug}/maintenance/${id}`)
     expect(statusOf(event)).toBe('CONFIRMED')
     expect(event?.sequence).toBe(0)
     expect(String(event?.component.getFirstPropertyValue('dtstamp'))).toBe('2026-11-20T12:00:00Z')

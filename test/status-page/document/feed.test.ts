@@ -68,7 +68,7 @@ describe.each([
     expect(feed.updated).toEqual(at(HOUR))
     expect(feed.items.map(({ title, url, published }) => [title, url, published])).toEqual([
       ['Payments fail', `${pageOf(acme)}/incidents/${incident.id}`, noon],
-      ['Maintenance: New disks', `${pageOf(acme)}#${maintenance.id}`, at(MINUTE)],
+      ['Maintenance: New disks', `${pageOf(acme)}/maintenance/${maintenance.id}`, at(MINUTE)],
     ])
     const xml = await text(acme, format)
     expect(updatesIn(xml)).toEqual([at(HOUR), at(MINUTE)])

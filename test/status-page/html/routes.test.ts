@@ -411,6 +411,39 @@ describe('the history', () => {
       ...more,
     })
 
+  test('each maintenance has a page, whatever its status, in each language, and only on its own page', async () => {
+    const acme = await tenant()
+    const other = await tenant()
+    const [api = ''] = await acme.services('API')
+    const { id } = await plan(acme, 'disks', 1, { serviceIds: [api] })
+    const path = `${pathOf(acme)}/maintenance/${id}`
+    await expect.poll(() => read(pathOf(acme))).toContain(`<a href="${path}">disks</a>`)
+    const scheduled = await read(path)
+    const parts = [
+      '<h1 dir="auto">disks</h1>',
+      'Scheduled',
+      'Affected: API',
+      '<p>We <strong>change</strong> the disks.</p>',
+    ]
+    for (const part of parts) expect(scheduled).toContain(part)
+    expect(scheduled).toContain('<title>Maintenance: disks')
+    expect(scheduled).toContain('content="Scheduled: disks, maintenance at ')
+    expect(nestingFaults(scheduled)).toEqual([])
+    expect(repeatedIds(scheduled)).toEqual([])
+    const german = await read(`${pathOf(acme)}/de/maintenance/${id}`)
+    expect(german).toContain('<p class="eyebrow">Wartung</p>')
+    expect(german).toContain(`href="${pathOf(acme)}/maintenance/${id}"`)
+    await updateMaintenance(acme.later(MINUTE), { id, message: 'Half of them are new.' })
+    await expect.poll(() => read(path)).toContain('Half of them are new.')
+    await cancelMaintenance(acme.later(2 * MINUTE), { id, message: 'Not today.' })
+    await expect.poll(() => read(path)).toContain('Not today.')
+    expect(await read(path)).toContain('Cancelled')
+    const nones = ['none', `mnt_${'0'.repeat(24)}`, '%00', 'x'.repeat(2000), `${id}?before=x`]
+    for (const none of nones)
+      expect([none, (await get(`${pathOf(acme)}/maintenance/${none}`)).status]).toEqual([none, 404])
+    expect((await get(`${pathOf(other)}/maintenance/${id}`)).status).toBe(404)
+  })
+
   test('shows maintenance among incidents, with its period, services and updates', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
@@ -423,7 +456,7 @@ describe('the history', () => {
     const html = await read(`${pathOf(acme)}/history`)
     const parts = [
       'After it',
-      `<article id="${id}" class="incident past" data-impact="MAINTENANCE" data-part><h4 dir="auto">disks</h4>`,
+      `<article id="${id}" class="incident past" data-impact="MAINTENANCE" data-part><h4 dir="auto"><a href="${pathOf(acme)}/maintenance/${id}">disks</a></h4>`,
       'Completed</span><span>Maintenance</span>',
       '20 Nov 2026, 11:00 UTC</time> to <time datetime="2026-11-20T12:05:00.000Z">12:05 UTC',
       '1 h 5 min',

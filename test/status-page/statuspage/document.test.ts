@@ -330,7 +330,7 @@ describe('scheduled maintenances', () => {
       scheduled_until: iso(HOUR - MINUTE),
       resolved_at: iso(HOUR - MINUTE),
       started_at: iso(0),
-      shortlink: `${url}/status/${acme.slug}/history?month=2026-11#${running.id}`,
+      shortlink: `${url}/status/${acme.slug}/maintenance/${running.id}`,
     })
     expect(maintenance.components.map(({ id }: never) => id)).toEqual([paris.id])
     const did = maintenance.incident_updates.map((update: Record<string, unknown>) => {
