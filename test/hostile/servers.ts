@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
+import { gzipSync } from 'node:zlib'
 import { type BsonDocument, writeDocument } from '../../src/monitoring/probe/bson.ts'
 import { createAuthority } from '../support/certificate.ts'
 import {
@@ -166,6 +167,56 @@ const handshakes: Readonly<Record<string, () => TlsOptions>> = {
   'dates that are none': () => oddCertificate({ validity: impossibleDates }),
 }
 
+const ok = 'HTTP/1.1 200 OK\r\n'
+
+/** Encodes 16 MiB of zeros so many times. */
+function layeredBomb(layers: number): Buffer {
+  let body = Buffer.alloc(16 * MIB)
+  for (let layer = 0; layer < layers; layer++) body = gzipSync(body)
+  return body
+}
+
+/** Responses in HTTP, up to the limits of what is read and beyond. */
+const answers: Readonly<Record<string, Talk>> = {
+  'sends 290 KiB of one-letter headers': (socket) => {
+    socket.end(`${ok}${'a:\n'.repeat(4990)}${`b: ${'x'.repeat(56_000)}\n`.repeat(5)}\n`)
+  },
+  'sends headers without end': (socket) => {
+    socket.write(ok)
+    flood(socket, Buffer.from('a:\n'.repeat(20_000)))
+  },
+  'continues a header without end': (socket) => {
+    socket.write(`${ok}a: b\r\n`)
+    flood(socket, Buffer.from(' c\r\n'.repeat(20_000)))
+  },
+  'sends interim responses without end': (socket) => flood(socket, Buffer.from('HTTP/1.1 103 x\n\n'.repeat(4000))),
+  'sends a head in single bytes': (socket) => {
+    socket.setNoDelay(true)
+    let left = 20_000
+    const next = () => {
+      left -= 1
+      if (!socket.destroyed && left > 0) socket.write('x', next)
+    }
+    socket.write(`${ok}a: `, next)
+  },
+  'sends a bomb in five layers': (socket) => {
+    const body = layeredBomb(5)
+    socket.write(`${ok}Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\nContent-Length: ${body.length}\r\n\r\n`)
+    socket.end(body)
+  },
+  'redirects to itself with as many cookies as there is room for': (socket) => {
+    const cookies = Array.from({ length: 4000 }, (_, index) => `Set-Cookie: c${index}=${'x'.repeat(50)}; Domain=a\r\n`)
+    socket.end(`HTTP/1.1 302 Found\r\nLocation: /\r\n${cookies.join('')}\r\n`)
+  },
+  'redirects with large cookies': (socket) => {
+    const cookies = Array.from({ length: 60 }, (_, index) => `Set-Cookie: c${index}=${'='.repeat(4900)}\r\n`)
+    socket.end(`HTTP/1.1 302 Found\r\nLocation: /\r\n${cookies.join('')}\r\n`)
+  },
+  'states its charset at length': (socket) => {
+    socket.end(`${ok}Content-Type: text/html\r\n\r\n${'<meta a=<!--'.repeat(80_000)}`)
+  },
+}
+
 /** The protocols of monitors, with servers of an attacker. */
 export const servers: readonly HostileCase[] = [
   serving('SSH that never says its version', to('ssh'), (socket) => flood(socket, Buffer.from('x\r\n'.repeat(5000))), {
@@ -260,6 +311,21 @@ export const servers: readonly HostileCase[] = [
       socket.write(Buffer.from([0x01, 1, 0x78]))
       flood(socket, times([0x00, 1, 0x78], 20_000))
     }),
+  ),
+  ...Object.entries(answers).map(([name, talk]) =>
+    serving(
+      `HTTP that ${name}`,
+      (port) => ({ http: { url: `http://127.0.0.1:${port}/`, keyword: { text: 'x' } } }),
+      talk,
+    ),
+  ),
+  serving(
+    'HTTP that sends events without end',
+    (port) => ({ http: { url: `http://127.0.0.1:${port}/` } }),
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n')
+      flood(socket, Buffer.from('data: x\n\n'.repeat(5000)))
+    },
   ),
   serving('a proxy whose headers have no end', proxied('http'), (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nx: ')

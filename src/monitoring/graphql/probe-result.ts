@@ -42,6 +42,10 @@ export const ProbeDetailRef = builder.objectRef<ProbeDetail>('ProbeDetail').impl
       description: 'When the server’s TLS certificate expires.',
       resolve: ({ certificateEndsAt }) => (certificateEndsAt === undefined ? null : new Date(certificateEndsAt)),
     }),
+    note: t.exposeString('note', {
+      nullable: true,
+      description: 'What the server does that HTTP forbids or that other clients refuse. It is no failure.',
+    }),
     answers: t.exposeStringList('answers', { nullable: true, description: 'The records of a DNS response.' }),
     listedOn: t.exposeStringList('listedOn', {
       nullable: true,

@@ -1,6 +1,8 @@
-import { unsupportedEncoding } from '../../network/outbound/exchange.ts'
+import { unsupportedEncoding } from '../../network/outbound/content-encoding.ts'
+import { headerText } from '../../network/outbound/header-text.ts'
 import type { Answer } from '../../network/outbound/outbound.ts'
 import { oneLine, quoted } from '../result/probe-result.ts'
+import { bodyText } from './body-text.ts'
 import type { JsonAssertion } from './json-assertion.ts'
 import { checkJson, matchesPattern } from './json-thread.ts'
 
@@ -26,7 +28,7 @@ export async function headerFailure(
   { headers }: Answer,
   owner: string,
 ): Promise<string | null> {
-  const value = [headers[name.toLowerCase()] ?? []].flat().join(', ')
+  const value = headerText([headers[name.toLowerCase()] ?? []].flat().join(', '))
   const isThere = headers[name.toLowerCase()] !== undefined
   if (absent) return isThere ? `The response has the header ${name}` : null
   if (!isThere) return `The response has no header ${name}`
@@ -50,7 +52,7 @@ export function isExpectedStatus(expected: readonly string[], status: number): b
  * @throws Unavailable or TaskTimeout when the thread is too busy or takes too long, and PatternRefused.
  */
 export async function hasKeyword({ text, isRegex }: Keyword, answer: Answer, owner: string): Promise<boolean> {
-  const body = textOf(answer)
+  const body = bodyText(answer)
   return isRegex ? matchesPattern(text, body, owner) : body.includes(text)
 }
 
@@ -96,15 +98,5 @@ export async function jsonFailure(assertion: JsonAssertion, answer: Answer, owne
   const encoding = unsupportedEncoding(answer.headers)
   if (encoding !== null) return `The response is encoded with ${oneLine(encoding, 40)}, which cannot be read as JSON`
   if (!answer.complete) return 'The response is too long to be read as JSON'
-  return checkJson(assertion, textOf(answer), owner)
-}
-
-/** Decodes the body in the charset that the response names. */
-function textOf({ headers, body }: Answer): string {
-  const [, charset = 'utf-8'] = /charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '') ?? []
-  try {
-    return new TextDecoder(charset).decode(body)
-  } catch {
-    return new TextDecoder().decode(body)
-  }
+  return checkJson(assertion, bodyText(answer), owner)
 }

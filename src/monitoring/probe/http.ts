@@ -2,7 +2,7 @@ import { Unavailable } from '../../core/errors.ts'
 import type { Answer, Failure } from '../../network/outbound/outbound.ts'
 import { proxyAddress } from '../../network/outbound/proxy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
-import { probeResult } from '../result/probe-result.ts'
+import { oneLine, probeResult } from '../result/probe-result.ts'
 import {
   hasKeyword,
   headerFailure,
@@ -19,8 +19,8 @@ import { accessToken, forgetToken } from './oauth.ts'
 import { PatternRefused } from './pattern.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-/** The number of bytes of a response to read if there are no assertions, to verify that the body arrives. */
-const UNASSERTED_BYTES = 64 * 1024
+/** The maximum length of a note about a response, in characters. */
+const MAX_NOTE = 400
 
 /** Sends a request and judges its response. */
 export const http: Probe<typeof httpOptions> = {
@@ -84,7 +84,7 @@ function send(
   run: ProbeRun,
 ): Promise<Answer | Failure> {
   const { url, method, headers, body, maxRedirects, verifyCertificate, ipVersion, clientCertificate, proxy } = given
-  const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : UNASSERTED_BYTES
+  const maxBodyBytes = given.keyword || given.json ? given.maxBodyBytes : 0
   return run.tools.outbound.request(
     {
       ...{ url, method, body, maxRedirects, maxBodyBytes, clientCertificate, proxy },
@@ -97,13 +97,14 @@ function send(
 }
 
 async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise<ProbeResult> {
-  const { phases, address, certificate } = answer
+  const { phases, address, certificate, oddities } = answer
   const latencyMs = phases.total
   const detail: ProbeDetail = {
     phases,
     address,
     status: answer.status,
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
+    ...(oddities.length > 0 && { note: oneLine(`Unusual HTTP: ${oddities.join('; ')}`, MAX_NOTE) }),
   }
   if (!isExpectedStatus(given.expectedStatus, answer.status)) {
     const mistake = `HTTP ${answer.status} instead of ${given.expectedStatus.join(', ')}`

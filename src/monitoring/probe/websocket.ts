@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
+import { TolerantConnection } from '../../network/outbound/tolerant-connection.ts'
 import { ConversationError } from './conversation.ts'
 import {
   type ClientConnection,
@@ -95,7 +96,7 @@ async function connecting(
   const { WebSocket } = await import('ws')
   const name = host.includes(':') ? `[${host}]` : host
   return new WebSocket(`ws://${name}:${port}${path}`, subprotocol === undefined ? [] : [subprotocol], {
-    createConnection: () => socket,
+    createConnection: () => new TolerantConnection(socket),
     headers: { host: `${name}${port === (tls ? 443 : 80) ? '' : `:${port}`}`, 'user-agent': 'Allclear' },
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE,

@@ -10,6 +10,8 @@ export interface ProbeDetail {
   readonly status?: number
   /** When the certificate expires, as ISO 8601. */
   readonly certificateEndsAt?: string
+  /** What the server does that its protocol forbids, or that other clients refuse. It is no failure. */
+  readonly note?: string
   /** The records of a DNS response. */
   readonly answers?: readonly string[]
   /** Ids of the blacklists that list the target, without acknowledged ones. */

@@ -114,7 +114,8 @@ export function createConnector(settings: {
       return { ...(await openProxy(proxy, state)), forwarder: proxy }
     }
     const identity = url.origin === new URL(request.url).origin ? request.clientCertificate : undefined
-    const tls = protocol === 'https:' ? { verify: request.verify ?? true, identity } : undefined
+    const tls =
+      protocol === 'https:' ? { verify: request.verify ?? true, identity, protocols: ['http/1.1'] } : undefined
     const target = { host: hostname, port: Number(port) || (tls ? 443 : 80), family, tls }
     return { ...(await open(target, state, proxy)), forwarder: null }
   }

@@ -1,15 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { AddressRateLimiter } from '../address-rate.ts'
 import type { DnsClient } from '../dns/client.ts'
 import { type Attempt, attempt, phasesOf } from './attempt.ts'
 import { createConnector } from './connector.ts'
-import { ACCEPTED_ENCODINGS, exchange, readBody } from './exchange.ts'
+import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
+import { type Cookies, createCookies } from './cookies.ts'
+import { exchange } from './exchange.ts'
 import type { Certificate, Failure, Phases } from './failure.ts'
 import type { PortUse } from './port-policy.ts'
 import type { ProxyServer } from './proxy.ts'
 import { connectFailure } from './proxy.ts'
 import { firstHop, type Hop, nextHop, tooManyRedirects } from './redirect.ts'
+import { discardBody, readBody } from './response-body.ts'
 
 export type { Certificate, Failure, Phases } from './failure.ts'
 
@@ -79,7 +82,10 @@ export interface OutboundRequest {
   readonly body?: string | Buffer | undefined
   /** The maximum number of redirects; 0 or absent: a redirect is returned as the response. */
   readonly maxRedirects?: number
-  /** The maximum size of the decoded response body, in bytes. The rest is not read. */
+  /**
+   * The maximum size of the decoded response body, in bytes. The rest is not read. 0: the response ends with its head,
+   * whatever its body is.
+   */
   readonly maxBodyBytes: number
   /** Whether to verify the certificate; false: accepts any, absent: true. */
   readonly verify?: boolean
@@ -103,6 +109,8 @@ export interface Answer {
   readonly address: string
   readonly certificate: Certificate | null
   readonly phases: Phases
+  /** What the response head does that HTTP forbids or that many clients refuse, as phrases. */
+  readonly oddities: readonly string[]
 }
 
 /** Connects to hosts that tenants name; nothing else may. Its methods never reject, and end within their timeout. */
@@ -148,25 +156,31 @@ export function createOutbound(settings: {
   const { addressesOf, open, openHop } = createConnector({ ...settings, rate })
 
   /** Sends the request of a hop. Returns the response, or the hop to which it redirects. */
-  async function ask(hop: Hop, request: OutboundRequest, state: Attempt): Promise<Answer | Hop> {
+  async function ask(hop: Hop, request: OutboundRequest, cookies: Cookies, state: Attempt): Promise<Answer | Hop> {
     const { socket, address, forwarder } = await openHop(hop, request, state)
     try {
-      const answer = await exchange(socket, hop, state, forwarder)
+      const { answer, oddities } = await exchange(socket, hop, state, forwarder)
       const { statusCode: status = 0, headers } = answer
       if (forwarder !== null && status === 407) throw connectFailure(status)
       const next = request.maxRedirects ? nextHop(hop, status, headers.location) : null
-      if (next !== null) return next
-      const read = await readBody(answer, request.maxBodyBytes, state)
+      if (next !== null) {
+        cookies.store(hop.url, headers['set-cookie'] ?? [])
+        return { ...next, cookies: cookies.headerFor(next.url, next.headers.get('cookie') ?? []) }
+      }
       const { certificate } = state
+      const atHead = phasesOf(state)
+      const read = await bodyOf(answer, request, state)
       return {
         kind: 'answer',
         status,
         headers,
-        ...read,
+        body: read.body,
+        complete: read.complete,
         url: hop.url.href,
         address,
         certificate,
-        phases: phasesOf(state),
+        phases: read.isRead ? phasesOf(state) : atHead,
+        oddities,
       }
     } finally {
       socket.destroy()
@@ -177,10 +191,11 @@ export function createOutbound(settings: {
     const { maxRedirects = 0 } = request
     let hop = firstHop(request, DEFAULT_HEADERS)
     const hops = [hop]
+    const cookies = createCookies()
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       state.certificate = null
       state.address = null
-      const outcome = await ask(hop, request, state)
+      const outcome = await ask(hop, request, cookies, state)
       if ('kind' in outcome) return outcome
       hop = outcome
       hops.push(hop)
@@ -200,6 +215,13 @@ export function createOutbound(settings: {
     awaitConnectionSlot: (address, limits) =>
       rate.tryAcquire(address) ? Promise.resolve(true) : rate.acquire(address, limits),
   }
+}
+
+/** Reads the body of a response if the request asks for it. */
+async function bodyOf(answer: IncomingMessage, { maxBodyBytes }: OutboundRequest, state: Attempt) {
+  if (maxBodyBytes > 0) return { ...(await readBody(answer, maxBodyBytes, state)), isRead: true }
+  await discardBody(answer, state)
+  return { body: Buffer.alloc(0), complete: false, isRead: false }
 }
 
 const unlimited: AddressRateLimiter = { tryAcquire: () => true, acquire: async () => true }

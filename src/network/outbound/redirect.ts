@@ -1,5 +1,6 @@
 import { parseUrl } from '../../core/url.ts'
 import { Stop } from './attempt.ts'
+import { locationText } from './header-text.ts'
 import type { OutboundRequest } from './outbound.ts'
 import { portRefusal } from './port-policy.ts'
 
@@ -11,6 +12,8 @@ export interface Hop {
   readonly headers: ReadonlyMap<string, string[]>
   /** The default headers, without the caller's own. */
   readonly defaults: Hop['headers']
+  /** The value of the header Cookie, with the caller's own; null: there is none, or only the caller's own. */
+  readonly cookies: string | null
   readonly body: Buffer | undefined
 }
 
@@ -30,6 +33,7 @@ export function firstHop(request: OutboundRequest, defaults: Hop['headers']): Ho
     method: request.method ?? 'GET',
     headers: new Map([...defaults, ...given]),
     defaults,
+    cookies: null,
     body,
   }
 }
@@ -46,7 +50,7 @@ export function nextHop(
   location: string | undefined,
 ): Hop | null {
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null
-  const target = readUrl(location, url)
+  const target = readUrl(locationText(location), url)
   const toGet = status === 303 ? method !== 'HEAD' : status <= 302 && method === 'POST'
   const trusted = isSameParty(url, target)
   if (body !== undefined && !toGet && !trusted) return null
@@ -56,6 +60,7 @@ export function nextHop(
     method: toGet ? 'GET' : method,
     headers: new Map(kept),
     defaults,
+    cookies: null,
     body: toGet ? undefined : body,
   }
 }

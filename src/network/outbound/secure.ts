@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { ownValue } from '../../core/own-value.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
 import type { Certificate } from './failure.ts'
+import { ONLY_HTTP2 } from './response-head.ts'
 import { type SecuredSocket, TOO_MUCH } from './secured-socket.ts'
 import { KEY_MISMATCH, type TlsSettings } from './tls-message.ts'
 import type { TlsThreads } from './tls-threads.ts'
@@ -48,13 +49,13 @@ function handshake(
     const secured = threads.start(socket, address, { host, protocols, identity })
     secured.once('secureConnect', (certificate: Certificate) => resolve({ secured, certificate }))
     // The listener stays on the socket, so that an error after the handshake does not throw.
-    secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host)))
+    secured.on('error', (error: NodeJS.ErrnoException) => reject(handshakeFailure(error, host, protocols ?? [])))
     return () => secured.destroy()
   })
 }
 
 /** The messages for failed handshakes, by OpenSSL's code without its prefix. */
-const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[] = [
+const handshakeFailures: readonly (readonly [RegExp, (host: string, protocols: readonly string[]) => string])[] = [
   [
     /^(WRONG_VERSION_NUMBER|HTTP_REQUEST|HTTPS_PROXY_REQUEST|PACKET_LENGTH_TOO_LONG|RECORD_TOO_SMALL)$/,
     () => 'The server does not use TLS on this port',
@@ -67,17 +68,21 @@ const handshakeFailures: readonly (readonly [RegExp, (host: string) => string])[
     () => 'The server accepts none of our TLS versions and ciphers (Diffie-Hellman only with elliptic curves)',
   ],
   [/KEY_TOO_SMALL$|MD_TOO_WEAK$/, () => 'The server’s TLS keys are too weak'],
+  [
+    /NO_APPLICATION_PROTOCOL$/,
+    (_, protocols) => (protocols.includes('http/1.1') ? ONLY_HTTP2 : `The server does not speak ${protocols}`),
+  ],
   [/INTERNAL_ERROR$/, () => 'The server failed with an internal error in the TLS handshake'],
 ]
 
-function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string): Stop {
+function handshakeFailure({ code = '' }: NodeJS.ErrnoException, host: string, protocols: readonly string[]): Stop {
   if (code === KEY_MISMATCH) return new Stop('invalid', 'theirs', 'The client certificate and the key do not match')
   if (code === TOO_MUCH) return new Stop('protocol', 'theirs', 'The server sent too much data in the TLS handshake')
   if (!code.startsWith('ERR_SSL_') && code !== 'EPROTO') {
     return new Stop('closed', 'theirs', 'Connection closed during the TLS handshake')
   }
   const known = handshakeFailures.find(([pattern]) => pattern.test(code.replace(/^ERR_SSL_/, '')))
-  return new Stop('tls', 'theirs', known ? known[1](host) : 'TLS handshake failed')
+  return new Stop('tls', 'theirs', known ? known[1](host, protocols) : 'TLS handshake failed')
 }
 
 function distrustMessage({ problem }: Certificate, host: string): string {

@@ -19,6 +19,7 @@ function answer(body: string | Buffer, contentType = 'text/plain', complete = tr
     address: '192.0.2.7',
     certificate: null,
     phases: { dns: 1, connect: 1, tls: null, firstByte: 1, total: 3 },
+    oddities: [],
   }
 }
 

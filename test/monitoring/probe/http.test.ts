@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { http } from '../../../src/monitoring/probe/http.ts'
 import type { HttpOptions } from '../../../src/monitoring/probe/http-options.ts'
 import { checkJson, closeJsonThread } from '../../../src/monitoring/probe/json-thread.ts'
@@ -237,6 +239,63 @@ describe('an HTTP monitor', () => {
     const url = `http://127.0.0.1:${port}/`
     expect(await run({ url })).toMatchObject({ outcome: 'UP' })
     expect(await run({ url, keyword: { text: 'x' } })).toMatchObject({ outcome: 'DOWN' })
+  })
+
+  test('is judged by its status when no assertion reads the body, whatever the body is', async () => {
+    const stream = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'
+    const { port } = await startScript(stream, undefined, true)
+    const url = `http://127.0.0.1:${port}/`
+    expect(await run({ url })).toMatchObject({ outcome: 'UP', message: expect.stringMatching(/^HTTP 200 in/) })
+    expect(await run({ url }, 500)).toMatchObject({ outcome: 'UP' })
+    expect(await run({ url, keyword: { text: 'x' } }, 500)).toMatchObject({ outcome: 'DOWN' })
+    const broken = reply('not packed', '200 OK', 'Content-Encoding: gzip\r\n')
+    expect(await probe(broken)).toMatchObject({ outcome: 'UP' })
+    expect(await probe(broken, { expectedHeaders: [{ name: 'Content-Encoding' }] })).toMatchObject({ outcome: 'UP' })
+    expect(await probe(broken, { keyword: { text: 'x' } })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'The response body cannot be decoded',
+    })
+  })
+
+  test('says in its details what breaks HTTP, and stays UP', async () => {
+    expect(await probe('HTTP/1.1 200 OK\nMy header: x\n\nall is well', { keyword: { text: 'well' } })).toMatchObject({
+      outcome: 'UP',
+      detail: {
+        note: 'Unusual HTTP: lines end without a carriage return; the name of a header has invalid characters',
+      },
+    })
+    expect((await probe(reply('well'))).detail).not.toHaveProperty('note')
+  })
+
+  test('compares headers in UTF-8', async () => {
+    const { port } = await startScript(Buffer.from('HTTP/1.1 200 OK\r\nX-Ort: Köln\r\nContent-Length: 0\r\n\r\n'))
+    const given = (equals: string) => ({
+      url: `http://127.0.0.1:${port}/`,
+      expectedHeaders: [{ name: 'X-Ort', equals }],
+    })
+    expect(await run(given('Köln'))).toMatchObject({ outcome: 'UP' })
+    expect(await run(given('Bonn'))).toMatchObject({ message: 'The header X-Ort is "Köln" instead of "Bonn"' })
+  })
+
+  test('says that a server speaks only HTTP/2', async () => {
+    const { createSecureServer, createServer } = await import('node:http2')
+    const secure = createSecureServer({ ...authority.issue([host]) }, (_, response) => response.end('ok'))
+    const plain = createServer((_, response) => response.end('ok'))
+    for (const [server, scheme] of [
+      [secure, 'https'],
+      [plain, 'http'],
+    ] as const) {
+      await once(server.on('sessionError', () => {}).listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void server.close())
+      const trusting = ({ dns }: ProbeTools) => ({
+        outbound: createOutbound({ dns, allowPrivate: true, ca: authority.ca }),
+      })
+      const { port } = server.address() as AddressInfo
+      expect(await run({ url: `${scheme}://${host}:${port}/` }, 5000, trusting)).toMatchObject({
+        outcome: 'DOWN',
+        message: 'The server speaks only HTTP/2',
+      })
+    }
   })
 
   test('follows redirects, or checks the redirect itself', async () => {

@@ -1,6 +1,8 @@
 // @slow
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { OutboundRequest } from '../../../src/network/outbound/outbound.ts'
 import { startScript, startTcpServer } from '../../support/tcp-server.ts'
 import { ample, startOutbound, zone } from './setup.ts'
@@ -269,9 +271,87 @@ describe('a response', () => {
     expect(await ask(other)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
   })
 
-  test('that is encoded and truncated fails', async () => {
-    const { port } = await startScript(reply(gzipSync('hello').subarray(0, 15), ['Content-Encoding: gzip']))
-    expect(await ask(port)).toMatchObject({ reason: 'protocol' })
+  const long = Array.from({ length: 2000 }, (_, index) => `line ${index} of a page\n`).join('')
+
+  test.each([
+    ['gzip', gzipSync(long)],
+    ['deflate', deflateSync(long)],
+    ['deflate', deflateRawSync(long)],
+    ['br', brotliCompressSync(long)],
+  ])('whose encoding has no end, by %s, is decoded as far as it goes', async (encoding, packed) => {
+    for (const cut of [1, 8, Math.floor(packed.length / 2)]) {
+      const part = packed.subarray(0, packed.length - cut)
+      const { port } = await startScript(
+        reply(part, [`Content-Encoding: ${encoding}`, `Content-Length: ${part.length}`]),
+      )
+      const answer = await ask(port)
+      if (answer.kind === 'failed') throw new Error(answer.message)
+      expect(answer.complete).toBe(true)
+      expect(answer.body.length).toBeGreaterThan(1000)
+      expect(long.startsWith(answer.body.toString())).toBe(true)
+    }
+  })
+
+  test('that ends within the head of its encoding decodes to nothing', async () => {
+    const { port } = await startScript(reply(gzipSync(long).subarray(0, 5), ['Content-Encoding: gzip']))
+    expect(await ask(port)).toMatchObject({ complete: true, body: { length: 0 } })
+  })
+
+  test.each([
+    ['gzip, gzip', gzipSync(gzipSync(long))],
+    ['gzip,br', brotliCompressSync(gzipSync(long))],
+    ['identity, deflate , identity, GZIP', gzipSync(deflateRawSync(long))],
+    ['gzip\r\nContent-Encoding: br', brotliCompressSync(gzipSync(long))],
+    ['gzip, gzip', gzipSync(gzipSync(long).subarray(0, -8)).subarray(0, -8)],
+  ])('encoded several times, by %j, is decoded in the order of the header', async (encodings, packed) => {
+    const { port } = await startScript(reply(packed, [`Content-Encoding: ${encodings}`]))
+    expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from(long) })
+  })
+
+  test('encoded more than five times, or in part with something unknown, is returned unchanged', async () => {
+    for (const encodings of [Array(6).fill('gzip').join(','), 'zip, gzip']) {
+      const { port } = await startScript(reply('hello', [`Content-Encoding: ${encodings}`]))
+      expect(await ask(port)).toMatchObject({ complete: true, body: Buffer.from('hello') })
+    }
+  })
+
+  test('whose outer encoding decodes to much and whose inner one to nothing fails', async () => {
+    // Empty stored blocks of deflate (RFC 1951 §3.2.4), after the head of gzip.
+    const inner = Buffer.concat([gzipSync('').subarray(0, 10), Buffer.from('000000ffff'.repeat(MIB), 'hex')])
+    const { port } = await startScript(reply(gzipSync(inner), ['Content-Encoding: gzip, gzip']))
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response body cannot be decoded' })
+  })
+
+  test.each([
+    ['never ends', (socket: Socket) => socket.write('data: 1\n\n')],
+    ['cannot be decoded', (socket: Socket) => socket.end('not packed at all')],
+    ['is cut off', (socket: Socket) => socket.write('x', () => socket.resetAndDestroy())],
+  ])('whose body %s is returned at its head when no body is asked for', async (_, more) => {
+    const { port } = await startTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n')
+        socket.write('Transfer-Encoding: chunked\r\n\r\n', () => more(socket))
+      })
+    })
+    expect(await ask(port, { maxBodyBytes: 0 })).toMatchObject({ status: 200, complete: false, body: { length: 0 } })
+    expect(await ask(port, { maxBodyBytes: 0 }, 300)).toMatchObject({ status: 200 })
+  })
+
+  test('with a short body that nobody asked for is received, so that its server sees no aborted request', async () => {
+    let hasAborted = false
+    const finished = new Promise<void>((resolve) => {
+      const server = createServer((_, response) => {
+        response.on('close', () => {
+          hasAborted = !response.writableFinished
+          resolve()
+        })
+        response.flushHeaders()
+        setImmediate(() => response.end('x'.repeat(1000)))
+      }).listen(0, '127.0.0.1', () => void ask((server.address() as AddressInfo).port, { maxBodyBytes: 0 }))
+      onTestFinished(() => void server.close())
+    })
+    await finished
+    expect(hasAborted).toBe(false)
   })
 
   test('with an endless head is refused', async () => {
@@ -279,13 +359,22 @@ describe('a response', () => {
       Buffer.from('HTTP/1.1 200 OK\r\n'),
       Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`),
     )
-    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response headers exceed 16 KiB' })
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'The response headers exceed 300 KiB' })
   })
 
   test('with endless trailers is refused', async () => {
     const head = reply('0\r\n', ['Transfer-Encoding: chunked'])
     const { port } = await startEndless(head, Buffer.from(`X-Flood: ${'x'.repeat(KIB)}\r\n`))
     expect(await ask(port)).toMatchObject({ kind: 'failed', fault: 'theirs' })
+  })
+
+  test('whose header line is longer than 100 KiB, or that has more than 5000 headers, is refused', async () => {
+    const { port } = await startScript(reply('', [`X-Long: ${'x'.repeat(101 * KIB)}`]))
+    expect(await ask(port)).toMatchObject({ reason: 'protocol', message: 'A response header exceeds 100 KiB' })
+    const { port: many } = await startScript(reply('', Array(5001).fill('A: b')))
+    expect(await ask(many)).toMatchObject({ reason: 'protocol', message: 'The response has more than 5000 headers' })
+    const { port: one } = await startEndless(Buffer.from('HTTP/1.1 200 OK\r\nX: '), Buffer.alloc(KIB, 'x'))
+    expect(await ask(one)).toMatchObject({ reason: 'protocol', message: 'A response header exceeds 100 KiB' })
   })
 
   test('that is not HTTP is refused', async () => {

@@ -90,3 +90,15 @@ describe('a redirect', () => {
     expect(() => nextHop(hop('https://a.example/'), 302, to)).toThrow(message)
   })
 })
+
+describe('a redirect to an address beyond ASCII', () => {
+  test.each([
+    ['/caf\xc3\xa9/seite', 'https://a.example/caf%C3%A9/seite'],
+    ['/caf\xe9', 'https://a.example/caf%E9'],
+    ['?q=\xc3\xa9#\xc3\xa9', 'https://a.example/?q=%C3%A9#%C3%A9'],
+    ['/caf%C3%A9/\xc3\xa9', 'https://a.example/caf%C3%A9/%C3%A9'],
+    ['//b\xc3\xbccher.example/', 'https://xn--bcher-kva.example/'],
+  ])('keeps its bytes, as browsers do: %j', (location, href) => {
+    expect(nextHop(hop('https://a.example/'), 302, location)?.url.href).toBe(href)
+  })
+})
