@@ -85,7 +85,7 @@ function textsOf(folder, name) {
   const texts = own.map((file) => read(`${folder}/${file}`)).filter((text) => text !== '')
   if (own.some((file) => /^(licen[cs]e|copying)/i.test(file))) return texts
   const readme = names.find((file) => /^readme/i.test(file))
-  const inReadme = readme && /^#+ *licen[cs]e\n+([\s\S]*permission[\s\S]*)/im.exec(read(`${folder}/${readme}`))?.[1]
+  const inReadme = readme && /^#+ *licen[cs]e\n([\s\S]*permission[\s\S]*)/im.exec(read(`${folder}/${readme}`))?.[1]
   if (inReadme) return [...texts, inReadme.trim()]
   const { file } = elsewhere.find((each) => each.names.test(name)) ?? {}
   return file ? [...texts, read(`src/build/licences/${file}`)] : []

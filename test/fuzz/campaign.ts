@@ -183,13 +183,9 @@ interface Answer {
   readonly text: string
 }
 
-function send(
-  url: string,
-  agent: Agent,
-  { method, path, headers, body }: FuzzInput,
-  more: Readonly<Record<string, string>>,
-): Promise<Answer> {
+function send(url: string, agent: Agent, input: FuzzInput, more: Readonly<Record<string, string>>): Promise<Answer> {
   const { hostname, port } = new URL(url)
+  const { method, path, headers, body } = input
   return new Promise((resolve) => {
     const sent = request({ hostname, port, path, method, agent, headers: { ...more, ...headers } }, (answer) => {
       let text = ''
@@ -203,7 +199,8 @@ function send(
       if (answer.headers['content-type']?.startsWith('text/event-stream')) setTimeout(() => answer.destroy(), 200)
     })
     sent.setTimeout(ANSWER_MS, () => sent.destroy())
-    sent.on('error', () => resolve({ status: 0, text: '' }))
+    // The service may close a connection that waits for its next request, in the moment in which that is sent.
+    sent.on('error', () => resolve(sent.reusedSocket ? send(url, new Agent(), input, more) : { status: 0, text: '' }))
     sent.end(body ?? undefined)
   })
 }
