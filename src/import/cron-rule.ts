@@ -12,7 +12,8 @@ export interface CronRule {
 
 /**
  * Converts a cron expression with one time of day to a recurrence rule: daily, on weekdays or on days of the month, in all or some
- * months. Null if no rule is equivalent, such as for weekdays combined with days of the month, which cron joins by “or”.
+ * months. Null if no rule is equivalent, such as for weekdays combined with days of the month. Uptime Kuma joins these by
+ * “or” unless one is a bare star, even with a step, where Debian’s cron demands both.
  */
 export function cronRule(expression: string): CronRule | null {
   const fields = expression.trim().toUpperCase().split(/\s+/)
@@ -39,13 +40,19 @@ function ruleOf({
   onWeekdays,
 }: Readonly<Record<'days' | 'months' | 'onWeekdays', Values>>): string | null {
   if (days === null || months === null || onWeekdays === null) return null
-  const inMonths = months.length > 0 ? `;BYMONTH=${months.join(',')}` : ''
+  const inMonths = months.length > 0 && months.length < 12 ? `;BYMONTH=${months.join(',')}` : ''
+  // “Every day or a Monday” is every day.
+  if (coversEach(days, 1, 31) || coversEach(onWeekdays, 0, 6)) return `FREQ=DAILY${inMonths}`
   if (onWeekdays.length === 0)
     return days.length === 0 ? `FREQ=DAILY${inMonths}` : `FREQ=MONTHLY${inMonths};BYMONTHDAY=${days.join(',')}`
   if (days.length > 0) return null
   const names = [...new Set(onWeekdays.map((number) => weekdays[number % 7]))]
   // A weekly rule cannot restrict months.
-  return `FREQ=${months.length > 0 ? 'DAILY' : 'WEEKLY'}${inMonths};BYDAY=${names.join(',')}`
+  return `FREQ=${inMonths === '' ? 'WEEKLY' : 'DAILY'}${inMonths};BYDAY=${names.join(',')}`
+}
+
+function coversEach(values: readonly number[], least: number, most: number): boolean {
+  return Array.from({ length: most - least + 1 }, (_, index) => least + index).every((value) => values.includes(value))
 }
 
 /** Parses days of the month, where `L` is the last. Empty: every day. Null: invalid. */
@@ -62,7 +69,7 @@ function named(field: string, names: readonly string[], first: number): string {
 
 /** Parses a field of lists, ranges and steps. Empty: all values. Null: invalid. */
 function valuesOf(field: string, least: number, most: number): number[] | null {
-  if (field === '*' || field === '?' || field === '*/1') return []
+  if (field === '*' || field === '?') return []
   const parts = field.split(',').map((part) => rangeOf(part, least, most))
   if (parts.some((part) => part === null)) return null
   return [...new Set(parts.flatMap((part) => part ?? []))].toSorted((one, other) => one - other)

@@ -54,8 +54,15 @@ test.each([
   ['0 2 1 */3 *', 'FREQ=MONTHLY;BYMONTH=1,4,7,10;BYMONTHDAY=1'],
   ['0 2 * JAN 1', 'FREQ=DAILY;BYMONTH=1;BYDAY=MO'],
   ['0 2 */10 * *', 'FREQ=MONTHLY;BYMONTHDAY=1,11,21,31'],
+  ['0 2 */1 */1 */1', 'FREQ=DAILY'],
+  // Uptime Kuma joins days and weekdays by “or”, unless one is a bare star.
+  ['0 2 */1 * 6', 'FREQ=DAILY'],
+  ['0 2 1-31 3 6', 'FREQ=DAILY;BYMONTH=3'],
+  ['0 2 13 * 0-6', 'FREQ=DAILY'],
+  ['0 2 * */1 6', 'FREQ=WEEKLY;BYDAY=SA'],
   // No rule can express “either day”.
   ['0 2 1 * 1', null],
+  ['0 2 */2 * 6', null],
   ['*/5 * * * *', null],
   ['0 2,3 * * *', null],
   ['0 24 * * *', null],

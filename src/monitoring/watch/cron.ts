@@ -30,6 +30,7 @@ export function nextRun({ expression, timeZone }: CronSchedule, after: Date): Da
 
 /** Returns why an expression is not allowed; null: it is allowed. */
 export function cronProblem(expression: string): string | null {
+  if (/^@reboot$/i.test(expression.trim())) return REBOOT
   let first: Date | null
   try {
     // The parser also accepts dates.
@@ -44,12 +45,25 @@ export function cronProblem(expression: string): string | null {
 
 const INVALID = 'must be a cron expression of five fields, such as 30 2 * * 1-5'
 
+const REBOOT = 'must have a time: @reboot means the start of a machine, so nobody knows when the next run is due'
+
 function parsed(expression: string, timeZone: string): Cron {
   const key = `${timeZone} ${expression}`
   const known = kept.get(key)
   if (known) return known
+  const domAndDow = needsBothDays(expression)
   // Starts no timer, because it has no callback.
-  const cron = new Cron(expression, { timezone: timeZone, mode: '5-part', paused: true })
+  const cron = new Cron(expression, { timezone: timeZone, mode: '5-part', paused: true, domAndDow })
   kept.set(key, cron)
   return cron
+}
+
+/**
+ * Returns whether a day must match both the day of the month and the weekday. Debian’s cron and cronie demand it if
+ * either field begins with a star, even with a step or in a list (`entry.c`, DOM_STAR and DOW_STAR). Otherwise one is
+ * enough. The parser takes `?` for a star.
+ */
+function needsBothDays(expression: string): boolean {
+  const [, , day = '', , weekday = ''] = expression.trim().split(/\s+/)
+  return /^[*?]/.test(day) || /^[*?]/.test(weekday)
 }

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/core/config.ts'
-import { MINUTE } from '../../../src/core/time.ts'
+import { DAY, MINUTE } from '../../../src/core/time.ts'
 import { readOptions } from '../../../src/monitoring/monitor/options.ts'
 import { cronProblem, nextRun } from '../../../src/monitoring/watch/cron.ts'
 
@@ -62,6 +63,43 @@ describe('a schedule', () => {
       expect(nextRun(schedule, new Date(`2026-11-01T${after}:00Z`))).toEqual(new Date('2026-11-02T06:30:00Z'))
   })
 
+  test.each([
+    // Either field begins with a star: both must match.
+    ['4 3 */2 * 6', ['2026-01-03', '2026-01-17', '2026-01-31']],
+    ['4 3 */2 * sat', ['2026-01-03', '2026-01-17', '2026-01-31']],
+    ['4 3 13 * */5', ['2026-02-13', '2026-03-13', '2026-09-13']],
+    ['4 3 *,13 * 7', ['2026-01-04', '2026-01-11', '2026-01-18']],
+    ['4 3 1-7 * *', ['2026-01-01', '2026-01-02', '2026-01-03']],
+    ['4 3 * * 0', ['2026-01-04', '2026-01-11', '2026-01-18']],
+    ['4 3 ? * 0', ['2026-01-04', '2026-01-11', '2026-01-18']],
+    // Neither does: one is enough.
+    ['4 3 1-31/2 * 6', ['2026-01-01', '2026-01-03', '2026-01-05']],
+    ['4 3 13,* * 0', ['2026-01-01', '2026-01-02', '2026-01-03']],
+    ['4 3 13 * 5', ['2026-01-02', '2026-01-09', '2026-01-13']],
+  ])('runs on the days of Debian’s cron and cronie: %s', (expression, days) => {
+    expect(dates(expression, 'UTC', '2026-01-01T00:00', 3)).toEqual(days.map((day) => `${day}T03:04`))
+  })
+
+  test('runs on the days of Debian’s cron and cronie, whatever the fields', () => {
+    fc.assert(
+      fc.property(dayField(1, 31), dayField(1, 12), dayField(0, 7), fc.nat(3000), (day, month, weekday, offset) => {
+        const expression = `4 3 ${day} ${month} ${weekday}`
+        const after = Date.UTC(2024, 0, 1) + offset * DAY
+        const expected = Array.from({ length: 1500 }, (_, index) => new Date(after + index * DAY)).find((date) =>
+          runsOn(date, { day, month, weekday }),
+        )
+        fc.pre(expected !== undefined)
+        const found = nextRun({ expression, timeZone: 'UTC' }, new Date(after))
+        expect(found?.toISOString()).toBe(new Date(Number(expected) + 184 * MINUTE).toISOString())
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('@reboot is refused with the reason', () => {
+    for (const expression of ['@reboot', ' @Reboot ']) expect(cronProblem(expression)).toContain('start of a machine')
+  })
+
   test.each(['30 2 * * 1-5', '@daily', '*/5 8-18 * * MON-FRI', '0 0 L * *', '0 0 * * 7', '5,10 1-5/2 1 JAN *'])(
     'can be %s',
     (expression) => expect(cronProblem(expression)).toBeNull(),
@@ -89,3 +127,33 @@ describe('a schedule', () => {
     expect(read({ schedule: `0 ${'0,'.repeat(100)}0 * * *` })).toThrow('heartbeat.schedule')
   })
 })
+
+/** Any valid field of days or months: stars, numbers, ranges, steps and lists. */
+function dayField(least: number, most: number): fc.Arbitrary<string> {
+  const step = fc.integer({ min: 1, max: most - least })
+  const number = fc.integer({ min: least, max: most })
+  const range = fc.tuple(number, number).map((ends) => ends.toSorted((one, other) => one - other).join('-'))
+  const part = fc.oneof(
+    fc.constant('*'),
+    number.map(String),
+    range,
+    step.map((every) => `*/${every}`),
+    fc.tuple(range, step).map((both) => both.join('/')),
+  )
+  return fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(','))
+}
+
+/** Decides by the rule of cronie’s `find_jobs` whether a job runs on a day. */
+function runsOn(date: Date, fields: Readonly<Record<'day' | 'month' | 'weekday', string>>): boolean {
+  const has = (field: string, least: number, most: number, value: number) =>
+    field.split(',').some((part) => {
+      const [range = '', step = '1'] = part.split('/')
+      const [from = least, to = from] = range === '*' ? [least, most] : range.split('-').map(Number)
+      return value >= from && value <= to && (value - from) % Number(step) === 0
+    })
+  const { day, month, weekday } = fields
+  const isDay = has(day, 1, 31, date.getUTCDate())
+  const isWeekday = has(weekday, 0, 7, date.getUTCDay()) || (date.getUTCDay() === 0 && has(weekday, 0, 7, 7))
+  const needsBoth = day.startsWith('*') || weekday.startsWith('*')
+  return has(month, 1, 12, date.getUTCMonth() + 1) && (needsBoth ? isDay && isWeekday : isDay || isWeekday)
+}
