@@ -6,6 +6,7 @@ import type { DnsClient, DnsResult } from '../network/dns/client.ts'
 import type { ListError } from './check-report.ts'
 import type { Blacklist } from './list.ts'
 import { queryName } from './list.ts'
+import { BLOCK_ADDRESS, BLOCKED } from './return-code.ts'
 
 /**
  * The health of a list, measured with its test points (RFC 5782 §5). A `silent` list no longer lists its own test
@@ -207,10 +208,11 @@ export function evaluateTestPoints(
 
   const isExplained = decode(negative)?.kind === 'notListed'
   const stray = [isExplained ? null : negative, random].find((result) => result?.kind === 'answer')
+  if (stray?.kind === 'answer' && stray.values.includes(BLOCK_ADDRESS)) return { status: 'wildcard', detail: BLOCKED }
   if (stray?.kind === 'answer') {
     return { status: 'wildcard', detail: `It answers ${stray.values.join(', ')} for names that it does not list.` }
   }
-  const hit = answers.find((answer) => answer?.kind === 'listed' || answer?.kind === 'notListed')
+  const hit = positive.map(decode).some((answer) => answer?.kind === 'listed' || answer?.kind === 'notListed')
   const clear = isExplained ? [random] : [negative, random]
   if (hit && clear.some((result) => result.kind === 'none')) return { status: 'ok', detail: null }
 

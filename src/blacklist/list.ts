@@ -1,4 +1,5 @@
 import { reversedLabels } from '../core/ip-address.ts'
+import { isQueryable } from '../network/dns/message.ts'
 import type { Decoder } from './return-code.ts'
 import { bitmaskDecoder, informational, listing, policy, refuseOddOctets, tableDecoder } from './return-code.ts'
 import type { Target } from './target.ts'
@@ -211,8 +212,16 @@ const surblMulti: Blacklist = {
   // Free use is limited to 250,000 messages a day (https://surbl.org/usage-policy).
   queriesPerDay: 250_000 - HEALTH_QUERIES_PER_DAY,
   // The public zone has wildcards, so a query for the full name finds a listed parent (https://surbl.org/guidelines).
-  labels: (target) => (target.kind === 'domain' ? [target.name] : []),
+  labels: (target) => (target.kind === 'domain' ? [longestQueryable(target.name, 'multi.surbl.org')] : []),
   delistUrl: () => 'https://surbl.org/surbl-analysis',
+}
+
+/**
+ * Returns a name, or its longest parent that fits into a query below a zone. Whatever the zone lists fits too, so the
+ * parent finds every entry that could list the name.
+ */
+function longestQueryable(name: string, zone: string): string {
+  return isQueryable(`${name}.${zone}`) ? name : longestQueryable(name.slice(name.indexOf('.') + 1), zone)
 }
 
 const uriblBlack: Blacklist = {

@@ -82,8 +82,14 @@ function rejectAnswer(codes: readonly string[]): DecodedAnswer | null {
 /** Rejects addresses outside 127/8, which come from parked list domains and from resolvers that rewrite NXDOMAIN. */
 function rejectNonLoopback(codes: readonly string[]): DecodedAnswer | null {
   const odd = codes.find((code) => !code.startsWith('127.'))
-  return odd === undefined ? null : { kind: 'invalid', note: `${odd} is not a valid blacklist answer.` }
+  if (odd === undefined) return null
+  const note = odd === BLOCK_ADDRESS ? BLOCKED : `${odd} is not a valid blacklist answer.`
+  return { kind: 'invalid', note }
 }
+
+/** The address with which resolvers answer for names that they block, such as Pi-hole. No list uses it. */
+export const BLOCK_ADDRESS = '0.0.0.0'
+export const BLOCKED = 'The resolver blocks the names of this list: it answers 0.0.0.0.'
 
 function refusal(codes: readonly string[]): DecodedAnswer {
   const known = codes.map((code) => ownValue(refusalNotes, code)).find((text) => text !== undefined)

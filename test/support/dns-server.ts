@@ -38,6 +38,8 @@ export interface Reply {
   readonly authoritative?: boolean
   readonly id?: number
   readonly question?: Question
+  /** Leaves the question out, as servers do that do not understand a query. */
+  readonly withoutQuestion?: boolean
   /** Bytes to send as they are, instead of all the above. */
   readonly bytes?: Uint8Array
   /** The address of a forged sender: another socket. UDP only. */
@@ -60,7 +62,7 @@ export interface TestDnsServer extends DnsServer {
   close(): Promise<void>
 }
 
-export const rcodes = { formatError: 1, servfail: 2, nxdomain: 3, refused: 5 } as const
+export const rcodes = { formatError: 1, servfail: 2, nxdomain: 3, notImplemented: 4, refused: 5 } as const
 
 /** A reply with addresses or texts, one record each. */
 export function answer(query: SeenQuery, values: readonly string[], ttl = 300): Reply {
@@ -193,7 +195,7 @@ export function encodeReply(query: SeenQuery, question: Question, reply: Reply):
     type: 'response',
     id: reply.id ?? query.id,
     flags: RECURSION_DESIRED | authority | truncation | (reply.rcode ?? 0),
-    questions: [reply.question ?? question],
+    questions: reply.withoutQuestion ? [] : [reply.question ?? question],
     answers: [...(reply.answers ?? [])],
     authorities: [...(reply.authorities ?? [])],
     additionals: [...(reply.additionals ?? [])],

@@ -6,6 +6,7 @@ import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels 
 import { SECOND } from '../../core/time.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { createDnsClient } from '../../network/dns/client.ts'
+import { createEdnsMemory } from '../../network/dns/edns-memory.ts'
 import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/message.ts'
 import { queryTypes } from '../../network/dns/message.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
@@ -88,9 +89,11 @@ export const dns: Probe<typeof options> = {
       : queryNamedResolver(given, given.resolver, run))
     const latencyMs = performance.now() - started
     if ('outcome' in asked) return asked
-    return asked.kind === 'none'
-      ? noRecord(given, asked.nxdomain, latencyMs)
-      : judgeRecords(given, asked.values, latencyMs, run.tools.allowPrivate)
+    const judged =
+      asked.kind === 'none'
+        ? noRecord(given, asked.nxdomain, latencyMs)
+        : judgeRecords(given, asked.values, latencyMs, run.tools.allowPrivate)
+    return lacksEdns(given, run) ? { ...judged, message: `${judged.message}${WITHOUT_EDNS}` } : judged
   },
 }
 
@@ -155,6 +158,11 @@ async function queryOwnResolvers(
       return responded(await control.outcome)
         ? probeResult('DOWN', `No answer for ${asked} within ${seconds(timeoutMs)}`, { suspect: asked })
         : probeResult('UNKNOWN', 'Our own DNS resolvers did not answer')
+    case 'formerr':
+    case 'notimp':
+      return probeResult('UNKNOWN', `Our own DNS resolvers ${failures(timeoutMs)[result.reason]}`)
+    case 'invalid-name':
+      return probeResult('UNKNOWN', `Not queried: ${asked} does not fit into a DNS query`)
     case 'malformed':
       return probeResult('UNKNOWN', `Our own DNS resolvers returned an unreadable response for ${asked}`)
     case 'refused':
@@ -165,8 +173,11 @@ async function queryOwnResolvers(
 }
 
 function responded(result: DnsResult | null): boolean {
-  return result !== null && (result.kind !== 'failed' || result.reason === 'servfail' || result.reason === 'refused')
+  return result !== null && (result.kind !== 'failed' || responses.has(result.reason))
 }
+
+/** The failures that a resolver reports itself. */
+const responses: ReadonlySet<DnsFailure['reason']> = new Set(['servfail', 'refused', 'formerr', 'notimp'])
 
 /** Starts `work` after `ms` milliseconds. If it is cancelled before that, its outcome is null. */
 function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: Promise<T | null>; cancel(): void } {
@@ -204,7 +215,7 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
     return probeResult('DOWN', `The resolver ${resolver} ${failures(timeoutMs)[asked.reason] ?? 'gave no answer'}`)
   }
   const servers = [parseDnsServer(resolver)].filter((server) => server !== null)
-  const client = createDnsClient({ servers, timeoutMs, now: tools.now, cacheSize: 1 })
+  const client = createDnsClient({ servers, timeoutMs, now: tools.now, cacheSize: 1, noEdns: resolversWithoutEdns })
   try {
     const result = await client.query(questionOf(given), given.recordType, { signal })
     if (result.kind !== 'failed') return result
@@ -212,7 +223,7 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
     if (result.reason === 'unreachable' && client.statistics.sent === 0) {
       return probeResult('UNKNOWN', `Our machine has no route to the resolver ${resolver}`)
     }
-    const usedTcp = client.statistics.tcp > 0
+    const usedTcp = client.statistics.tcp > 0 && !responses.has(result.reason)
     const failure = failures(timeoutMs)[result.reason] ?? 'did not complete its response'
     const problem = usedTcp ? 'truncated its response over UDP and did not answer over TCP' : failure
     const hasResponded = client.statistics.received > 0
@@ -222,11 +233,22 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
   }
 }
 
+/** The resolvers of monitors that do not understand EDNS. A client of a named resolver lives for one probe. */
+const resolversWithoutEdns = createEdnsMemory()
+const WITHOUT_EDNS = ' (asked without EDNS, which the resolver does not understand)'
+
+function lacksEdns({ resolver = '' }: DnsOptions, { tools }: ProbeRun): boolean {
+  const server = parseDnsServer(resolver)
+  return server !== null && resolversWithoutEdns.has(server, tools.now())
+}
+
 function failures(timeoutMs: number): Partial<Record<DnsFailure['reason'], string>> {
   return {
     timeout: `did not answer within ${seconds(timeoutMs)}`,
     refused: 'refused to answer (REFUSED)',
     servfail: 'gave no usable answer (SERVFAIL)',
+    formerr: 'did not understand the query (FORMERR), also without EDNS',
+    notimp: 'does not implement the query (NOTIMP), also without EDNS',
     malformed: 'returned an unreadable response',
     unreachable: 'is unreachable',
   }

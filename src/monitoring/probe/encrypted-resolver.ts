@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { parseUrl } from '../../core/url.ts'
 import type { DnsFailure, DnsResult, Question } from '../../network/dns/message.ts'
-import { answersQuery, encodeQuery, readReply } from '../../network/dns/message.ts'
+import { answersQuery, encodeQuery, readReply, rejectsEdns } from '../../network/dns/message.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
@@ -48,10 +48,31 @@ function overTls({ hostname, port: given, pathname, search, hash }: URL, host: s
   return { transport: 'tls', host, port, url: `tls://${hostname}${port === TLS_PORT ? '' : `:${port}`}` } as const
 }
 
-/** Queries a resolver. Returns its answer, or a result that explains the failure. */
-export function queryEncrypted(
+/**
+ * Queries a resolver, and once more without EDNS if it does not understand the query (RFC 6891 §7) or ends it with a
+ * single SERVFAIL. Returns its answer, or a result that explains the failure.
+ */
+export async function queryEncrypted(
   resolver: EncryptedResolver,
   question: Question,
+  run: ProbeRun,
+): Promise<DnsResult | ProbeResult> {
+  const begun = performance.now()
+  const first = await queryOnce(resolver, { ...question, isPlain: false }, run)
+  const timeoutMs = run.timeoutMs - (performance.now() - begun)
+  const isRepeated = 'kind' in first && (rejectsEdns(first) || (first.kind === 'failed' && first.reason === 'servfail'))
+  if (!isRepeated || timeoutMs <= 0) return first
+  return queryOnce(resolver, { ...question, isPlain: true }, { ...run, timeoutMs })
+}
+
+/** A question, asked without EDNS if it is plain. */
+interface PosedQuestion extends Question {
+  readonly isPlain: boolean
+}
+
+function queryOnce(
+  resolver: EncryptedResolver,
+  question: PosedQuestion,
   run: ProbeRun,
 ): Promise<DnsResult | ProbeResult> {
   return resolver.transport === 'tls' ? queryOverTls(resolver, question, run) : queryOverHttps(resolver, question, run)
@@ -59,7 +80,7 @@ export function queryEncrypted(
 
 async function queryOverTls(
   { host, port, url }: EncryptedResolver,
-  question: Question,
+  question: PosedQuestion,
   run: ProbeRun,
 ): Promise<DnsResult | ProbeResult> {
   const { timeoutMs, signal, tools } = run
@@ -68,7 +89,7 @@ async function queryOverTls(
   if (connected.kind === 'failed') return unreachableResult(host, connected)
   const leftMs = timeoutMs - connected.phases.total
   const conversation = converse(connected.socket, { leftMs, timeoutMs, signal })
-  const query = encodeQuery(randomInt(0x10000), question)
+  const query = encodeQuery(randomInt(0x10000), question, question.isPlain)
   const length = Buffer.alloc(2)
   length.writeUInt16BE(query.length)
   try {
@@ -88,11 +109,11 @@ async function queryOverTls(
 
 async function queryOverHttps(
   { host, url }: EncryptedResolver,
-  question: Question,
+  question: PosedQuestion,
   run: ProbeRun,
 ): Promise<DnsResult | ProbeResult> {
   // Answers are matched by connection, not by id (RFC 8484 §4.1).
-  const query = encodeQuery(0, question)
+  const query = encodeQuery(0, question, question.isPlain)
   const headers = [
     { name: 'Accept', value: MEDIA_TYPE },
     { name: 'Content-Type', value: MEDIA_TYPE },

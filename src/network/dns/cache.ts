@@ -24,11 +24,14 @@ interface Entry {
 const failureTtl: Record<DnsFailure['reason'], number> = {
   refused: 10,
   servfail: 10,
+  formerr: 10,
+  notimp: 10,
   timeout: 5,
   unreachable: 5,
   malformed: 5,
   aborted: 0,
   withheld: 0,
+  'invalid-name': 0,
 }
 
 /** The length of values that counts as one more result, in characters: an answer can have 64 KiB. */

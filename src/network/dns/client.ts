@@ -1,6 +1,7 @@
 import type { DnsServer } from '../../core/config.ts'
 import type { Clock } from '../../core/time.ts'
 import { createCache } from './cache.ts'
+import { createEdnsMemory, type EdnsMemory } from './edns-memory.ts'
 import { cancelFailover, type Failover, retransmitWhenDue, startFailover } from './failover.ts'
 import { type DnsFailure, type DnsResult, isQueryable, type Question, type RecordType } from './message.ts'
 import type { DnsStatistics } from './transport.ts'
@@ -69,7 +70,7 @@ const tickInterval = 10
 
 const failed = (reason: DnsFailure['reason']): DnsFailure => Object.freeze({ kind: 'failed', reason })
 const aborted = failed('aborted')
-const malformed = failed('malformed')
+const invalidName = failed('invalid-name')
 const timeout = failed('timeout')
 const withheld = failed('withheld')
 
@@ -82,8 +83,10 @@ export function createDnsClient(settings: {
   readonly timeoutMs: number
   readonly now: Clock
   readonly cacheSize?: number
+  /** Shared by clients that live for one query; absent: its own. */
+  readonly noEdns?: EdnsMemory
 }): DnsClient {
-  const { servers, now, cacheSize = 100_000 } = settings
+  const { servers, now, cacheSize = 100_000, noEdns = createEdnsMemory() } = settings
   const statistics: DnsStatistics = {
     sent: 0,
     retransmitted: 0,
@@ -95,7 +98,7 @@ export function createDnsClient(settings: {
     tcp: 0,
   }
   const cache = createCache(cacheSize, now)
-  const upstreams = servers.map((server) => createUpstream(server, now, statistics))
+  const upstreams = servers.map((server) => createUpstream(server, now, statistics, noEdns))
   const flights = createFlights(upstreams, statistics, (key, result) => cache.set(key, result))
   let closed = false
 
@@ -112,7 +115,7 @@ export function createDnsClient(settings: {
       const known = options.fresh ? undefined : readCache(key)
       if (known !== undefined) return Promise.resolve(known)
       if (closed || options.signal?.aborted) return Promise.resolve(aborted)
-      if (!isQueryable(name)) return Promise.resolve(malformed)
+      if (!isQueryable(name)) return Promise.resolve(invalidName)
 
       const { timeoutMs = settings.timeoutMs, signal, ttlOf, admit } = options
       const at = performance.now()

@@ -12,6 +12,9 @@ export interface Failover {
   unanswered: number
   /** The first failure of an upstream, while others may still answer. */
   failure: DnsFailure | null
+  /** The upstream that reported the only SERVFAIL so far; null: none or several did. */
+  failedOnce: Upstream | null
+  servfails: number
   /** When it started and when to retransmit next, on the clock of `performance.now()`. */
   readonly begun: number
   due: number
@@ -19,8 +22,9 @@ export interface Failover {
 
 /**
  * Queries the upstreams in the given order, each once. Goes on to the next one when an upstream fails and at each
- * retransmission. The result is the first usable answer, or the first failure if every upstream has failed. There is no
- * deadline: call `cancelFailover`.
+ * retransmission. The result is the first usable answer, or the first failure if every upstream has failed. A single
+ * SERVFAIL may be a passing fault of one server, so it is not the end: its upstream is asked once more, without EDNS,
+ * which old servers answer with SERVFAIL (RFC 2671 §5.3). There is no deadline: call `cancelFailover`.
  * @param at the current time on the clock of `performance.now()`.
  * @param delay the milliseconds until the first retransmission.
  */
@@ -38,6 +42,8 @@ export function startFailover(
     exchanges: [],
     unanswered: 0,
     failure: null,
+    failedOnce: null,
+    servfails: 0,
     begun: at,
     due: at + delay,
   }
@@ -51,6 +57,7 @@ export function retransmitWhenDue(failover: Failover, at: number): void {
   failover.due += failover.due - failover.begun
   for (const exchange of failover.exchanges) exchange.resend()
   askNext(failover)
+  askAgain(failover)
 }
 
 /** Cancels a failover. `onResult` is not called anymore. */
@@ -60,17 +67,31 @@ export function cancelFailover(failover: Failover): void {
 
 function askNext(failover: Failover) {
   const upstream = failover.upstreams[failover.exchanges.length]
-  if (upstream === undefined) return
-  failover.unanswered++
-  failover.exchanges.push(upstream.ask(failover.question, (result) => receive(failover, result)))
+  if (upstream !== undefined) ask(failover, upstream)
 }
 
-function receive(failover: Failover, result: DnsResult) {
+function ask(failover: Failover, upstream: Upstream, isPlain = false) {
+  failover.unanswered++
+  failover.exchanges.push(upstream.ask(failover.question, (result) => receive(failover, upstream, result), isPlain))
+}
+
+function receive(failover: Failover, upstream: Upstream, result: DnsResult) {
   if (result.kind !== 'failed') return finish(failover, result)
   failover.unanswered--
   failover.failure ??= result
+  if (result.reason === 'servfail') failover.failedOnce = ++failover.servfails === 1 ? upstream : null
   askNext(failover)
-  if (failover.unanswered === 0) finish(failover, failover.failure)
+  if (failover.unanswered > 0) return
+  if (!askAgain(failover)) finish(failover, failover.failure)
+}
+
+/** Repeats the only query that ended with SERVFAIL, once all upstreams were asked. Returns whether there was one. */
+function askAgain(failover: Failover): boolean {
+  const { failedOnce, exchanges, upstreams } = failover
+  if (failedOnce === null || exchanges.length < upstreams.length) return false
+  failover.failedOnce = null
+  ask(failover, failedOnce, true)
+  return true
 }
 
 function finish(failover: Failover, result: DnsResult) {

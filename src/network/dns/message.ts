@@ -25,14 +25,25 @@ export interface Question {
  * - `answer`: there is at least one record of the requested type. `values` are addresses in canonical form, one string
  * per TXT record, or other types in zone file format, with names without a final dot: `10 mail.example.com`.
  * - `none`: the name does not exist (`nxdomain`), or has no record of the type.
- * - `failed`: there is no usable answer.
+ * - `failed`: there is no usable answer. `formerr` and `notimp`: the resolver does not understand the query, also
+ * without EDNS. `invalid-name`: nothing was asked, because the name does not fit into a query.
  */
 export type DnsResult =
   | { readonly kind: 'answer'; readonly values: readonly string[]; readonly ttl: number }
   | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number }
   | {
       readonly kind: 'failed'
-      readonly reason: 'timeout' | 'refused' | 'servfail' | 'unreachable' | 'malformed' | 'aborted' | 'withheld'
+      readonly reason:
+        | 'timeout'
+        | 'refused'
+        | 'servfail'
+        | 'formerr'
+        | 'notimp'
+        | 'unreachable'
+        | 'malformed'
+        | 'aborted'
+        | 'withheld'
+        | 'invalid-name'
     }
 
 export type DnsFailure = Extract<DnsResult, { kind: 'failed' }>
@@ -55,7 +66,14 @@ const responseMask = 0xf800
 const queryResponse = 0x8000
 const truncatedBit = 0x0200
 const rcodeMask = 0x000f
-const rcodes = { noError: 0, nameError: 3, refused: 5 } as const
+const rcodes = { noError: 0, nameError: 3 } as const
+/** The failures that response codes report (RFC 1035 §4.1.1). Codes that are not here are failures of the server. */
+const failureByRcode: Readonly<Record<number, DnsFailure['reason']>> = {
+  1: 'formerr',
+  2: 'servfail',
+  4: 'notimp',
+  5: 'refused',
+}
 /** The maximum length of a chain of CNAMEs. Resolvers have about the same limit. */
 const longestChain = 16
 /** The limits of the time for which answers are cached, in seconds, regardless of their TTL. */
@@ -70,36 +88,48 @@ export function isQueryable(name: string): boolean {
   return name.length <= 253 && /^[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*$/i.test(name)
 }
 
-/** Returns the wire format of a query (RFC 1035 §4.1), with recursion desired and EDNS. */
-export function encodeQuery(id: number, question: Question): Buffer {
-  return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals: [optRecord] })
+/** Returns the wire format of a query (RFC 1035 §4.1), with recursion desired and, unless it is `plain`, EDNS. */
+export function encodeQuery(id: number, question: Question, isPlain = false): Buffer {
+  const additionals = isPlain ? [] : [optRecord]
+  return encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals })
+}
+
+/**
+ * Returns whether a query that failed should be repeated without EDNS: the server does not understand it (RFC 6891 §7).
+ */
+export function rejectsEdns(result: DnsResult | 'truncated'): boolean {
+  return result !== 'truncated' && result.kind === 'failed' && (result.reason === 'formerr' || result.reason === 'notimp')
 }
 
 /**
  * Returns whether a message claims to answer a query of `encodeQuery`: it is a response with the same id and the same
- * question, whose letters may differ in case. Other messages are not for us, or are forged (RFC 5452 §9.1).
+ * question, whose letters may differ in case. A server that does not understand a query may report its failure without a
+ * question. Other messages are not for us, or are forged (RFC 5452 §9.1).
  */
 export function answersQuery(message: Buffer, query: Buffer): boolean {
-  const questionEnd = endOfQuestion(query)
-  return (
-    message.length >= questionEnd &&
+  const isResponse =
+    message.length >= headerLength &&
     message.readUInt16BE(0) === query.readUInt16BE(0) &&
-    (message.readUInt16BE(2) & responseMask) === queryResponse &&
-    message.readUInt16BE(4) === 1 &&
-    sameIgnoringCase(message, query, headerLength, questionEnd)
-  )
+    (message.readUInt16BE(2) & responseMask) === queryResponse
+  if (!isResponse) return false
+  const questions = message.readUInt16BE(4)
+  if (questions === 0) return failureByRcode[message.readUInt16BE(2) & rcodeMask] !== undefined
+  const questionEnd = endOfQuestion(query)
+  const echoes = message.length >= questionEnd && sameIgnoringCase(message, query, headerLength, questionEnd)
+  return questions === 1 && echoes
 }
 
 /**
  * Reads the result of a question from a message; `truncated`: repeat the query over TCP. TTLs are bounded: 30 s to 1 h
- * for answers, and 15 s to 15 min for their absence (RFC 2308 §5), which is cached for 30 s without an SOA record.
+ * for answers, and 15 s to 15 min for their absence (RFC 2308 §5), which is cached for 30 s without an SOA record. A TTL
+ * of 0 stays 0 (RFC 1035 §3.2.1): the result must not be cached.
  */
 export function readReply(message: Buffer, question: Question): DnsResult | 'truncated' {
   const flags = message.readUInt16BE(2)
   if (flags & truncatedBit) return 'truncated'
   const rcode = flags & rcodeMask
-  if (rcode === rcodes.refused) return { kind: 'failed', reason: 'refused' }
-  if (rcode !== rcodes.noError && rcode !== rcodes.nameError) return { kind: 'failed', reason: 'servfail' }
+  if (rcode !== rcodes.noError && rcode !== rcodes.nameError)
+    return { kind: 'failed', reason: failureByRcode[rcode] ?? 'servfail' }
 
   const packet = decoded(message)
   if (packet === null) return { kind: 'failed', reason: 'malformed' }
@@ -112,11 +142,11 @@ function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Questio
 
   const found = follow(answers, question)
   if (!nxdomain && found.values.length > 0) {
-    return { kind: 'answer', values: found.values, ttl: clamp(found.ttl, positiveTtl.least, positiveTtl.most) }
+    return { kind: 'answer', values: found.values, ttl: boundedTtl(found.ttl, positiveTtl) }
   }
   if (!nxdomain && !packet.flag_aa && isReferral(authorities)) return { kind: 'failed', reason: 'servfail' }
   const ttl = Math.min(found.ttl, absenceTtl(authorities))
-  return { kind: 'none', nxdomain, ttl: clamp(ttl, negativeTtl.least, negativeTtl.most) }
+  return { kind: 'none', nxdomain, ttl: boundedTtl(ttl, negativeTtl) }
 }
 
 /** Decodes a message; null: it is malformed, does not end with its last record, or takes too long to read. */
@@ -232,6 +262,6 @@ function absenceTtl(authorities: readonly Answer[]): number {
   return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(most, value))
+function boundedTtl(ttl: number, { least, most }: { readonly least: number; readonly most: number }): number {
+  return ttl === 0 ? 0 : Math.max(least, Math.min(most, ttl))
 }

@@ -10,8 +10,11 @@ export interface SocketPool {
   isReady(): boolean
   /** Opens the sockets that are missing. */
   fill(): void
-  /** Sends a query on a random socket. Calls the listener at most once, and not before this returns. */
-  send(question: Question, listener: Listener): { readonly socket: UdpSocket; readonly datagram: Datagram }
+  /**
+   * Sends a query on a random socket, without EDNS if it is plain. Calls the listener at most once, and not before this
+   * returns.
+   */
+  send(question: Question, isPlain: boolean, listener: Listener): { readonly socket: UdpSocket; readonly datagram: Datagram }
   /** Closes all sockets. */
   close(): Promise<void>
 }
@@ -59,11 +62,11 @@ export function createSocketPool(
   return {
     isReady: () => usable.length > 0,
     fill,
-    send(question, listener) {
+    send(question, isPlain, listener) {
       const index = randomInt(usable.length)
       const socket = usable[index]
       if (socket === undefined) throw new RangeError('There is no socket to send on')
-      const datagram = socket.send(question, listener)
+      const datagram = socket.send(question, isPlain, listener)
       if (socket.used >= QUERIES_PER_SOCKET) {
         usable.splice(index, 1)
         void socket.retire().then(() => sockets.delete(socket))

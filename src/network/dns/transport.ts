@@ -41,8 +41,8 @@ export interface Datagram {
 export interface UdpSocket {
   /** The number of queries sent. The longer a source port is in use, the easier it is to forge answers to it. */
   readonly used: number
-  /** Sends a query. Calls the listener at most once, and not before this returns. */
-  send(question: Question, listener: Listener): Datagram
+  /** Sends a query, without EDNS if it is plain. Calls the listener at most once, and not before this returns. */
+  send(question: Question, isPlain: boolean, listener: Listener): Datagram
   resend(datagram: Datagram): void
   /** Stops waiting for an answer. */
   forget(datagram: Datagram): void
@@ -121,10 +121,10 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
     get used() {
       return used
     },
-    send(question, listener) {
+    send(question, isPlain, listener) {
       let id = randomInt(0x10000)
       while (withId(id) !== undefined) id = randomInt(0x10000)
-      const datagram = { id, query: encodeQuery(id, question), listener }
+      const datagram = { id, query: encodeQuery(id, question, isPlain), listener }
       pending.push(datagram)
       used++
       statistics.sent++
@@ -145,17 +145,17 @@ export async function openUdpSocket(server: DnsServer, statistics: DnsStatistics
 }
 
 /**
- * Sends a query over TCP (RFC 7766) on a new connection. A message has at most 65,535 bytes. Calls the listener once,
+ * Sends a query over TCP (RFC 7766) on a new connection, without EDNS if it is plain. A message has at most 65,535 bytes. Calls the listener once,
  * and not before this returns. A message that does not answer the query is malformed. Returns a function that cancels
  * the query.
  */
 export function sendOverTcp(
   server: DnsServer,
-  question: Question,
+  { question, isPlain }: { readonly question: Question; readonly isPlain: boolean },
   statistics: DnsStatistics,
   listener: Listener,
 ): () => void {
-  const query = encodeQuery(randomInt(0x10000), question)
+  const query = encodeQuery(randomInt(0x10000), question, isPlain)
   const length = Buffer.alloc(2)
   length.writeUInt16BE(query.length)
   const socket = connect({ host: server.address, port: server.port, noDelay: true })

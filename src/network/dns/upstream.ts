@@ -1,16 +1,18 @@
 import type { DnsServer } from '../../core/config.ts'
 import { type Clock, SECOND } from '../../core/time.ts'
-import { type DnsResult, type Question, readReply } from './message.ts'
+import type { EdnsMemory } from './edns-memory.ts'
+import { type DnsResult, type Question, readReply, rejectsEdns } from './message.ts'
 import { createSocketPool } from './socket-pool.ts'
 import { type Datagram, type DnsStatistics, sendOverTcp, type UdpSocket } from './transport.ts'
 
 /** One recursive resolver. */
 export interface Upstream {
   /**
-   * Sends a question once. Calls `onResult` at most once, never before this returns, and not after `cancel`. The caller
-   * sets timeouts.
+   * Sends a question once, and again without EDNS if the resolver does not understand it. Calls `onResult` at most once,
+   * never before this returns, and not after `cancel`. The caller sets timeouts.
+   * @param isPlain sends it without EDNS from the start.
    */
-  ask(question: Question, onResult: (result: DnsResult) => void): Exchange
+  ask(question: Question, onResult: (result: DnsResult) => void, isPlain?: boolean): Exchange
   /** Returns whether the upstream has not answered recently, so that others should be queried first. */
   isSilent(): boolean
   /** Closes its sockets. All exchanges must have been cancelled. */
@@ -28,6 +30,10 @@ export interface Exchange {
 interface Asked {
   readonly question: Question
   readonly onResult: (result: DnsResult) => void
+  /** Whether it is sent without EDNS. */
+  isPlain: boolean
+  /** Whether the server did not understand it with EDNS. */
+  wasRejected: boolean
   state: 'waiting' | 'udp' | 'tcp' | 'done'
   /** The packet that was sent over UDP; null: not sent yet. */
   sent: { readonly socket: UdpSocket; readonly datagram: Datagram } | null
@@ -41,16 +47,27 @@ interface Asked {
  */
 const MAX_IN_FLIGHT = 64
 
-/** Creates an upstream. Sockets open with the first question. */
-export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics): Upstream {
+/**
+ * Creates an upstream. Sockets open with the first question.
+ * @param noEdns the resolvers that do not understand EDNS, which the upstream keeps up to date.
+ */
+export function createUpstream(
+  server: DnsServer,
+  now: Clock,
+  statistics: DnsStatistics,
+  noEdns: EdnsMemory,
+): Upstream {
   const queue = createQueue()
   const silence = createSilenceDetector(now)
   const sockets = createSocketPool(server, statistics, { onReady: sendQueued, onUnreachable: failQueued })
   let inFlight = 0
   let isSendScheduled = false
 
-  function ask(question: Question, onResult: (result: DnsResult) => void): Exchange {
-    const asked: Asked = { question, onResult, state: 'waiting', sent: null, resent: false, cancelTcp: null }
+  function ask(question: Question, onResult: (result: DnsResult) => void, isPlain = false): Exchange {
+    const asked: Asked = {
+      ...{ question, onResult, isPlain: isPlain || noEdns.has(server, now()) },
+      ...{ wasRejected: false, state: 'waiting', sent: null, resent: false, cancelTcp: null },
+    }
     queue.push(asked)
     sockets.fill()
     sendQueuedSoon()
@@ -83,7 +100,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
       if (asked === undefined) return
       inFlight++
       asked.state = 'udp'
-      asked.sent = sockets.send(asked.question, listenerOf(asked))
+      asked.sent = sockets.send(asked.question, asked.isPlain, listenerOf(asked))
     }
   }
 
@@ -97,10 +114,28 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
   function receive(asked: Asked, message: Buffer) {
     silence.noteAnswer()
     const result = readReply(message, asked.question)
+    if (rejectsEdns(result) && !asked.isPlain) return askWithoutEdns(asked)
+    if (asked.isPlain && asked.wasRejected && !rejectsEdns(result)) noEdns.add(server, now())
     if (result !== 'truncated') return finish(asked, result)
     if (asked.state === 'tcp') return finish(asked, { kind: 'failed', reason: 'malformed' })
+    askOverTcp(asked)
+  }
+
+  /** Repeats a query that the server did not understand, on the same transport (RFC 6891 §7). */
+  function askWithoutEdns(asked: Asked) {
+    asked.isPlain = true
+    asked.wasRejected = true
+    if (asked.state === 'tcp') return askOverTcp(asked)
+    asked.state = 'waiting'
+    asked.sent = null
+    inFlight--
+    queue.push(asked)
+    sendQueuedSoon()
+  }
+
+  function askOverTcp(asked: Asked) {
     asked.state = 'tcp'
-    asked.cancelTcp = sendOverTcp(server, asked.question, statistics, listenerOf(asked))
+    asked.cancelTcp = sendOverTcp(server, asked, statistics, listenerOf(asked))
   }
 
   function resend(asked: Asked) {

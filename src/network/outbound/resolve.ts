@@ -103,6 +103,8 @@ async function unresolved(dns: DnsClient, name: string, results: readonly DnsRes
   if (reasons.has('unreachable') || reasons.has('aborted'))
     return new Stop('unresolved', 'ours', 'None of our DNS resolvers is reachable')
   if (reasons.has('refused')) return new Stop('unresolved', 'ours', `Our DNS resolvers refused to look up ${name}`)
+  if (reasons.has('formerr') || reasons.has('notimp'))
+    return new Stop('unresolved', 'ours', 'Our DNS resolvers do not understand our queries, also without EDNS')
   if (reasons.has('malformed')) return new Stop('unresolved', 'ours', 'Our DNS resolvers returned unreadable responses')
   if (!reasons.has('timeout')) return new Stop('unresolved', 'unclear', `The nameservers of ${name} do not work`)
   const control = await dns.query(CONTROL, 'A', { fresh: true, signal: state.signal, timeoutMs: CONTROL_TIMEOUT_MS })

@@ -90,6 +90,15 @@ describe('the cache', () => {
   })
 })
 
+test('an answer with a TTL of 0 s is not cached', async () => {
+  const { client, server } = await startClient([(query) => answer(query, ['127.0.0.2'], 0)])
+  for (const count of [1, 2, 3]) {
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'answer', values: ['127.0.0.2'], ttl: 0 })
+    expect(server.queries.length).toBe(count)
+    expect(client.peek('bl.test', 'A')).toBeUndefined()
+  }
+})
+
 describe('concurrent callers with the same question', () => {
   test('share one query', async () => {
     const { client, server } = await startClient([listed])
@@ -204,10 +213,10 @@ describe('a caller', () => {
   })
 
   test.each(['', 'a..b', `${'a'.repeat(64)}.test`, 'a b.test', 'a\0.test', 'test.'])(
-    'that asks for %j fails as malformed, and nothing is sent',
+    'that asks for %j is told that the name is invalid, and nothing is sent',
     async (name) => {
       const { client } = await startClient([listed])
-      expect(await client.query(name, 'A')).toEqual({ kind: 'failed', reason: 'malformed' })
+      expect(await client.query(name, 'A')).toEqual({ kind: 'failed', reason: 'invalid-name' })
       expect(client.statistics.sent).toBe(0)
     },
   )

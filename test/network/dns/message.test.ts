@@ -107,7 +107,8 @@ describe('a reply with records', () => {
   })
 
   test.each([
-    [0, 30],
+    [0, 0],
+    [1, 30],
     [29, 30],
     [3600, 3600],
     [86_400, 3600],
@@ -176,6 +177,8 @@ describe('a reply without records', () => {
     ['the TTL of its SOA', 100, 200, 100],
     ['the MINIMUM of its SOA', 200, 100, 100],
     ['at least 15 s', 1, 1, 15],
+    ['0 s if its SOA says so', 0, 300, 0],
+    ['0 s if its MINIMUM says so', 300, 0, 0],
     ['at most 900 s', 86_400, 86_400, 900],
   ])('may be cached for %s', (_, ttl, minimum, kept) => {
     const authorities = [soa('bl.test', ttl, minimum)]
@@ -205,7 +208,9 @@ describe('a reply that fails', () => {
   test.each([
     [rcodes.refused, 'refused'],
     [rcodes.servfail, 'servfail'],
-    [rcodes.formatError, 'servfail'],
+    [rcodes.formatError, 'formerr'],
+    [rcodes.notImplemented, 'notimp'],
+    [9, 'servfail'],
   ])('with code %i is %s', (rcode, reason) => {
     expect(readReply(reply({ rcode }), question)).toEqual({ kind: 'failed', reason })
   })

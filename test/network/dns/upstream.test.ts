@@ -6,8 +6,11 @@ import {
   type Behaviour,
   createGate,
   encodeReply,
+  type Reply,
   rcodes,
+  type SeenQuery,
   silence,
+  type TestDnsServer,
   truncated,
 } from '../../support/dns-server.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -130,7 +133,8 @@ describe('failover', () => {
   test('queries every upstream once, and reports the first failure when all fail', async () => {
     const { client, servers } = await startClient([refusing, failing, garbled])
     expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'refused' })
-    expect(servers.map((server) => server.queries.length)).toEqual([1, 1, 1])
+    // A single SERVFAIL is not the end.
+    expect(servers.map((server) => server.queries.length)).toEqual([1, 2, 1])
   })
 
   test('returns the failure of one at the deadline when the other is silent', async () => {
@@ -175,6 +179,128 @@ describe('failover', () => {
     expect(await client.query('e.test', 'A')).toMatchObject({ values: ['127.0.0.3'] })
   })
 })
+
+describe('SERVFAIL', () => {
+  const failingOnce = (): Behaviour => {
+    let failures = 0
+    return (query) => (failures++ === 0 ? { rcode: rcodes.servfail } : answer(query, ['127.0.0.2']))
+  }
+
+  test('from the only resolver is asked once more', async () => {
+    const { client, servers } = await startClient([failingOnce()])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(queriesOf(servers)).toEqual([[true, false]])
+  })
+
+  test('twice is the result', async () => {
+    const { client, servers } = await startClient([failing])
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'servfail' })
+    expect(queriesOf(servers)).toEqual([[true, false]])
+  })
+
+  test('from two resolvers is the result', async () => {
+    const { client, servers } = await startClient([failing, failing])
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason: 'servfail' })
+    expect(queriesOf(servers)).toEqual([[true], [true]])
+  })
+
+  test('is asked once more even if the other resolver is silent', async () => {
+    const { client, servers } = await startClient([failingOnce(), silence])
+    expect(await askInHaste(client)).toEqual(found)
+    expect(servers[0]?.queries.length).toBe(2)
+  })
+
+  test('says nothing about EDNS', async () => {
+    const { client, servers } = await startClient([failingOnce()])
+    await client.query('one.test', 'A')
+    await client.query('two.test', 'A')
+    expect(queriesOf(servers)).toEqual([[true, false, true]])
+  })
+})
+
+describe('a resolver that does not understand EDNS', () => {
+  /** Rejects queries with EDNS as `rejection`, and answers the others. */
+  const plainOnly =
+    (rejection: Reply): Behaviour =>
+    (query) =>
+      hasEdns(query) ? rejection : answer(query, ['127.0.0.2'])
+  const rejections = [rcodes.formatError, rcodes.notImplemented].flatMap((rcode) => [
+    { rcode },
+    { rcode, withoutQuestion: true },
+  ])
+
+  test.each(rejections)('and says %j is asked again without EDNS', async (rejection) => {
+    const { client, servers } = await startClient([plainOnly(rejection)])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(queriesOf(servers)).toEqual([[true, false]])
+    expect(client.statistics).toMatchObject({ rejected: 0, retransmitted: 0 })
+  })
+
+  test('is remembered for 15 minutes', async () => {
+    const { client, servers, clock } = await startClient([plainOnly({ rcode: rcodes.formatError })])
+    await client.query('a.test', 'A')
+    await client.query('b.test', 'A')
+    clock.advance(15 * 60_000 - 1)
+    await client.query('c.test', 'A')
+    expect(queriesOf(servers)).toEqual([[true, false, false, false]])
+    clock.advance(1)
+    await client.query('d.test', 'A')
+    expect(queriesOf(servers)).toEqual([[true, false, false, false, true, false]])
+  })
+
+  test('is remembered per resolver', async () => {
+    const { client, servers } = await startClient([plainOnly({ rcode: rcodes.notImplemented }), listed])
+    await client.query('a.test', 'A')
+    servers[0]?.behave(() => ({ rcode: rcodes.refused }))
+    await client.query('b.test', 'A')
+    expect(queriesOf(servers)).toEqual([[true, false, false], [true]])
+  })
+
+  test('is understood over TCP too', async () => {
+    const { client, servers } = await startClient([
+      (query) => {
+        if (query.transport === 'udp') return truncated
+        return hasEdns(query) ? { rcode: rcodes.formatError } : answer(query, ['127.0.0.2'])
+      },
+    ])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(queriesOf(servers)).toEqual([[true, true, false]])
+  })
+
+  test.each(rejections)('and no other query either fails with the reason, and others are asked: %j', async (rejection) => {
+    const reason = rejection.rcode === rcodes.formatError ? 'formerr' : 'notimp'
+    const { client, servers } = await startClient([() => rejection])
+    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason })
+    expect(queriesOf(servers)).toEqual([[true, false]])
+    const { client: other } = await startClient([() => rejection, listed])
+    expect(await other.query('bl.test', 'A')).toEqual(found)
+  })
+
+  test('and answers nothing without a question is not believed', async () => {
+    const { client } = await startClient([
+      (query) => [
+        { withoutQuestion: true },
+        { withoutQuestion: true, rcode: rcodes.nxdomain },
+        { withoutQuestion: true, ...answer(query, ['6.6.6.6']) },
+        answer(query, ['127.0.0.2']),
+      ],
+    ])
+    expect(await client.query('bl.test', 'A')).toEqual(found)
+    expect(client.statistics).toMatchObject({ rejected: 3 })
+  })
+
+  test.each([0, 1, 63, 64, 65, 200])('releases its slots: %i such queries at once', async (count) => {
+    const { client } = await startClient([plainOnly({ rcode: rcodes.formatError })])
+    const names = Array.from({ length: count }, (_, index) => `n${index}.test`)
+    const results = await Promise.all(names.map((name) => client.query(name, 'A')))
+    expect(results).toEqual(names.map(() => found))
+    expect(await client.query('last.test', 'A')).toEqual(found)
+  })
+})
+
+const hasEdns = ({ packet }: SeenQuery) => (packet.additionals ?? []).some(({ type }) => type === 'OPT')
+/** Returns for each query of each server whether it had EDNS. */
+const queriesOf = (servers: readonly TestDnsServer[]) => servers.map(({ queries }) => queries.map(hasEdns))
 
 describe('the capacity of an upstream', () => {
   const names = Array.from({ length: 100 }, (_, index) => `n${index}.test`)
