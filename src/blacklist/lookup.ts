@@ -147,7 +147,10 @@ const failures = {
   unreachable: failure('unreachable', 'The resolver is unreachable.'),
   formerr: failure('unreachable', 'The resolver does not understand the query (FORMERR), also without EDNS.'),
   notimp: failure('unreachable', 'The resolver does not implement the query (NOTIMP), also without EDNS.'),
-  'invalid-name': failure('unreachable', 'Not queried: with the zone of this list, the name is longer than DNS allows.'),
+  'invalid-name': failure(
+    'unreachable',
+    'Not queried: with the zone of this list, the name is longer than DNS allows.',
+  ),
   malformed: failure('invalid_answer', 'The answer was malformed.'),
   withheld: failure('refused', 'Not queried: today’s query budget for this list is used up.'),
 } as const satisfies Record<Extract<DnsResult, { kind: 'failed' }>['reason'], ListAnswer>

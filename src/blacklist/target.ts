@@ -3,8 +3,11 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { getDomain } from 'tldts'
 import type { ErrorCode } from '../core/errors.ts'
 import { Invalid } from '../core/errors.ts'
+import { invisibleCharacterIn } from '../core/invisible-character.ts'
 import { addressFamily, addressRange, parseAddress } from '../core/ip-address.ts'
 import { parseUrl } from '../core/url.ts'
+import { isPrivateReverseName } from '../network/public-name.ts'
+import { specialUseOf } from '../network/special-use-name.ts'
 
 /** An IP address to look up, in the canonical form that is queried, stored and shown. */
 export interface IpTarget {
@@ -63,8 +66,11 @@ export function isCheckable(address: string): boolean {
 function classifyTarget(text: string, expected: Target['kind'] | undefined): Target | Invalid {
   const address = parseAddress(text)
   if (address !== null) return expected === 'domain' ? invalid(USE_IP_CHECK) : ipTarget(address)
+  const invisible = invisibleCharacterIn(text, { joiners: false })
   const misspelling = commonMistakes.find(({ matches: seen }) => seen(text))
+  if (misspelling && invisible) return invalid(misspelling.hint + remove(invisible))
   if (misspelling) return invalid(misspelling.hint + suggestion(misspelling.extract?.(text) ?? '', expected))
+  if (invisible) return invalid((expected === 'ip' ? NOT_AN_ADDRESS : INVALID_CHARACTER) + remove(invisible))
   const target = domainTarget(text)
   if (expected !== 'ip') return target
   return invalid(target instanceof Invalid ? NOT_AN_ADDRESS : USE_DOMAIN_CHECK)
@@ -84,10 +90,16 @@ function domainTarget(text: string): Target | Invalid {
   const ascii = domainToASCII(text)
   // Fullwidth digits and dots are converted to an address that the caller did not literally write.
   if (isIPv4(ascii)) return invalid(UNSUPPORTED_IPV4_NOTATION)
-  if (ascii === '' || hasInvalidLabel(ascii)) return invalid('This is not a valid internationalized domain name.')
+  if (ascii === '' || hasInvalidLabel(ascii)) {
+    const joiner = invisibleCharacterIn(text, { joiners: true })
+    return invalid(`This is not a valid internationalized domain name.${joiner ? remove(joiner) : ''}`)
+  }
   const name = ascii.endsWith('.') ? ascii.slice(0, -1) : ascii
   const mistake = findNameError(name)
   if (mistake !== null) return invalid(mistake)
+  const special = specialUseOf(name)
+  if (special !== null) return notPublic(`This name is not public: ${special.reason}.`)
+  if (isPrivateReverseName(name)) return notPublic('This is the reverse name of addresses that are not public.')
   const registrable = registrableDomains(name)
   if (registrable.length === 0) {
     return invalid('This is a public suffix. Send a name below it, such as example.co.uk.')
@@ -196,6 +208,14 @@ function suggestion(meant: string, expected: Target['kind'] | undefined): string
 function urlHost(text: string): string {
   const url = `http://${text.replace(/^(?:[a-z][a-z\d+.-]*:)?[/\\]{2}/i, '')}`
   return parseUrl(url)?.hostname.replace(/^\[|\]$/g, '') ?? ''
+}
+
+function remove(invisible: string): string {
+  return ` Remove the invisible character ${invisible}.`
+}
+
+function notPublic(message: string): Invalid {
+  return refusal('TARGET_NOT_PUBLIC', message)
 }
 
 function invalid(message: string): Invalid {

@@ -1,20 +1,26 @@
 import { parse } from 'tldts'
 import { isPublic } from '../core/ip-address.ts'
+import { specialUseOf } from './special-use-name.ts'
 
 /**
  * Returns whether a lower-case name without a final dot belongs to the public DNS. Only the resolvers of one site can
- * know other names: those under suffixes where names cannot be registered, such as `internal` or `cluster.local`, under
- * `home.arpa` (RFC 8375), and the reverse names of addresses that are not public.
+ * know other names: those under suffixes where names cannot be registered, such as `internal` or `cluster.local`, those
+ * of special use, and the reverse names of addresses that are not public.
  */
 export function isPublicName(name: string): boolean {
-  const { isIcann, isPrivate, publicSuffix } = parse(name, {
+  const { isIcann, isPrivate } = parse(name, {
     allowPrivateDomains: true,
     extractHostname: false,
     validateHostname: false,
   })
-  if (publicSuffix === 'home.arpa' || !(isIcann || isPrivate)) return false
+  if (specialUseOf(name) !== null || !(isIcann || isPrivate)) return false
+  return !isPrivateReverseName(name)
+}
+
+/** Returns whether a name is the reverse name of an address, or of a network, that is not public. */
+export function isPrivateReverseName(name: string): boolean {
   const start = firstAddressBelow(name)
-  return start === null || isPublic(start)
+  return start !== null && !isPublic(start)
 }
 
 /** Returns the first address whose reverse name (RFC 1035 §3.5, RFC 3596 §2.5) is below a name; null: there is none. */

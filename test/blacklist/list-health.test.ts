@@ -120,6 +120,12 @@ describe('the negative test point', () => {
     expect(statusOf(drone, answer('127.0.0.1'), timeout)).toBe('unreachable')
   })
 
+  test('is not the test entry: its answer proves nothing about an empty list', () => {
+    const negative = answer('127.0.0.1')
+    expect(evaluateTestPoints(drone, [none], { negative, random: none }).status).toBe('silent')
+    expect(evaluateTestPoints(drone, [timeout], { negative, random: none }).status).toBe('unreachable')
+  })
+
   test('has an entry on a working DroneBL, which stays usable', async () => {
     const { now } = await healthWith(play({ '1.0.0.127.dnsbl.dronebl.org': codes('127.0.0.1') }), drone)
     expect(now).toMatchObject({ status: 'ok', detail: null })

@@ -83,7 +83,21 @@ describe('an answer', () => {
       () => ({ rcode: rcodes.refused }),
       { error: 'refused', note: 'The server refused the query (DNS REFUSED).' },
     ],
-    ['is FORMERR', () => ({ rcode: rcodes.formatError }), { error: 'unreachable' }],
+    [
+      'is FORMERR',
+      () => ({ rcode: rcodes.formatError }),
+      { error: 'unreachable', note: 'The resolver does not understand the query (FORMERR), also without EDNS.' },
+    ],
+    [
+      'is NOTIMP without a question',
+      () => ({ rcode: rcodes.notImplemented, withoutQuestion: true }),
+      { error: 'unreachable', note: 'The resolver does not implement the query (NOTIMP), also without EDNS.' },
+    ],
+    [
+      'is the address of a resolver that blocks it',
+      codes('0.0.0.0'),
+      { error: 'invalid_answer', note: 'The resolver blocks the names of this list: it answers 0.0.0.0.' },
+    ],
     ['never comes', silence, { error: 'timeout', note: 'The list did not answer in time.' }],
     ['has a wrong id', (query) => ({ ...answer(query, ['127.0.0.2']), id: query.id ^ 1 }), { error: 'timeout' }],
     [
@@ -220,6 +234,20 @@ describe('a domain', () => {
       'A b.blogspot.com.black.uribl.com',
       'A a.b.blogspot.com.multi.surbl.org',
     ])
+  })
+
+  test('that is too long for a query is looked up by its longest parent that fits', async () => {
+    const name = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.com`
+    const parent = name.slice(64)
+    const { lookup, sentQueries } = await startScripted({ [`${parent}.multi.surbl.org`]: listed('127.0.0.8', 'Phish') })
+    expect(await askAbout(lookup, surbl, name)).toMatchObject({ listed: true, response: 'Phish', error: null })
+    expect(sentQueries()).toContain(`A ${parent}.multi.surbl.org`)
+    const fits = `${'x'.repeat(253 - '.com.multi.surbl.org'.length - 3 * 64)}.${'a.'.repeat(96)}com`
+    await askAbout(lookup, surbl, fits)
+    expect(sentQueries()).toContain(`A ${fits}.multi.surbl.org`)
+    await askAbout(lookup, surbl, `y${fits}`)
+    expect(sentQueries().at(-1)).toBe(`A ${'a.'.repeat(96)}com.multi.surbl.org`)
+    expect(await askAbout(lookup, uribl, name)).toMatchObject({ listed: false, error: null })
   })
 
   test('is not cleared when there is no answer for one of its names', async () => {

@@ -109,7 +109,20 @@ describe('domains', () => {
     ['.example.com', 'no empty labels'],
     ['example.com..', 'no empty labels'],
     ['.', 'no empty labels'],
-    ['\u00ad.com', 'no empty labels'],
+    ['\u00ad.com', 'Remove the invisible character U+00AD SOFT HYPHEN.'],
+    ['exam\u200bple.com', 'Remove the invisible character U+200B ZERO WIDTH SPACE.'],
+    ['\u200bexample.com', 'U+200B ZERO WIDTH SPACE'],
+    ['example.com\u200b', 'U+200B ZERO WIDTH SPACE'],
+    ['exa\u2060mple.com', 'U+2060 WORD JOINER'],
+    ['exa\ufe0fmple.com', 'U+FE0F VARIATION SELECTOR-16'],
+    ['exa\u{e0100}mple.com', 'U+E0100.'],
+    ['example\u00a0.com', 'U+00A0 NO-BREAK SPACE'],
+    ['example.\u202ecom', 'U+202E RIGHT-TO-LEFT OVERRIDE'],
+    ['exa\u3164mple.com', 'U+3164 HANGUL FILLER'],
+    ['https://exam\u200bple.com/', 'U+200B ZERO WIDTH SPACE'],
+    ['192.0.2.7\u200b', 'U+200B ZERO WIDTH SPACE'],
+    ['2001:db8::7\u200b', 'U+200B ZERO WIDTH SPACE'],
+    ['a\u200d.com', 'U+200D ZERO WIDTH JOINER'],
     ['-a.example.com', 'hyphen'],
     ['a-.example.com', 'hyphen'],
     ['localhost', 'at least two labels'],
@@ -127,12 +140,43 @@ describe('domains', () => {
     ["example.com'--", 'only letters'],
     ['"example.com"', 'only letters'],
     ['a\u0000b.com', 'only letters'],
+    ['a\u0000b.com', 'U+0000 NULL'],
     ['javascript:alert(1)', 'only letters'],
     ['*.example.com', 'Send example.com instead'],
     ['a*b.example.com', 'Wildcards'],
   ])('%j is rejected: %s', (text, hint) => {
     expect(refusal(text)).toMatchObject({ code: 'INVALID_TARGET', message: expect.stringContaining(hint) })
   })
+})
+
+describe('names of special use', () => {
+  test.each([
+    ['a.localhost', 'RFC 6761'],
+    ['www.test', 'RFC 6761'],
+    ['www.INVALID.', 'RFC 6761'],
+    ['printer.local', 'RFC 6762'],
+    ['a.b.onion', 'RFC 7686'],
+    ['home.arpa', 'RFC 8375'],
+    ['nas.home.arpa', 'RFC 8375'],
+    ['a.alt', 'RFC 9476'],
+    ['ipv4only.arpa', 'RFC 8880'],
+    ['1.0.0.10.in-addr.arpa', 'reverse name'],
+    ['168.192.in-addr.arpa', 'reverse name'],
+    ['d.f.ip6.arpa', 'reverse name'],
+  ])('%s is refused with the reason', (text, reason) => {
+    expect(refusal(text)).toMatchObject({ code: 'TARGET_NOT_PUBLIC', message: expect.stringContaining(reason) })
+    expect(refusal(`http://${text}/`).message).not.toContain('instead')
+  })
+
+  test.each([
+    'www.example',
+    'example.org',
+    'a.example.net',
+    'nottest.com',
+    'test.com',
+    'local.de',
+    '8.8.8.8.in-addr.arpa',
+  ])('%s is accepted', (text) => expect(parseTarget(text)).toMatchObject({ name: text }))
 })
 
 describe('other input', () => {
@@ -173,6 +217,7 @@ describe('other input', () => {
     ['2001:db8::/32', 'range'],
     ['a.com, b.com', 'one target'],
     ['a.com\u2028b.com', 'one target'],
+    ['a.com\u2028b.com', 'U+2028 LINE SEPARATOR'],
     ['1::2::3', 'not a valid IPv6'],
   ])('%j is rejected without an invalid suggestion', (text, mistake) => {
     const { code, message } = refusal(text)

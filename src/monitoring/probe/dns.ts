@@ -11,6 +11,7 @@ import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/messag
 import { queryTypes } from '../../network/dns/message.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
 import { isPublicName } from '../../network/public-name.ts'
+import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
 import { commonOptions } from './common.ts'
@@ -111,13 +112,13 @@ function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
       ? []
       : [{ path: ['resolver'], message: `must be a public address; ${PRIVATE_NETWORKS_HINT}` }]
   }
+  const special = specialUseOf(asked)
+  if (special?.isLocal === false)
+    return [{ path: ['name'], message: `must be a public name, unless you name a resolver: ${special.reason}` }]
   if (!allowPrivate && !isPublicName(asked)) {
-    return [
-      {
-        path: ['name'],
-        message: `must be a public name, unless you name a resolver; ${PRIVATE_NETWORKS_HINT}`,
-      },
-    ]
+    const reason = special === null ? '' : `: ${special.reason}`
+    const message = `must be a public name, unless you name a resolver${reason}; ${PRIVATE_NETWORKS_HINT}`
+    return [{ path: ['name'], message }]
   }
   // Blacklists limit our queries per day. Only blacklist checks count them.
   const list = lists.find(({ publicZone }) => `.${asked}`.endsWith(`.${publicZone}`))

@@ -2,8 +2,9 @@ import { parse } from 'tldts'
 import { z } from 'zod'
 import { DAY } from '../../core/time.ts'
 import { trimmedText } from '../../core/validation.ts'
-import { readHost } from '../../network/outbound/host.ts'
+import { hostProblem, readHost } from '../../network/outbound/host.ts'
 import type { Registration } from '../../network/outbound/rdap.ts'
+import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import { days } from './certificate-expiry.ts'
@@ -14,8 +15,12 @@ const options = z.strictObject({
   domain: trimmedText(255).transform((text, ctx) => {
     const host = readHost(text)
     const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
-    if (domain?.isIcann && domain.domain !== null) return domain.domain
-    ctx.addIssue({ code: 'custom', message: 'must be a domain that can be registered, such as example.com' })
+    const problem = hostProblem(text)
+    const special = host?.kind === 'name' ? specialUseOf(host.name) : null
+    if (problem === null && special === null && domain?.isIcann && domain.domain !== null) return domain.domain
+    const reason = special === null ? '' : `; ${special.reason}`
+    const otherwise = `must be a domain that can be registered, such as example.com${reason}`
+    ctx.addIssue({ code: 'custom', message: problem ?? otherwise })
     return z.NEVER
   }),
   /** The monitor is DEGRADED this many days before the registration expires. */

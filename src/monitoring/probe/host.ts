@@ -2,22 +2,32 @@ import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
-import { readHost } from '../../network/outbound/host.ts'
+import { hostProblem, readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound/outbound.ts'
+import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 
 /** The schema of a host name, or of an address in any notation. Normalizes it. */
 export const hostText = trimmedText(1024).transform((text, ctx) => {
   const host = readHost(text)
-  if (host !== null) return host.kind === 'address' ? host.address : host.name
-  ctx.addIssue({ code: 'custom', message: 'must be a host name or an IP address' })
+  const problem = hostProblem(text)
+  if (host !== null && problem === null) return host.kind === 'address' ? host.address : host.name
+  ctx.addIssue({ code: 'custom', message: problem ?? 'must be a host name or an IP address' })
   return z.NEVER
 })
 
-/** Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses. */
-export function hostRefusals(member: string, text: string, allowPrivate: boolean): Issue[] {
+/**
+ * Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses.
+ * @param throughProxy whether a proxy resolves the name, which may know other names than we do, such as those of Tor.
+ */
+export function hostRefusals(member: string, text: string, allowPrivate: boolean, throughProxy = false): Issue[] {
   const host = readHost(text)
+  const special = host?.kind === 'name' && !throughProxy ? specialUseOf(host.name) : null
+  if (special !== null && (!special.isLocal || !allowPrivate)) {
+    const hint = special.isLocal ? `; ${PRIVATE_NETWORKS_HINT}` : ''
+    return [{ path: [member], message: `must be a public name: ${special.reason}${hint}` }]
+  }
   const refused =
     (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
     (host?.kind === 'this machine' && !allowPrivate)

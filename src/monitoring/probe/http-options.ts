@@ -4,7 +4,7 @@ import type { Issue } from '../../core/errors.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { parseUrl } from '../../core/url.ts'
 import { cappedText, trimmedText } from '../../core/validation.ts'
-import { readHost } from '../../network/outbound/host.ts'
+import { urlHostProblem } from '../../network/outbound/host.ts'
 import { commonOptions } from './common.ts'
 import { hostRefusals } from './host.ts'
 import { isSingularPath } from './json-assertion.ts'
@@ -23,9 +23,11 @@ const webAddress = trimmedText(2048).transform((text, ctx) => {
 
 function urlProblem(text: string): string | null {
   const url = parseUrl(text)
+  const problem = urlHostProblem(text)
+  if (url === null && problem !== null) return problem
   if (!/^https?:\/\//i.test(text) || url === null) return 'must be an http:// or https:// URL'
-  const { hostname, username, password, port } = url
-  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
+  if (problem !== null) return problem
+  const { username, password, port } = url
   if (username !== '' || password !== '') return 'must not contain credentials: use an Authorization header'
   return port === '25' ? 'must not use port 25, which is for mail' : null
 }
@@ -122,7 +124,7 @@ const oauth = z.strictObject({
 
 const proxyAddress = trimmedText(2048).transform((text, ctx) => {
   const url = parseUrl(text.replace(/^socks5h:/i, 'socks5:'))
-  const problem = proxyProblem(url)
+  const problem = urlHostProblem(text) ?? proxyProblem(url)
   if (url !== null && problem === null) return `${url.protocol}//${url.host}`
   ctx.addIssue({ code: 'custom', message: problem ?? 'must be a URL' })
   return z.NEVER
@@ -130,8 +132,7 @@ const proxyAddress = trimmedText(2048).transform((text, ctx) => {
 
 function proxyProblem(url: URL | null): string | null {
   if (url === null || !/^(?:https?|socks5):$/.test(url.protocol)) return 'must be an http://, https:// or socks5:// URL'
-  const { hostname, username, password, pathname, search, port } = url
-  if (readHost(hostname) === null) return 'must contain a host name or an IP address'
+  const { username, password, pathname, search, port } = url
   if (username !== '' || password !== '') return 'must not contain credentials: give a username and a password'
   if (port === '25') return 'must not use port 25, which is for mail'
   return /^\/?$/.test(pathname) && search === '' ? null : 'must not have a path'
@@ -240,7 +241,7 @@ export function httpRefusals(
   { url, clientCertificate: own, oauth: token, proxy: via }: HttpOptions,
   allowPrivate: boolean,
 ): Issue[] {
-  const issues = hostRefusals('url', new URL(url).hostname, allowPrivate)
+  const issues = hostRefusals('url', new URL(url).hostname, allowPrivate, via !== undefined)
   const proxyIssues = via ? hostRefusals('url', new URL(via.url).hostname, allowPrivate) : []
   issues.push(...proxyIssues.map(({ message }) => ({ path: ['proxy', 'url'], message })))
   if (own?.key === '') issues.push({ path: ['clientCertificate', 'key'], message: 'must not be empty' })
@@ -248,7 +249,9 @@ export function httpRefusals(
   if (token.clientSecret === '') issues.push({ path: ['oauth', 'clientSecret'], message: 'must not be empty' })
   const { origin, hostname, port, protocol } = new URL(token.tokenUrl)
   const path = ['oauth', 'tokenUrl']
-  issues.push(...hostRefusals('tokenUrl', hostname, allowPrivate).map(({ message }) => ({ path, message })))
+  issues.push(
+    ...hostRefusals('tokenUrl', hostname, allowPrivate, via !== undefined).map(({ message }) => ({ path, message })),
+  )
   // Restricted, because the quota that prevents port scans does not count the port of the token URL.
   const isUsual = allowPrivate || (protocol === 'https:' && port === '') || origin === new URL(url).origin
   if (!isUsual) issues.push({ path, message: 'must be an https:// URL without a port, or on the host of the URL' })

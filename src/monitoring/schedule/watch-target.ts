@@ -3,6 +3,7 @@ import { parseUrl } from '../../core/url.ts'
 import { invalid } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Monitor, Service } from '../../generated/prisma/client.ts'
+import { urlHostProblem } from '../../network/outbound/host.ts'
 import { createService } from '../../status/service/service.ts'
 import type { MonitoringContext } from '../context.ts'
 import { createMonitor } from '../monitor/monitor.ts'
@@ -31,6 +32,8 @@ export function parseWatchTarget(text: string, path: string): WatchTarget {
   }
   const url = /^https?:\/\//i.test(typed) ? typed : `https://${typed}`
   const parsed = parseUrl(url)
+  const problem = typed === '' ? null : urlHostProblem(url)
+  if (problem !== null) throw invalid([{ path: [path], message: problem }])
   if (typed === '' || /\s/.test(typed) || parsed === null) {
     throw invalid([{ path: [path], message: 'must be the address of a website, or a host and a port' }])
   }

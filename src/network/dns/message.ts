@@ -98,7 +98,9 @@ export function encodeQuery(id: number, question: Question, isPlain = false): Bu
  * Returns whether a query that failed should be repeated without EDNS: the server does not understand it (RFC 6891 §7).
  */
 export function rejectsEdns(result: DnsResult | 'truncated'): boolean {
-  return result !== 'truncated' && result.kind === 'failed' && (result.reason === 'formerr' || result.reason === 'notimp')
+  return (
+    result !== 'truncated' && result.kind === 'failed' && (result.reason === 'formerr' || result.reason === 'notimp')
+  )
 }
 
 /**

@@ -14,7 +14,11 @@ export interface SocketPool {
    * Sends a query on a random socket, without EDNS if it is plain. Calls the listener at most once, and not before this
    * returns.
    */
-  send(question: Question, isPlain: boolean, listener: Listener): { readonly socket: UdpSocket; readonly datagram: Datagram }
+  send(
+    question: Question,
+    isPlain: boolean,
+    listener: Listener,
+  ): { readonly socket: UdpSocket; readonly datagram: Datagram }
   /** Closes all sockets. */
   close(): Promise<void>
 }

@@ -51,12 +51,7 @@ const MAX_IN_FLIGHT = 64
  * Creates an upstream. Sockets open with the first question.
  * @param noEdns the resolvers that do not understand EDNS, which the upstream keeps up to date.
  */
-export function createUpstream(
-  server: DnsServer,
-  now: Clock,
-  statistics: DnsStatistics,
-  noEdns: EdnsMemory,
-): Upstream {
+export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics, noEdns: EdnsMemory): Upstream {
   const queue = createQueue()
   const silence = createSilenceDetector(now)
   const sockets = createSocketPool(server, statistics, { onReady: sendQueued, onUnreachable: failQueued })

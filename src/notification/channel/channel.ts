@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
 import { parseUrl } from '../../core/url.ts'
 import { trimmedText } from '../../core/validation.ts'
-import { readHost } from '../../network/outbound/host.ts'
+import { urlHostProblem } from '../../network/outbound/host.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import { portRefusal } from '../../network/outbound/port-policy.ts'
 import type { NotificationContent } from '../content/content.ts'
@@ -105,9 +105,11 @@ export function webhookAddress(mistakeOf: (url: URL) => string | null, target: (
 
 function urlMistake(text: string): string | null {
   const url = parseUrl(text)
+  const problem = urlHostProblem(text)
+  if (url === null && problem !== null) return problem
   if (!/^https?:\/\//i.test(text) || url === null) return 'must be an http:// or https:// URL'
-  const { hostname, username, password, port } = url
-  if (readHost(hostname) === null) return 'must have a host name or an IP address'
+  if (problem !== null) return problem
+  const { username, password, port } = url
   if (username !== '' || password !== '') return 'must not have a user'
   const refusal = portRefusal(Number(port), 'application')
   return refusal === null ? null : `must not have ${refusal}`

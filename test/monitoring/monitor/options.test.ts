@@ -119,6 +119,59 @@ describe('a target that only our own network can reach', () => {
   })
 })
 
+describe('a host', () => {
+  const zeroWidth = 'must not contain the invisible character U+200B ZERO WIDTH SPACE'
+  const long = `${'a'.repeat(64)}.example.com`
+  const inputs: readonly [OptionsInput, string, string][] = [
+    [{ http: { url: 'https://exam\u200bple.com/' } }, 'http.url', zeroWidth],
+    [{ http: { url: 'https://user@exam\u200bple.com:8080?x' } }, 'http.url', zeroWidth],
+    [{ http: { url: 'https://example.com\u202e/' } }, 'http.url', 'U+202E RIGHT-TO-LEFT OVERRIDE'],
+    [{ http: { url: `https://${long}/` } }, 'http.url', 'a label has at most 63 characters'],
+    [{ http: { url, proxy: { url: 'http://pro\u00adxy.example.com' } } }, 'http.proxy.url', 'U+00AD SOFT HYPHEN'],
+    [{ tcp: { host: '\u200bexample.com', port: 22 } }, 'tcp.host', zeroWidth],
+    [{ ping: { host: '192.0.2.7\u200b' } }, 'ping.host', zeroWidth],
+    [{ ping: { host: 'a\u200d.com' } }, 'ping.host', 'U+200D ZERO WIDTH JOINER'],
+    [{ dns: { name: 'exam\u2060ple.com' } }, 'dns.name', 'U+2060 WORD JOINER'],
+    [{ dns: { name: long } }, 'dns.name', 'a label has at most 63 characters'],
+    [{ dns: { name: `${'a.'.repeat(125)}example` } }, 'dns.name', 'a name has at most 253 characters'],
+    [{ domain: { domain: 'exam\u200bple.com' } }, 'domain.domain', zeroWidth],
+  ]
+  test.each(inputs)(
+    'that does not fit or has an invisible character is refused with the reason: %j',
+    (input, path, why) => {
+      expect(issues(() => readOptions(open, input))).toEqual({ [path]: expect.stringContaining(why) })
+    },
+  )
+
+  test('may have letters of any script, and joiners where its script needs them', () => {
+    expect(readOptions(closed, { ping: { host: 'bücher.example' } }).options).toMatchObject({
+      host: 'xn--bcher-kva.example',
+    })
+    expect(readOptions(closed, { http: { url: `${url}a\u200bb` } }).kind).toBe('HTTP')
+    expect(readOptions(closed, { ping: { host: 'نامه\u200cای.com' } }).options).toMatchObject({
+      host: 'xn--mgba3gch31f060k.com',
+    })
+  })
+
+  test.each([
+    ['www.onion', 'Tor', false],
+    ['a.invalid', 'never exist', false],
+    ['a.alt', 'not in the DNS', false],
+    ['printer.local', 'local network', true],
+    ['nas.home.arpa', 'home network', true],
+    ['a.test', 'tests', true],
+  ])('of special use is refused with the reason: %s', (host, why, isLocal) => {
+    const message = expect.stringContaining(why)
+    for (const input of [{ ping: { host } }, { http: { url: `https://${host}/` } }, { tcp: { host, port: 22 } }]) {
+      expect(Object.values(issues(() => readOptions(closed, input)))).toEqual([message])
+      if (isLocal) expect(readOptions(open, input).kind).toBeDefined()
+      else expect(Object.values(issues(() => readOptions(open, input)))).toEqual([message])
+    }
+    const proxied = { http: { url: `https://${host}/`, proxy: { url: 'socks5://proxy.example.com' } } }
+    expect(readOptions(closed, proxied).kind).toBe('HTTP')
+  })
+})
+
 describe('a secret', () => {
   const read = readOptions(closed, examples['HTTP'] ?? {})
 

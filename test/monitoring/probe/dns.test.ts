@@ -273,6 +273,15 @@ describe('a resolver over TLS or HTTPS', () => {
       expect(result).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7', latencyMs: expect.any(Number) })
   })
 
+  test.each([rcodes.formatError, rcodes.notImplemented, rcodes.servfail])(
+    'that answers code %i to EDNS is asked again without it',
+    async (rcode) => {
+      const behaviour: Behaviour = (query) =>
+        query.packet.additionals?.length ? { rcode, withoutQuestion: true } : answer(query, ['192.0.2.7'])
+      for (const result of await probeBoth(behaviour)) expect(result.outcome).toBe('UP')
+    },
+  )
+
   test('is trusted when it answers that a name does not exist', async () => {
     for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain })))
       expect(result).toMatchObject({ outcome: 'DOWN', message: 'www.example.com does not exist (NXDOMAIN)' })
@@ -397,7 +406,47 @@ describe('a configured resolver', () => {
     expect(await probeAt(addresses('192.0.2.7'))).toEqual({ outcome: 'UP', message: 'A 192.0.2.7', suspect: false })
   })
 
+  test('that does not understand EDNS is asked without it, and the message says so', async () => {
+    const behaviour: Behaviour = (query) =>
+      query.packet.additionals?.length
+        ? { rcode: rcodes.formatError, withoutQuestion: true }
+        : answer(query, ['192.0.2.7'])
+    const message = 'A 192.0.2.7 (asked without EDNS, which the resolver does not understand)'
+    expect(await probeAt(behaviour)).toEqual({ outcome: 'UP', message, suspect: false })
+  })
+
+  test('that does not understand EDNS is remembered from probe to probe', async () => {
+    const server = await startDnsServer((query) =>
+      query.packet.additionals?.length ? { rcode: rcodes.notImplemented } : answer(query, ['192.0.2.7']),
+    )
+    const { tools } = await startTools()
+    for (const queries of [2, 3, 4]) {
+      const result = await dns.run(options({ resolver: `127.0.0.1:${server.port}` }), runWith(tools))
+      expect([result.outcome, server.queries.length]).toEqual(['UP', queries])
+    }
+    await server.close()
+  })
+
+  test('that fails once is asked once more', async () => {
+    let failures = 0
+    const behaviour: Behaviour = (query) =>
+      failures++ === 0 ? { rcode: rcodes.servfail } : answer(query, ['192.0.2.7'])
+    expect(await probeAt(behaviour)).toEqual({ outcome: 'UP', message: 'A 192.0.2.7', suspect: false })
+  })
+
   test.each<[string, Behaviour, string, boolean]>([
+    [
+      'understands nothing',
+      () => ({ rcode: rcodes.formatError }),
+      'The resolver R did not understand the query (FORMERR), also without EDNS',
+      false,
+    ],
+    [
+      'implements nothing',
+      () => ({ rcode: rcodes.notImplemented, withoutQuestion: true }),
+      'The resolver R does not implement the query (NOTIMP), also without EDNS',
+      false,
+    ],
     ['refuses the query', () => ({ rcode: rcodes.refused }), 'The resolver R refused to answer (REFUSED)', false],
     ['fails', () => ({ rcode: rcodes.servfail }), 'The resolver R gave no usable answer (SERVFAIL)', false],
     ['is silent', silence, 'The resolver R did not answer within 0.2 s', true],
@@ -468,6 +517,18 @@ describe('tenants', () => {
     expect(result).toMatchObject({ outcome: 'UNKNOWN', detail: null })
     expect(result.message).toMatch(/^Not queried: /)
     expect(server.queries).toEqual([])
+  })
+
+  test.each([
+    ['www.onion', 'Tor'],
+    ['a.invalid', 'never exist'],
+    ['a.alt', 'not in the DNS'],
+  ])('cannot query %s, even if private networks are allowed', (name, reason) => {
+    for (const allowPrivate of [false, true]) {
+      const message = expect.stringMatching(`^must be a public name, unless you name a resolver: .*${reason}`)
+      expect(dns.refusals?.(options({ name }), allowPrivate)).toMatchObject([{ path: ['name'], message }])
+    }
+    expect(dns.refusals?.(options({ name, resolver: '8.8.8.8' }), false)).toEqual([])
   })
 
   test('may query a public resolver for any name', () => {

@@ -15,6 +15,15 @@ test.each([
   expect(parseWatchTarget(text, 'target')).toEqual({ name, options })
 })
 
+test.each(['exam\u200bple.com', 'https://exam\u200bple.com/', ' \u200bexample.com', 'example\u200b.com/path'])(
+  '%j is refused, and the invisible character is named',
+  (text) => {
+    expect(() => parseWatchTarget(text, 'target')).toThrow(
+      'must not contain the invisible character U+200B ZERO WIDTH SPACE',
+    )
+  },
+)
+
 test.each(['', '   ', 'two words', 'https://', 'http://[::1'])('%j is refused, with the path of its field', (text) => {
   const error = expect.objectContaining({ issues: [expect.objectContaining({ path: ['target'] })] })
   expect(() => parseWatchTarget(text, 'target')).toThrow(Invalid)

@@ -267,14 +267,17 @@ describe('a resolver that does not understand EDNS', () => {
     expect(queriesOf(servers)).toEqual([[true, true, false]])
   })
 
-  test.each(rejections)('and no other query either fails with the reason, and others are asked: %j', async (rejection) => {
-    const reason = rejection.rcode === rcodes.formatError ? 'formerr' : 'notimp'
-    const { client, servers } = await startClient([() => rejection])
-    expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason })
-    expect(queriesOf(servers)).toEqual([[true, false]])
-    const { client: other } = await startClient([() => rejection, listed])
-    expect(await other.query('bl.test', 'A')).toEqual(found)
-  })
+  test.each(rejections)(
+    'and no other query either fails with the reason, and others are asked: %j',
+    async (rejection) => {
+      const reason = rejection.rcode === rcodes.formatError ? 'formerr' : 'notimp'
+      const { client, servers } = await startClient([() => rejection])
+      expect(await client.query('bl.test', 'A')).toEqual({ kind: 'failed', reason })
+      expect(queriesOf(servers)).toEqual([[true, false]])
+      const { client: other } = await startClient([() => rejection, listed])
+      expect(await other.query('bl.test', 'A')).toEqual(found)
+    },
+  )
 
   test('and answers nothing without a question is not believed', async () => {
     const { client } = await startClient([
