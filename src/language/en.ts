@@ -241,8 +241,13 @@ export const en = {
     },
     eachBar: (zone: string) => `Each bar is one day (${zone}), the last one today:`,
     counted: <T>(time: T) => rich`Uptime as monitors measured it; * based on incidents. Figures up to ${time}.`,
+    /** Like `counted`, where declared incidents count too. */
+    countedBoth: <T>(time: T) =>
+      rich`Uptime by monitors and declared incidents, the worse of both; * by incidents alone. Figures up to ${time}.`,
+    partialShare: (percent: string) => `A partial outage counts ${percent}.`,
     /** What happened on a day. */
     down: (milliseconds: number) => `down ${lasting(milliseconds)}`,
+    partial: (milliseconds: number) => `partial outage ${lasting(milliseconds)}`,
     degraded: (milliseconds: number) => `degraded ${lasting(milliseconds)}`,
     maintenance: (milliseconds: number) => `maintenance ${lasting(milliseconds)}`,
     unknown: (milliseconds: number) => `no data ${lasting(milliseconds)}`,
@@ -309,12 +314,26 @@ export const en = {
   day: {
     description: (service: string, day: string) => `What happened to ${service}: ${day}.`,
     fromTo: (from: string, to: string) => `${from} to ${to}`,
-    uptime: { MONITORS: 'Uptime, measured', INCIDENTS: 'Uptime, based on incidents' },
+    uptime: {
+      MONITORS: 'Uptime, measured',
+      MONITORS_AND_INCIDENTS: 'Uptime by monitors and incidents',
+      INCIDENTS: 'Uptime, based on incidents',
+    },
     known: 'Time with data',
     noData: 'No data',
     maintenanceOnly: 'Maintenance only',
-    measured: { MONITORS: 'Measured', INCIDENTS: 'Based on incidents' },
-    conditions: { down: 'Outage', degraded: 'Degraded', maintenance: 'Maintenance', unknown: 'No data' },
+    measured: {
+      MONITORS: 'Measured',
+      MONITORS_AND_INCIDENTS: 'By monitors and incidents',
+      INCIDENTS: 'Based on incidents',
+    },
+    conditions: {
+      down: 'Outage',
+      partial: 'Partial outage',
+      degraded: 'Degraded',
+      maintenance: 'Maintenance',
+      unknown: 'No data',
+    },
     incidents: 'Incidents',
     maintenance: 'Maintenance',
     between: <T>(from: T, to: T) => rich`${from} to ${to}`,

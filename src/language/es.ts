@@ -219,7 +219,11 @@ export const es: Catalogue = {
     eachBar: (zone) => `Cada barra es un día (${zone}); la última es hoy:`,
     counted: (time) =>
       rich`La disponibilidad está medida; * es el tiempo sin interrupciones comunicadas. Cifras hasta ${time}.`,
+    countedBoth: (time) =>
+      rich`La disponibilidad cuenta lo medido y los incidentes comunicados, siempre lo peor; * solo los incidentes. Cifras hasta ${time}.`,
+    partialShare: (percent) => `Una interrupción parcial cuenta un ${percent}.`,
     down: (milliseconds) => `interrumpido ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `interrupción parcial ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `reducido ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `mantenimiento ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `sin datos ${lasting(milliseconds)}`,
@@ -279,12 +283,26 @@ export const es: Catalogue = {
   day: {
     description: (service, day) => `Qué pasó con ${service}: ${day}.`,
     fromTo: (from, to) => `${from} – ${to}`,
-    uptime: { MONITORS: 'Disponibilidad medida', INCIDENTS: 'Disponibilidad según incidentes' },
+    uptime: {
+      MONITORS: 'Disponibilidad medida',
+      MONITORS_AND_INCIDENTS: 'Disponibilidad según mediciones e incidentes',
+      INCIDENTS: 'Disponibilidad según incidentes',
+    },
     known: 'Tiempo con datos',
     noData: 'Sin datos',
     maintenanceOnly: 'Solo mantenimiento',
-    measured: { MONITORS: 'Medido', INCIDENTS: 'Según incidentes' },
-    conditions: { down: 'Interrupción', degraded: 'Reducido', maintenance: 'Mantenimiento', unknown: 'Sin datos' },
+    measured: {
+      MONITORS: 'Medido',
+      MONITORS_AND_INCIDENTS: 'Según mediciones e incidentes',
+      INCIDENTS: 'Según incidentes',
+    },
+    conditions: {
+      down: 'Interrupción',
+      partial: 'Interrupción parcial',
+      degraded: 'Reducido',
+      maintenance: 'Mantenimiento',
+      unknown: 'Sin datos',
+    },
     incidents: 'Incidentes',
     maintenance: 'Mantenimiento',
     between: (from, to) => rich`${from} a ${to}`,

@@ -227,7 +227,11 @@ export const fr: Catalogue = {
     eachBar: (zone) => `Chaque barre est un jour (${zone}), la dernière étant aujourd’hui :`,
     counted: (time) =>
       rich`La disponibilité est mesurée ; * désigne le temps sans panne signalée. Chiffres jusqu’au ${time}.`,
+    countedBoth: (time) =>
+      rich`La disponibilité compte les mesures et les incidents signalés, toujours le pire des deux ; * compte les incidents seuls. Chiffres jusqu’au ${time}.`,
+    partialShare: (percent) => `Une panne partielle compte pour ${percent}.`,
     down: (milliseconds) => `en panne ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `panne partielle ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `dégradé ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `maintenance ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `aucune donnée ${lasting(milliseconds)}`,
@@ -288,12 +292,26 @@ export const fr: Catalogue = {
   day: {
     description: (service, day) => `Ce qui s’est passé pour ${service} : ${day}.`,
     fromTo: (from, to) => `${from} – ${to}`,
-    uptime: { MONITORS: 'Disponibilité mesurée', INCIDENTS: 'Disponibilité selon les incidents' },
+    uptime: {
+      MONITORS: 'Disponibilité mesurée',
+      MONITORS_AND_INCIDENTS: 'Disponibilité selon les mesures et les incidents',
+      INCIDENTS: 'Disponibilité selon les incidents',
+    },
     known: 'Temps avec données',
     noData: 'Aucune donnée',
     maintenanceOnly: 'Maintenance seule',
-    measured: { MONITORS: 'Mesuré', INCIDENTS: 'Selon les incidents' },
-    conditions: { down: 'Panne', degraded: 'Dégradé', maintenance: 'Maintenance', unknown: 'Aucune donnée' },
+    measured: {
+      MONITORS: 'Mesuré',
+      MONITORS_AND_INCIDENTS: 'Selon les mesures et les incidents',
+      INCIDENTS: 'Selon les incidents',
+    },
+    conditions: {
+      down: 'Panne',
+      partial: 'Panne partielle',
+      degraded: 'Dégradé',
+      maintenance: 'Maintenance',
+      unknown: 'Aucune donnée',
+    },
     incidents: 'Incidents',
     maintenance: 'Maintenance',
     between: (from, to) => rich`de ${from} à ${to}`,

@@ -224,7 +224,11 @@ export const it: Catalogue = {
     eachBar: (zone) => `Ogni barra è un giorno (${zone}), l’ultima è oggi:`,
     counted: (time) =>
       rich`La disponibilità è misurata; * indica il tempo senza interruzioni segnalate. Valori fino a ${time}.`,
+    countedBoth: (time) =>
+      rich`La disponibilità conta le misurazioni e gli incidenti segnalati, sempre il caso peggiore; * conta solo gli incidenti. Valori fino a ${time}.`,
+    partialShare: (percent) => `Un’interruzione parziale conta per il ${percent}.`,
     down: (milliseconds) => `interruzione di ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `interruzione parziale di ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `prestazioni ridotte per ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `manutenzione di ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `nessun dato per ${lasting(milliseconds)}`,
@@ -284,13 +288,22 @@ export const it: Catalogue = {
   day: {
     description: (service, day) => `Cosa è successo a ${service}: ${day}.`,
     fromTo: (from, to) => `${from} – ${to}`,
-    uptime: { MONITORS: 'Disponibilità misurata', INCIDENTS: 'Disponibilità in base agli incidenti' },
+    uptime: {
+      MONITORS: 'Disponibilità misurata',
+      MONITORS_AND_INCIDENTS: 'Disponibilità in base a misurazioni e incidenti',
+      INCIDENTS: 'Disponibilità in base agli incidenti',
+    },
     known: 'Tempo con dati',
     noData: 'Nessun dato',
     maintenanceOnly: 'Sola manutenzione',
-    measured: { MONITORS: 'Misurato', INCIDENTS: 'In base agli incidenti' },
+    measured: {
+      MONITORS: 'Misurato',
+      MONITORS_AND_INCIDENTS: 'In base a misurazioni e incidenti',
+      INCIDENTS: 'In base agli incidenti',
+    },
     conditions: {
       down: 'Interruzione',
+      partial: 'Interruzione parziale',
       degraded: 'Prestazioni ridotte',
       maintenance: 'Manutenzione',
       unknown: 'Nessun dato',

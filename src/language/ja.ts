@@ -204,7 +204,11 @@ export const ja: Catalogue = {
     eachBar: (zone) => `1本が1日（${zone}）、右端が今日です：`,
     counted: (time) =>
       rich`稼働率は監視による実測値です。* はインシデントによる障害がなかった時間の割合です。${time}時点。`,
+    countedBoth: (time) =>
+      rich`稼働率は、監視の実測値と公表されたインシデントのうち、悪い方を数えます。* はインシデントのみによる値です。${time}時点。`,
+    partialShare: (percent) => `一部障害は ${percent} として数えます。`,
     down: (milliseconds) => `障害 ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `一部障害 ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `パフォーマンス低下 ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `メンテナンス ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `データなし ${lasting(milliseconds)}`,
@@ -258,13 +262,22 @@ export const ja: Catalogue = {
   day: {
     description: (service, day) => `${day}の${service}の状況。`,
     fromTo: (from, to) => `${from}～${to}`,
-    uptime: { MONITORS: '稼働率（実測）', INCIDENTS: '稼働率（インシデントに基づく）' },
+    uptime: {
+      MONITORS: '稼働率（実測）',
+      MONITORS_AND_INCIDENTS: '稼働率（監視とインシデントに基づく）',
+      INCIDENTS: '稼働率（インシデントに基づく）',
+    },
     known: 'データのある時間',
     noData: 'データなし',
     maintenanceOnly: 'メンテナンスのみ',
-    measured: { MONITORS: '実測', INCIDENTS: 'インシデントに基づく' },
+    measured: {
+      MONITORS: '実測',
+      MONITORS_AND_INCIDENTS: '監視とインシデントに基づく',
+      INCIDENTS: 'インシデントに基づく',
+    },
     conditions: {
       down: '障害',
+      partial: '一部障害',
       degraded: 'パフォーマンス低下',
       maintenance: 'メンテナンス',
       unknown: 'データなし',

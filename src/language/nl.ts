@@ -216,7 +216,11 @@ export const nl: Catalogue = {
     },
     eachBar: (zone) => `Elke balk is een dag (${zone}), de laatste is vandaag:`,
     counted: (time) => rich`Beschikbaarheid is gemeten; * is de tijd zonder gemelde storing. Cijfers tot ${time}.`,
+    countedBoth: (time) =>
+      rich`Beschikbaarheid telt metingen en gemelde incidenten, steeds het slechtste van beide; * telt alleen incidenten. Cijfers tot ${time}.`,
+    partialShare: (percent) => `Een gedeeltelijke storing telt voor ${percent}.`,
     down: (milliseconds) => `storing van ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `gedeeltelijke storing van ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `verminderde prestaties gedurende ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `onderhoud van ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `geen gegevens gedurende ${lasting(milliseconds)}`,
@@ -276,13 +280,22 @@ export const nl: Catalogue = {
   day: {
     description: (service, day) => `Wat er met ${service} gebeurde: ${day}.`,
     fromTo: (from, to) => `${from} tot ${to}`,
-    uptime: { MONITORS: 'Gemeten beschikbaarheid', INCIDENTS: 'Beschikbaarheid op basis van incidenten' },
+    uptime: {
+      MONITORS: 'Gemeten beschikbaarheid',
+      MONITORS_AND_INCIDENTS: 'Beschikbaarheid op basis van metingen en incidenten',
+      INCIDENTS: 'Beschikbaarheid op basis van incidenten',
+    },
     known: 'Tijd met gegevens',
     noData: 'Geen gegevens',
     maintenanceOnly: 'Alleen onderhoud',
-    measured: { MONITORS: 'Gemeten', INCIDENTS: 'Op basis van incidenten' },
+    measured: {
+      MONITORS: 'Gemeten',
+      MONITORS_AND_INCIDENTS: 'Op basis van metingen en incidenten',
+      INCIDENTS: 'Op basis van incidenten',
+    },
     conditions: {
       down: 'Storing',
+      partial: 'Gedeeltelijke storing',
       degraded: 'Verminderde prestaties',
       maintenance: 'Onderhoud',
       unknown: 'Geen gegevens',

@@ -221,7 +221,11 @@ export const ptBr: Catalogue = {
     eachBar: (zone) => `Cada barra é um dia (${zone}); a última é hoje:`,
     counted: (time) =>
       rich`A disponibilidade é medida; * é o tempo sem interrupção informada em incidentes. Valores até ${time}.`,
+    countedBoth: (time) =>
+      rich`A disponibilidade conta as medições e os incidentes informados, sempre o pior dos dois; * conta só os incidentes. Valores até ${time}.`,
+    partialShare: (percent) => `Uma interrupção parcial conta ${percent}.`,
     down: (milliseconds) => `interrupção de ${lasting(milliseconds)}`,
+    partial: (milliseconds) => `interrupção parcial de ${lasting(milliseconds)}`,
     degraded: (milliseconds) => `desempenho reduzido por ${lasting(milliseconds)}`,
     maintenance: (milliseconds) => `manutenção de ${lasting(milliseconds)}`,
     unknown: (milliseconds) => `sem dados por ${lasting(milliseconds)}`,
@@ -282,13 +286,22 @@ export const ptBr: Catalogue = {
   day: {
     description: (service, day) => `O que aconteceu com ${service}: ${day}.`,
     fromTo: (from, to) => `${from} – ${to}`,
-    uptime: { MONITORS: 'Disponibilidade medida', INCIDENTS: 'Disponibilidade segundo os incidentes' },
+    uptime: {
+      MONITORS: 'Disponibilidade medida',
+      MONITORS_AND_INCIDENTS: 'Disponibilidade segundo medições e incidentes',
+      INCIDENTS: 'Disponibilidade segundo os incidentes',
+    },
     known: 'Tempo com dados',
     noData: 'Sem dados',
     maintenanceOnly: 'Só manutenção',
-    measured: { MONITORS: 'Medido', INCIDENTS: 'Segundo os incidentes' },
+    measured: {
+      MONITORS: 'Medido',
+      MONITORS_AND_INCIDENTS: 'Segundo medições e incidentes',
+      INCIDENTS: 'Segundo os incidentes',
+    },
     conditions: {
       down: 'Interrupção',
+      partial: 'Interrupção parcial',
       degraded: 'Desempenho reduzido',
       maintenance: 'Manutenção',
       unknown: 'Sem dados',

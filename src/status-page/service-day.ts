@@ -6,10 +6,12 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { ImportedDay } from '../monitoring/uptime/imported-history.ts'
 import { readImportedDays, sumImported } from '../monitoring/uptime/imported-history.ts'
+import { declaredOf, touchedSpan } from '../monitoring/uptime/service-stretches.ts'
+import { saidOf } from '../monitoring/uptime/service-uptime.ts'
 import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime/uptime.ts'
 import { sumOf, tally } from '../monitoring/uptime/uptime.ts'
 import { historyStart, readDays } from '../monitoring/uptime/uptime-days.ts'
-import type { ServiceIncident } from '../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory, ServiceIncident } from '../status/incident/incident-effect-reader.ts'
 import { worstEffect } from '../status/incident/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import type { ImpairedStatus } from '../status/service/service-status.ts'
@@ -31,8 +33,8 @@ export interface DayStretch extends Span {
   readonly isOngoing: boolean
 }
 
-/** An incident of the days. */
-export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'startedAt' | 'resolvedAt'> {
+/** An incident of the days, with the time in which it concerned the service. */
+export interface IncidentOfDay extends Pick<ServiceIncident, 'id' | 'title' | 'titles' | 'begunAt' | 'endedAt'> {
   /** The worst status that it gave the service within the days; null: it did not impair the service. */
   readonly status: ImpairedStatus | null
 }
@@ -109,7 +111,7 @@ export async function readServiceDay(
     ...span,
     days,
     source: sourceOf(state, service),
-    tally: await readTally(db, state, service, { begin, last, span, today }, found, now),
+    tally: await readTally(db, state, service, { begin, last, span, today, incidentHistory }, found, now),
     imported: sumImported([
       ...((await readImportedDays(db, [service.id], begin, last)).get(service.id)?.values() ?? []),
     ]),
@@ -127,23 +129,26 @@ interface Days {
   readonly last: Date
   readonly span: Span
   readonly today: Date
+  readonly incidentHistory: IncidentHistory
 }
 
-/** Returns the same figures as the bar, which come from closed days. */
+/** Returns the same figures as the bar, which come from closed days except where something was declared. */
 async function readTally(
   db: Database,
   state: PageState,
   service: ServiceState,
-  { begin, last, span, today }: Days,
+  { begin, last, span, today, incidentHistory }: Days,
   found: readonly Stretch[],
   now: Date,
 ): Promise<Tally> {
-  if (sourceOf(state, service) === 'INCIDENTS') return tally(found, span)
+  const source = sourceOf(state, service)
+  if (source === 'INCIDENTS') return tally(found, span)
   const { organization, tier } = state
   const count = (today.getTime() - begin.getTime()) / DAY + 1
   const days = await readDays(db, { timeZone: organization.timeZone, tier }, [service.id], count, now)
   const own = (days.get(service.id) ?? []).filter(({ day }) => day >= begin && day <= last)
-  return sumOf(own.map((day) => day.tally))
+  const declared = declaredOf(saidOf({ ...service, source }, incidentHistory), now)
+  return sumOf(own.map((day) => (touchedSpan([day], declared) === null ? day.tally : tally(found, day))))
 }
 
 /**
@@ -159,12 +164,12 @@ export function stretchesOf(found: readonly Stretch[], span: Span, now: Date): D
   })
 }
 
-/** Returns the incidents that were open within a span, oldest first. */
+/** Returns the incidents that concerned the service within a span, oldest first. */
 export function incidentsOf(incidents: readonly ServiceIncident[], span: Span): IncidentOfDay[] {
   return incidents
-    .filter(({ startedAt, resolvedAt }) => startedAt < span.to && (resolvedAt === null || resolvedAt > span.from))
-    .map(({ id, title, titles, startedAt, resolvedAt, effects }) => ({
-      ...{ id, title, ...(titles && { titles }), startedAt, resolvedAt, status: worstEffect(effects, span) },
+    .filter(({ begunAt, endedAt }) => begunAt < span.to && (endedAt === null || endedAt > span.from))
+    .map(({ id, title, titles, begunAt, endedAt, effects }) => ({
+      ...{ id, title, ...(titles && { titles }), begunAt, endedAt, status: worstEffect(effects, span) },
     }))
     .reverse()
 }

@@ -8,11 +8,13 @@ import type { Catalogue } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { ImportedDay } from '../monitoring/uptime/imported-history.ts'
 import { readImportedDays, sumImported } from '../monitoring/uptime/imported-history.ts'
-import { reportedDays, uptimeSourceOf } from '../monitoring/uptime/service-uptime.ts'
-import type { Span, Tally } from '../monitoring/uptime/uptime.ts'
-import { coveragePercent, sumOf, uptimePercent } from '../monitoring/uptime/uptime.ts'
+import { declaredOf, reportedDays, uptimeSourceOf, withDeclared } from '../monitoring/uptime/service-stretches.ts'
+import { readTouched, saidOf } from '../monitoring/uptime/service-uptime.ts'
+import type { Declared, Span, Tally } from '../monitoring/uptime/uptime.ts'
+import { coveragePercent, knownTime, sumOf, uptimePercent } from '../monitoring/uptime/uptime.ts'
 import type { DayUptime } from '../monitoring/uptime/uptime-days.ts'
-import { readMaintenance } from '../monitoring/uptime/uptime-history.ts'
+import type { History } from '../monitoring/uptime/uptime-history.ts'
+import { noHistory, readMaintenance } from '../monitoring/uptime/uptime-history.ts'
 import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
 import { barSpans, DEFAULT_RANGE, readBars, unitOf } from '../monitoring/uptime/uptime-range.ts'
 import type { IncidentHistory, ServiceIncident } from '../status/incident/incident-effect-reader.ts'
@@ -75,9 +77,9 @@ export async function readMeasured(
 ): Promise<Measured> {
   const { organization, tier } = state
   const zone = { timeZone: organization.timeZone, tier }
-  const idsWith = (source: UptimeSource) =>
-    services.filter((service) => sourceOf(state, service) === source).map(({ id }) => id)
-  const [measured, reported] = [idsWith('MONITORS'), idsWith('INCIDENTS')]
+  const idsWhere = (isReported: boolean) =>
+    services.filter((service) => (sourceOf(state, service) === 'INCIDENTS') === isReported).map(({ id }) => id)
+  const [measured, reported] = [idsWhere(false), idsWhere(true)]
   const spans = barSpans(zone, range, now)
   const days = await readBars(db, zone, measured, range, now)
   const maintenance = await readMaintenance(db, reported, spans[0]?.from ?? now, now)
@@ -131,10 +133,11 @@ export function importedIn(
 
 /**
  * Adds the effects of incidents on the services of a page to the measured days. Yields the event loop between services.
- * A history that has not changed since `previous` is the same object. @param incidentHistory reaches as far back as the
- * measured days.
+ * A history that has not changed since `previous` is the same object. Runs two statements if incidents declared
+ * something of measured days. @param incidentHistory reaches as far back as the measured days.
  */
 export async function joinHistories(
+  db: Database,
   state: PageState,
   services: readonly ServiceState[],
   measured: Measured,
@@ -144,13 +147,22 @@ export async function joinHistories(
   }: { readonly previous?: ServiceHistories | null; readonly incidentHistory?: IncidentHistory } = {},
 ): Promise<ServiceHistories> {
   const owner = {}
+  const kept = keptHistories(state, services, measured, incidentHistory, previous)
+  const changed = services.filter(({ id }) => !kept.has(id))
+  const declared = new Map(
+    changed.map((service) => {
+      const said = saidOf({ ...service, source: sourceOf(state, service) }, incidentHistory)
+      return [service.id, declaredOf(said, measured.readAt)]
+    }),
+  )
+  const touched = await readTouched(db, declared, measured.days, measured.readAt)
   const histories = new Map<string, ServiceHistory>()
   let size = 0
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
-    const joined = historyOf(sourceOf(state, service), service, measured, incidentHistory)
-    const earlier = previous?.histories.get(service.id)
-    const history = earlier && isSameHistory(earlier, joined) ? earlier : joined
+    const { id } = service
+    const added = { declared: declared.get(id) ?? [], history: touched.get(id) ?? noHistory }
+    const history = kept.get(id) ?? historyOf(sourceOf(state, service), service, measured, incidentHistory, added)
     histories.set(service.id, history)
     size += history.days.length + history.incidents.length
   }
@@ -159,36 +171,41 @@ export async function joinHistories(
 
 const noIncidents: readonly ServiceIncident[] = []
 
-const isSameHistory = (one: ServiceHistory, other: ServiceHistory) =>
-  one.source === other.source &&
-  one.days === other.days &&
-  one.incidents === other.incidents &&
-  one.imported === other.imported
+/** Returns the earlier histories of services that nothing has changed, by id. */
+function keptHistories(
+  state: PageState,
+  services: readonly ServiceState[],
+  measured: Measured,
+  { incidents }: IncidentHistory,
+  previous: ServiceHistories | null,
+): ReadonlyMap<string, ServiceHistory> {
+  if (previous === null || previous.measured !== measured) return new Map()
+  return new Map(
+    services.flatMap((service) => {
+      const earlier = previous.histories.get(service.id)
+      const isKept =
+        earlier?.source === sourceOf(state, service) && earlier.incidents === (incidents.get(service.id) ?? noIncidents)
+      return isKept ? [[service.id, earlier] as const] : []
+    }),
+  )
+}
 
 function historyOf(
   source: UptimeSource,
-  { id, createdAt }: ServiceState,
+  service: ServiceState,
   measured: Measured,
   incidentHistory: IncidentHistory,
+  { declared, history }: { readonly declared: readonly Declared[]; readonly history: History },
 ): ServiceHistory {
+  const { id } = service
   const incidents = incidentHistory.incidents.get(id) ?? noIncidents
+  const said = saidOf({ ...service, source }, incidentHistory)
   const days =
-    source === 'MONITORS'
-      ? (measured.days.get(id) ?? [])
-      : reportedDaysOf({ id, createdAt }, incidentHistory, measured.maintenance.get(id), measured.spans)
+    source === 'INCIDENTS'
+      ? reportedDays({ ...said, maintenance: measured.maintenance.get(id) ?? [] }, measured.spans)
+      : withDeclared(measured.days.get(id) ?? [], declared, history)
   const imported = measured.imported.get(id)
   return { source, days, incidents, ...(imported && { imported }) }
-}
-
-/** Tallies days of a service by its incidents. */
-function reportedDaysOf(
-  { id, createdAt }: Pick<ServiceState, 'id' | 'createdAt'>,
-  incidentHistory: IncidentHistory,
-  maintenance: readonly Span[] = [],
-  spans: Measured['spans'],
-): DayUptime[] {
-  const knownSince = new Date(Math.max(+createdAt, +incidentHistory.completeSince))
-  return reportedDays({ incidents: incidentHistory.incidents.get(id) ?? [], maintenance, knownSince }, spans)
 }
 
 /**
@@ -360,7 +377,7 @@ function serviceHistoryView(
 function incidentsOn(day: Span | undefined, incidents: readonly ServiceIncident[]): DayIncident[] {
   if (day === undefined) return []
   return incidents
-    .filter(({ startedAt, resolvedAt }) => startedAt < day.to && (!resolvedAt || resolvedAt > day.from))
+    .filter(({ begunAt, endedAt }) => begunAt < day.to && (!endedAt || endedAt > day.from))
     .map(({ id, title, titles, effects }) => {
       const status = worstEffect(effects, day)
       const milliseconds = effects.reduce((sum, { from, to }) => {
@@ -375,17 +392,19 @@ const FULL_COVERAGE_PERCENT = 95
 
 function withCoverage(uptime: string, total: Tally, { uptime: words }: Catalogue): string {
   const coverage = coveragePercent(total)
-  return coverage === null || coverage >= FULL_COVERAGE_PERCENT ? uptime : words.basedOn(uptime, monitoredTime(total))
+  return coverage === null || coverage >= FULL_COVERAGE_PERCENT ? uptime : words.basedOn(uptime, knownTime(total))
 }
 
-const monitoredTime = ({ up, degraded, down }: Tally) => up + degraded + down
-
 /** Returns the mark of measured data. Incidents mark their effects themselves. */
-function tallyMark(source: UptimeSource, { up, degraded, down, maintenance }: Tally): DayMark {
-  if (source === 'MONITORS' && down > 0) return 'down'
-  if (source === 'MONITORS' && degraded > 0) return 'degraded'
+function tallyMark(source: UptimeSource, tally: Tally): DayMark {
+  const { degraded, partial, down, maintenance } = tally
+  if (source !== 'INCIDENTS') {
+    if (down > 0) return 'down'
+    if (partial > 0) return 'partial'
+    if (degraded > 0) return 'degraded'
+  }
   if (maintenance > 0) return 'maintenance'
-  return up + degraded + down > 0 ? 'up' : 'none'
+  return knownTime(tally) > 0 ? 'up' : 'none'
 }
 
 /** Returns the mark of measured data, or else of imported data. */
@@ -425,15 +444,13 @@ function worseMark(one: DayMark, other: DayMark): DayMark {
 }
 
 /** Describes the measured data. The incidents of a day describe their effects themselves. */
-function dayNotes(
-  source: UptimeSource,
-  { up, degraded, down, unknown, maintenance }: Tally,
-  { uptime: words }: Catalogue,
-): string[] {
-  const hasNoData = up + degraded + down + maintenance === 0
-  const isMeasured = source === 'MONITORS'
+function dayNotes(source: UptimeSource, tally: Tally, { uptime: words }: Catalogue): string[] {
+  const { degraded, partial, down, unknown, maintenance } = tally
+  const hasNoData = knownTime(tally) + maintenance === 0
+  const isMeasured = source !== 'INCIDENTS'
   return [
     isMeasured && down > 0 && words.down(down),
+    isMeasured && partial > 0 && words.partial(partial),
     isMeasured && degraded > 0 && words.degraded(degraded),
     maintenance > 0 && words.maintenance(maintenance),
     isMeasured && unknown >= MINUTE && !hasNoData && words.unknown(unknown),
@@ -449,16 +466,20 @@ export function importedNote(imported: ImportedDay | null, { uptime: words }: Ca
 
 /** Describes how much of a time was down and monitored, and what does not count. */
 export function historySummary(source: UptimeSource, total: Tally, { uptime: words }: Catalogue): string {
-  const { degraded, down, unknown, maintenance } = total
-  const monitored = monitoredTime(total)
+  const { degraded, partial, down, unknown, maintenance } = total
+  const monitored = knownTime(total)
   if (monitored === 0) return words.noDataForTime
-  const impaired = [down > 0 ? words.down(down) : words.noOutages, degraded > 0 && words.degraded(degraded)]
+  const impaired = [
+    down > 0 ? words.down(down) : partial === 0 && words.noOutages,
+    partial > 0 && words.partial(partial),
+    degraded > 0 && words.degraded(degraded),
+  ]
   const excluded = [
     unknown >= MINUTE && words.withoutData(unknown),
     maintenance > 0 && words.ofMaintenance(maintenance),
   ]
   const present = (notes: readonly (string | false)[]) => notes.filter((note) => note !== false)
-  const sentence = (source === 'MONITORS' ? words.monitored : words.reported)(present(impaired), monitored)
+  const sentence = (source === 'INCIDENTS' ? words.reported : words.monitored)(present(impaired), monitored)
   const left = present(excluded)
   return left.length === 0 ? sentence : `${sentence} ${words.notCounted(left)}`
 }

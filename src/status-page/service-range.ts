@@ -1,10 +1,10 @@
 import type { Database } from '../core/context.ts'
 import type { LatencyPoint } from '../monitoring/uptime/latency.ts'
 import { readLatencies } from '../monitoring/uptime/latency.ts'
-import { reportedStretches } from '../monitoring/uptime/service-uptime.ts'
+import { serviceStretches } from '../monitoring/uptime/service-stretches.ts'
+import { saidOf } from '../monitoring/uptime/service-uptime.ts'
 import type { Span } from '../monitoring/uptime/uptime.ts'
-import { stretches } from '../monitoring/uptime/uptime.ts'
-import { readHistories, readMaintenance } from '../monitoring/uptime/uptime-history.ts'
+import { noHistory, readHistories, readMaintenance } from '../monitoring/uptime/uptime-history.ts'
 import type { RangeName } from '../monitoring/uptime/uptime-range.ts'
 import type { IncidentHistory } from '../status/incident/incident-effect-reader.ts'
 import { readIncidentHistory } from '../status/incident/incident-effect-reader.ts'
@@ -27,7 +27,7 @@ export interface ServiceRange extends ServiceHistory {
   readonly latencies: readonly LatencyPoint[]
 }
 
-/** Reads the history of a service in a range, within the history of its tier. Runs at most six statements. */
+/** Reads the history of a service in a range, within the history of its tier. Runs at most eight statements. */
 export async function readServiceRange(
   db: Database,
   state: PageState,
@@ -38,7 +38,7 @@ export async function readServiceRange(
   const { organization, tier } = state
   const measured = await readMeasured(db, state, [service], now, range)
   const incidentHistory = await incidentHistorySince(db, state, [service.id], measured.spans[0]?.from ?? now, now)
-  const { histories } = await joinHistories(state, [service], measured, { incidentHistory })
+  const { histories } = await joinHistories(db, state, [service], measured, { incidentHistory })
   const history = histories.get(service.id) ?? { source: sourceOf(state, service), days: [], incidents: [] }
   if (!service.monitored) return { ...history, latencies: [] }
   const zone = { timeZone: organization.timeZone, tier }
@@ -59,7 +59,7 @@ export function incidentHistorySince(
   return isKnown ? Promise.resolve(incidentHistory) : readIncidentHistory(db, state.organization.id, ids, since, now)
 }
 
-/** Reads the stretches of a service in a span, by its monitors or by its incidents. Runs at most two statements. */
+/** Reads the stretches of a service in a span, by the source of its uptime. Runs at most two statements. */
 export async function readStretches(
   db: Database,
   state: PageState,
@@ -68,15 +68,12 @@ export async function readStretches(
   incidentHistory: IncidentHistory,
   now: Date,
 ) {
-  if (sourceOf(state, service) === 'MONITORS') {
-    const histories = await readHistories(db, [{ id: service.id, since: span.from }], now)
-    const { monitors, maintenance } = histories.get(service.id) ?? { monitors: [], maintenance: [] }
-    return stretches(monitors, maintenance, span)
+  const source = sourceOf(state, service)
+  const said = saidOf({ ...service, source }, incidentHistory)
+  if (source === 'INCIDENTS') {
+    const maintenance = (await readMaintenance(db, [service.id], span.from, now)).get(service.id) ?? []
+    return serviceStretches({ ...said, monitors: [], maintenance }, span)
   }
-  const maintenance = (await readMaintenance(db, [service.id], span.from, now)).get(service.id) ?? []
-  const knownSince = new Date(Math.max(+service.createdAt, +incidentHistory.completeSince))
-  return reportedStretches(
-    { incidents: incidentHistory.incidents.get(service.id) ?? [], maintenance, knownSince },
-    span,
-  )
+  const histories = await readHistories(db, [{ id: service.id, since: span.from }], now)
+  return serviceStretches({ ...said, ...(histories.get(service.id) ?? noHistory) }, span)
 }

@@ -74,7 +74,7 @@ function readShared({ db, cache, now }: StateSource, state: PageState, range: Ra
     return {
       organizationId,
       position,
-      ...(await joinHistories(state, state.services, measured, { previous, incidentHistory })),
+      ...(await joinHistories(db, state, state.services, measured, { previous, incidentHistory })),
     }
   })
 }

@@ -31,6 +31,8 @@ const moved = {
   computed: [
     // 20261122052413_payments_only_help: the operator's setting is a minimum.
     'Organization.tierFloor',
+    // 20261128064001_uptime_of_both_by_default: the former default became the new one.
+    'Organization.uptimeSource',
     // 20261122215305_plain_names: members of their JSON were renamed.
     'Watch.steadiness',
     'ProbeResult.detail',

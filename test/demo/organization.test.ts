@@ -130,8 +130,8 @@ describe('prepareDemo', () => {
     const { id } = await prisma.organization.findUniqueOrThrow(bySlug)
     const state = await readPageState(prisma, id, noon)
     const measured = await readMeasured(prisma, state, state.services, noon)
-    const { histories: pasts } = await joinHistories(state, state.services, measured)
-    expect([...pasts.values()].filter(({ source }) => source === 'MONITORS')).toHaveLength(9)
+    const { histories: pasts } = await joinHistories(prisma, state, state.services, measured)
+    expect([...pasts.values()].filter(({ source }) => source === 'MONITORS_AND_INCIDENTS')).toHaveLength(9)
     expect(pasts.size).toBe(12)
     const webmail = await prisma.service.findFirstOrThrow({ where: { organizationId: id, name: 'Webmail' } })
     const { days = [], incidents = [] } = pasts.get(webmail.id) ?? {}

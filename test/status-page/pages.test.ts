@@ -359,7 +359,7 @@ test('uptime counts what is on the page through which it is read', async () => {
     query: `{ first: statusPage(slug: "${acme.slug}") { ${uptimes} } other: statusPage(slug: "${acme.slug}-b") { ${uptimes} } }`,
   })
   const counted = (source: string) => ({ services: [{ uptime: { source }, days: [{ source }] }] })
-  expect(data).toEqual({ first: counted('MONITORS'), other: counted('INCIDENTS') })
+  expect(data).toEqual({ first: counted('MONITORS_AND_INCIDENTS'), other: counted('INCIDENTS') })
 })
 
 test('a page is created and updated together with its access, and no unseen change is overwritten', async () => {

@@ -29,7 +29,7 @@ const tenant = tenantsOf(prisma)
 const assets = await loadAssets([liveScript, statusStylesheet])
 const site = { assets, baseUrl: 'https://allclear.example' }
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
-const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+const none: Tally = { up: 0, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
 
 /** The current page, without a cache. */
 async function read(slug: string, now = noon): Promise<string> {
@@ -120,6 +120,9 @@ describe('a service history view', () => {
       title: 'Disks',
       startedAt,
       resolvedAt,
+      begunAt: startedAt,
+      endedAt: resolvedAt,
+      isDeclared: true,
       effects: [],
     })
     const days = [dayOf(2, {}), dayOf(1, {}), dayOf(0, {})]
@@ -132,7 +135,8 @@ describe('a service history view', () => {
     expect(await counts(incident(new Date(0), null))).toEqual([1, 1, 1])
   })
   test('names a few incidents of a day and counts the others', async () => {
-    const open = { title: 'Disks', startedAt: new Date(0), resolvedAt: null, effects: [] }
+    const always = { startedAt: new Date(0), resolvedAt: null, begunAt: new Date(0), endedAt: null }
+    const open = { title: 'Disks', ...always, isDeclared: true, effects: [] }
     const incidents = Array.from({ length: 5 }, (_, n) => ({ ...open, id: `inc_${n}` }))
     const { days } = await shown([dayOf(0, {})], incidents)
     expect(days[0]?.incidents.map(({ id }) => id)).toEqual(['inc_0', 'inc_1', 'inc_2'])
@@ -167,12 +171,12 @@ describe('the page', () => {
     const { id } = await createIncident(acme.later(-2 * HOUR), { ...reported, services })
     const html = await read(`${acme.slug}/services/${api}`)
     expect(html).toContain(
-      'aria-label="API, last 30 days: 99.583% based on incidents in 20 d of data. 1 day with a partial outage, 20 days without problems and 9 days without data."',
+      'aria-label="API, last 30 days: 99.875% based on incidents in 20 d of data. 1 day with a partial outage, 20 days without problems and 9 days without data."',
     )
     expect(html).toContain(
       `Partial outage for 2 h: <a href="/status/${acme.slug}/incidents/${id}" dir="auto">Disks</a>`,
     )
-    expect(html).toContain('Down 2 h in 20 d, based on incidents.')
+    expect(html).toContain('Partial outage 2 h in 20 d, based on incidents.')
   })
 
   test('shows the worse of probe results and incidents', async () => {
@@ -191,6 +195,7 @@ describe('the page', () => {
 
   test('shows the days, the uptime and the incidents of a service', async () => {
     const acme = await tenant('PRO')
+    await updateOrganization(acme.ctx, { uptimeSource: 'MONITORS' })
     const [api = ''] = await acme.services('API')
     const monitorId = await writeMonitor(prisma, {
       organizationId: acme.id,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
-import { reportedStretches } from '../../src/monitoring/uptime/service-uptime.ts'
+import { serviceStretches } from '../../src/monitoring/uptime/service-stretches.ts'
 import type { Condition, MonitorHistory, Span, Tally } from '../../src/monitoring/uptime/uptime.ts'
 import { stretches, sumOf, tallies, tally } from '../../src/monitoring/uptime/uptime.ts'
 import { daySpans } from '../../src/monitoring/uptime/uptime-days.ts'
@@ -104,8 +104,9 @@ describe('the list of a day', () => {
     ['from the next day', DAY, null, false],
   ])('an incident %s', (_, start, end, isListed) => {
     const at = (offset: number) => new Date(+from + offset)
-    const incident = { id: 'inc_1', title: 'Disks', startedAt: at(start), resolvedAt: end === null ? null : at(end) }
-    expect(incidentsOf([{ ...incident, effects: [] }], { from, to })).toHaveLength(isListed ? 1 : 0)
+    const [startedAt, resolvedAt] = [at(start), end === null ? null : at(end)]
+    const incident = { id: 'inc_1', title: 'Disks', startedAt, resolvedAt, begunAt: startedAt, endedAt: resolvedAt }
+    expect(incidentsOf([{ ...incident, isDeclared: true, effects: [] }], { from, to })).toHaveLength(isListed ? 1 : 0)
   })
 })
 
@@ -160,7 +161,7 @@ describe('bars of any range', () => {
 
   const counted = (spans: readonly Span[], monitors: readonly MonitorHistory[], maintenance: readonly Span[]) =>
     spans.map(({ from, to }) => {
-      const sum: Record<Condition, number> = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+      const sum: Record<Condition, number> = { up: 0, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
       for (let at = +from; at < +to; at += 10 * MINUTE) {
         sum[conditionAt(at, monitors, maintenance, +now)] += Math.min(10 * MINUTE, +to - at)
       }
@@ -192,12 +193,15 @@ describe('bars of any range', () => {
       { from: time('2026-11-01T00:00'), to: time('2026-11-01T01:30'), status: 'MAJOR_OUTAGE' },
       { from: time('2026-11-01T01:30'), to: time('2026-11-01T01:30:01'), status: 'DEGRADED_PERFORMANCE' },
     ] as const
-    const history = { incidents: [{ effects }], maintenance: [], knownSince: time('2026-10-31T18:00') }
+    const incidents = [{ effects, isDeclared: true }]
+    const knownSince = time('2026-10-31T18:00')
+    const history = { source: 'INCIDENTS', incidents, monitors: [], maintenance: [], knownSince } as const
     const spans = hourSpans('UTC', now)
-    const sums = sumOf(tallies(reportedStretches(history, { from: spans[0]?.from ?? now, to: now }), spans))
+    const sums = sumOf(tallies(serviceStretches(history, { from: spans[0]?.from ?? now, to: now }), spans))
     expect(sums).toEqual({
       up: DAY - 7 * HOUR - SECOND,
       degraded: SECOND,
+      partial: 0,
       down: 1.5 * HOUR,
       unknown: 5.5 * HOUR,
       maintenance: 0,

@@ -52,12 +52,12 @@ const readers: Record<Reader, Record<string, string>> = {
     PageLink: 'label url',
     ServiceGroup: 'id name description position services',
     Service: 'id name description groupId position status basis unknownSince uptime days bars importedDays',
-    Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+    Uptime: `from to percentage coverage source knownSeconds upSeconds degradedSeconds partialSeconds downSeconds outageSeconds unknownSeconds
       maintenanceSeconds`,
-    UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+    UptimeDay: `date incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds partialSeconds downSeconds outageSeconds unknownSeconds
       maintenanceSeconds`,
     ImportedDay: 'date importedFrom up down maintenance',
-    UptimeBar: `incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds downSeconds unknownSeconds
+    UptimeBar: `incidentStatus from to percentage coverage source knownSeconds upSeconds degradedSeconds partialSeconds downSeconds outageSeconds unknownSeconds
       maintenanceSeconds`,
     Incident:
       'id title translations status impact visibility startedAt resolvedAt importedFrom services updates postmortem',

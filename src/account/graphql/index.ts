@@ -33,8 +33,11 @@ builder.enumType(UptimeSource, {
   name: 'UptimeSource',
   description: 'What counts towards the uptime of a service.',
   values: describedValues({
-    INCIDENTS: 'Incidents. The service counts as up unless an incident reports an outage.',
+    INCIDENTS:
+      'Incidents. The service counts as up unless an incident reports an outage; a partial outage counts 30 %.',
     MONITORS: 'Results of monitors. A service without monitors uses incidents.',
+    MONITORS_AND_INCIDENTS:
+      'The default: at each time, the worse of the monitors and what the team declared in incidents. A partial outage counts 30 %.',
   }),
 })
 builder.enumType(Language, {

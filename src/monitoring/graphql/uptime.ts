@@ -13,7 +13,7 @@ import { readImportedDays } from '../uptime/imported-history.ts'
 import type { ServiceDay, UptimeSettings } from '../uptime/service-uptime.ts'
 import { readServiceBars, readServiceDays, readServiceUptimes, readUptimeSettings } from '../uptime/service-uptime.ts'
 import type { Condition, Span, Tally } from '../uptime/uptime.ts'
-import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
+import { coveragePercent, nothing, outageTime, PARTIAL_OUTAGE_PERCENT, uptimePercent } from '../uptime/uptime.ts'
 import type { DayUptime, RequestedSpan } from '../uptime/uptime-days.ts'
 import { daySpans, readDays, visibleSpan } from '../uptime/uptime-days.ts'
 import type { SpanQuery } from '../uptime/uptime-history.ts'
@@ -39,7 +39,8 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
     to: t.expose('to', { type: 'DateTime', description: 'The end, which is never in the future.' }),
     percentage: t.float({
       nullable: true,
-      description: 'The share of the known time that was not down, in percent, rounded down. Null: no data.',
+      description:
+        'The share of the known time that does not count as outage, in percent, rounded down. Null: no data.',
       resolve: ({ tally }) => uptimePercent(tally),
     }),
     coverage: t.float({
@@ -53,10 +54,20 @@ const Figures = builder.interfaceRef<Measured>('UptimeFigures').implement({
       description: 'The source of the figures.',
       resolve: ({ source }) => source ?? 'MONITORS',
     }),
-    knownSeconds: t.int(seconds('Seconds known.', 'up', 'degraded', 'down')),
+    knownSeconds: t.int(seconds('Seconds known.', 'up', 'degraded', 'partial', 'down')),
     upSeconds: t.int(seconds('Seconds up.', 'up')),
     degradedSeconds: t.int(seconds('Seconds degraded.', 'degraded')),
+    partialSeconds: t.int(
+      seconds(
+        `Seconds of partial outage, which incidents declared. ${PARTIAL_OUTAGE_PERCENT} % of them count as outage.`,
+        'partial',
+      ),
+    ),
     downSeconds: t.int(seconds('Seconds down.', 'down')),
+    outageSeconds: t.int({
+      description: 'Seconds that count as outage: those down, and a share of those in partial outage.',
+      resolve: ({ tally }) => Math.floor(outageTime(tally) / SECOND),
+    }),
     unknownSeconds: t.int(seconds('Seconds unknown.', 'unknown')),
     maintenanceSeconds: t.int(seconds('Seconds under maintenance, which do not count.', 'maintenance')),
   }),
@@ -71,7 +82,9 @@ const FIGURES = [
   'knownSeconds',
   'upSeconds',
   'degradedSeconds',
+  'partialSeconds',
   'downSeconds',
+  'outageSeconds',
   'unknownSeconds',
   'maintenanceSeconds',
 ] as const
@@ -151,7 +164,9 @@ interface Subject {
 export const organizationOf = batchPerOperation(
   async ({ db }, ids: readonly string[]): Promise<readonly UptimeSettings[]> => {
     const byId = await readUptimeSettings({ db }, ids)
-    return ids.map((id) => byId.get(id) ?? { id, timeZone: 'UTC', tier: 'FREE', uptimeSource: 'MONITORS' })
+    return ids.map(
+      (id) => byId.get(id) ?? { id, timeZone: 'UTC', tier: 'FREE', uptimeSource: 'MONITORS_AND_INCIDENTS' },
+    )
   },
 )
 
@@ -173,10 +188,8 @@ const serviceUptimeOf = batchPerOperation(async (ctx, asked: readonly AskedSpan[
       if (uptime) uptimes.set(query, uptime)
     }
   }
-  return asked.map((query) => uptimes.get(query) ?? { from: query.from, to: query.to, tally: nothingKnown })
+  return asked.map((query) => uptimes.get(query) ?? { from: query.from, to: query.to, tally: nothing })
 })
-
-const nothingKnown: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
 
 /** Groups queries by organization and uptime source. */
 async function byOrganization<T extends Subject>(
@@ -342,7 +355,7 @@ builder.prismaObjectFields('Service', (t) => ({
     type: UptimeRef,
     extensions: { ...CACHEABLE, ...UPTIME },
     description:
-      'Its availability according to its monitors (down if any was down, known if any was known) or its incidents; see `source`. If you query it through a page, it uses the source of that page.',
+      'Its availability according to its monitors (down if any was down, known if any was known), its incidents, or the worse of both at each time; see `source`. If you query it through a page, it uses the source of that page.',
     args: { from: t.arg(spanArgs.from), to: t.arg(spanArgs.to) },
     resolve: async (service, args, ctx, info) => {
       const { id, organizationId } = service

@@ -1,5 +1,5 @@
 import type { Span } from '../uptime/uptime.ts'
-import { coveragePercent, uptimePercent } from '../uptime/uptime.ts'
+import { coveragePercent, nothing, uptimePercent } from '../uptime/uptime.ts'
 import type { CountedStretch, ObjectiveTally } from './objective-tally.ts'
 import { objectiveTally } from './objective-tally.ts'
 
@@ -54,7 +54,7 @@ export function budgetOf(
   const { good, bad, unknown, maintenance, excluded } = tally
   const lost = unknown - before.unknown + maintenance + excluded
   const budgetMs = Math.floor(((WHOLE - target) * (window.to.getTime() - window.from.getTime() - lost)) / WHOLE)
-  const known = { up: good, degraded: 0, down: bad, unknown: unknown - before.unknown, maintenance: 0 }
+  const known = { ...nothing, up: good, down: bad, unknown: unknown - before.unknown }
   return {
     from: window.from,
     to,

@@ -1,13 +1,19 @@
 import type { CorrectionKind } from '../../generated/prisma/enums.ts'
 import type { Condition, Span, Stretch } from '../uptime/uptime.ts'
+import { outageTime } from '../uptime/uptime.ts'
 
 /** How time counts: good, bad, unknown, or not at all (maintenance, excluded). */
 export type Counted = 'good' | 'bad' | 'unknown' | 'maintenance' | 'excluded'
+
+/** How a stretch counts: a partial outage is bad to the share of `PARTIAL_OUTAGE_PERCENT`, and good to the rest. */
+type StretchCounted = Counted | 'partial'
 
 /** The milliseconds of a span, by how they count. They add up to the whole span. */
 export interface ObjectiveTally extends Readonly<Record<Counted, number>> {
   /** The milliseconds that a correction covers, regardless of how they count. */
   readonly corrected: number
+  /** The milliseconds of partial outage, whose shares are in `bad` and `good`. */
+  readonly partial: number
 }
 
 /** A correction, which replaces measurements. */
@@ -17,17 +23,18 @@ export interface CorrectedSpan extends Span {
 
 /** A stretch of time, with how it counts. */
 export interface CountedStretch extends Span {
-  readonly counted: Counted
+  readonly counted: StretchCounted
   readonly isCorrected: boolean
 }
 
 const countedAs = {
   up: 'good',
   degraded: 'good',
+  partial: 'partial',
   down: 'bad',
   unknown: 'unknown',
   maintenance: 'maintenance',
-} as const satisfies Record<Condition, Counted>
+} as const satisfies Record<Condition, StretchCounted>
 
 const correctedAs = { GOOD: 'good', BAD: 'bad', EXCLUDED: 'excluded' } as const satisfies Record<
   CorrectionKind,
@@ -95,7 +102,7 @@ function flattened(corrections: readonly CorrectedSpan[]): FlatCorrection[] {
 
 /** Sums up stretches within a span, by how they count. */
 export function objectiveTally(stretches: readonly CountedStretch[], span: Span): ObjectiveTally {
-  const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
+  const sum = { good: 0, bad: 0, partial: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   const [first, last] = [span.from.getTime(), span.to.getTime()]
   for (const { from, to, counted, isCorrected } of stretches) {
     const length = Math.min(to.getTime(), last) - Math.max(from.getTime(), first)
@@ -103,5 +110,6 @@ export function objectiveTally(stretches: readonly CountedStretch[], span: Span)
     sum[counted] += length
     if (isCorrected) sum.corrected += length
   }
-  return sum
+  const bad = outageTime({ down: sum.bad, partial: sum.partial })
+  return { ...sum, bad, good: sum.good + sum.partial - (bad - sum.bad) }
 }

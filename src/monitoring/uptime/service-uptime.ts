@@ -2,60 +2,27 @@ import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
-import type { IncidentHistory, ServiceIncident } from '../../status/incident/incident-effect-reader.ts'
+import type { IncidentHistory } from '../../status/incident/incident-effect-reader.ts'
 import { readIncidentHistory } from '../../status/incident/incident-effect-reader.ts'
 import { worstEffects } from '../../status/incident/incident-effects.ts'
 import type { ImpairedStatus } from '../../status/service/service-status.ts'
-import type { Span, Stretch } from './uptime.ts'
-import { coveragePercent, stretches, tallies, tally, uptimePercent } from './uptime.ts'
+import type { Said, ServiceRecord } from './service-stretches.ts'
+import {
+  declaredOf,
+  reportedDays,
+  serviceStretches,
+  touchedSpan,
+  uptimeSourceOf,
+  withDeclared,
+} from './service-stretches.ts'
+import type { Declared, Span, Stretch } from './uptime.ts'
+import { coveragePercent, tally, uptimePercent } from './uptime.ts'
 import type { DayUptime } from './uptime-days.ts'
 import { daySpans, readDays } from './uptime-days.ts'
-import type { HistoryQuery, SpanQuery, Uptime } from './uptime-history.ts'
-import { readHistories, readMaintenance, readUptimes, upTo } from './uptime-history.ts'
+import type { History, HistoryQuery, SpanQuery, Uptime } from './uptime-history.ts'
+import { noHistory, readHistories, readMaintenance, upTo } from './uptime-history.ts'
 import type { RangeName } from './uptime-range.ts'
 import { barSpans, readBars } from './uptime-range.ts'
-
-/** Returns the uptime source of a service: incidents if it has no monitors, else the configured one. */
-export function uptimeSourceOf(isMonitored: boolean, chosen: UptimeSource): UptimeSource {
-  return isMonitored ? chosen : 'INCIDENTS'
-}
-
-/** The history of a service based on incidents. */
-export interface ReportedHistory {
-  readonly incidents: readonly Pick<ServiceIncident, 'effects'>[]
-  readonly maintenance: readonly Span[]
-  /**
-   * When incidents started to reflect the state of the service. Earlier time is unknown, even if it has an incident.
-   */
-  readonly knownSince: Date
-}
-
-/**
- * Splits a span into stretches based on incidents: down during a partial or major outage, degraded during degraded
- * performance, else up. Maintenance takes precedence, as with monitors. `span.to` must not be in the future.
- */
-export function reportedStretches({ incidents, maintenance, knownSince }: ReportedHistory, span: Span): Stretch[] {
-  const up = { startedAt: knownSince, endedAt: null, state: 'UP', cause: '' } as const
-  const impaired = incidents
-    .flatMap(({ effects }) => effects)
-    .map(({ from, to, status }) => {
-      const state = status === 'DEGRADED_PERFORMANCE' ? ('DEGRADED' as const) : ('DOWN' as const)
-      return { startedAt: from, endedAt: to, state, cause: '' }
-    })
-  const gaps = [{ from: new Date(Math.min(+span.from, +knownSince)), to: knownSince }]
-  return stretches([{ intervals: [up, ...impaired], gaps, staleSince: null }], maintenance, span)
-}
-
-/** Tallies the conditions of consecutive days based on incidents. */
-export function reportedDays(history: ReportedHistory, days: readonly Omit<DayUptime, 'tally'>[]): DayUptime[] {
-  const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return []
-  const of = tallies(reportedStretches(history, { from: first.from, to: last.to }), days)
-  return days.flatMap((day, index) => {
-    const tally = of[index]
-    return tally === undefined ? [] : [{ ...day, tally }]
-  })
-}
 
 /** The settings of an organization that affect the uptime of services. */
 export type UptimeSettings = Pick<Organization, 'id' | 'timeZone' | 'tier' | 'uptimeSource'>
@@ -82,7 +49,7 @@ export interface ServiceDay extends DayUptime {
 
 /**
  * Reads the last `count` days of services of an organization, within the history of its tier, by service id. Runs at
- * most six statements for any number of services.
+ * most eight statements for any number of services.
  */
 export async function readServiceDays(
   db: Database,
@@ -115,7 +82,7 @@ export async function readServiceBars(
 }
 
 const measuredIn = (services: readonly KnownService[]) =>
-  services.filter(({ source }) => source === 'MONITORS').map(({ id }) => id)
+  services.filter(({ source }) => source !== 'INCIDENTS').map(({ id }) => id)
 
 /** Adds incident statuses to measured days, and computes the days of services that are not measured. */
 async function withReported(
@@ -129,14 +96,18 @@ async function withReported(
   now: Date,
 ): Promise<Map<string, ServiceDay[]>> {
   const records = await readReported(db, settings, services, spans[0]?.from ?? now, now)
+  const declared = new Map(services.map((service) => [service.id, declaredOf(said(service, records), now)]))
+  const touched = await readTouched(db, declared, days, now)
   const owner = {}
   const found = new Map<string, ServiceDay[]>()
   for (const service of services) {
     await yieldAfterTimeSlice(owner)
     const { id, source } = service
-    const history = reportedHistory(service, records)
-    const effects = history.incidents.flatMap((incident) => incident.effects)
-    const own = days.get(id) ?? reportedDays(history, spans)
+    const own =
+      source === 'INCIDENTS'
+        ? reportedDays({ ...said(service, records), maintenance: records.maintenance.get(id) ?? [] }, spans)
+        : withDeclared(days.get(id) ?? [], declared.get(id) ?? [], touched.get(id) ?? noHistory)
+    const effects = said(service, records).incidents.flatMap((incident) => incident.effects)
     const worst = worstEffects(effects, own)
     found.set(
       id,
@@ -144,6 +115,22 @@ async function withReported(
     )
   }
   return found
+}
+
+/**
+ * Reads the histories of the measured services whose days something declared touches, by id: what `withDeclared` needs.
+ * Runs two statements, or none.
+ * @param declared and @param days by service id.
+ */
+export async function readTouched(
+  db: Database,
+  declared: ReadonlyMap<string, readonly Declared[]>,
+  days: ReadonlyMap<string, readonly DayUptime[]>,
+  now: Date,
+): Promise<Map<string, History>> {
+  const wanted = Array.from(declared, ([id, own]) => ({ id, span: touchedSpan(days.get(id) ?? [], own) }))
+  const queries = wanted.flatMap(({ id, span }) => (span === null ? [] : [{ id, since: span.from }]))
+  return queries.length === 0 ? new Map() : readHistories(db, queries, now)
 }
 
 /** The uptime of a service in a span. */
@@ -161,34 +148,28 @@ export async function readServiceUptimes(
   asked: readonly SpanQuery[],
   now: Date,
 ): Promise<ServiceUptime[]> {
-  const services = await readServices(
-    db,
-    settings,
-    asked.map(({ id }) => id),
-  )
-  const byId = new Map(services.map((service) => [service.id, service]))
-  const isMeasured = ({ id }: SpanQuery) => byId.get(id)?.source !== 'INCIDENTS'
-  const measured = asked.filter(isMeasured)
-  const uptimes = measured.length === 0 ? [] : await readUptimes(db, measured, now)
-  const reported = services.filter(({ source }) => source === 'INCIDENTS')
-  const since = new Date(Math.min(+now, ...asked.map(({ from }) => +from)))
-  const records = await readReported(db, settings, reported, since, now)
+  const since = asked.map(({ id, from }) => ({ id, since: from < now ? from : now }))
+  const records = await readRecords(db, settings, since, now)
   const owner = {}
   const found: ServiceUptime[] = []
   for (const query of asked) {
     await yieldAfterTimeSlice(owner)
-    const service = byId.get(query.id)
-    const uptime = isMeasured(query) || service === undefined ? uptimes[measured.indexOf(query)] : null
-    if (uptime) found.push({ ...uptime, source: 'MONITORS' })
-    else if (service) found.push({ ...uptimeOf(reportedHistory(service, records), query, now), source: 'INCIDENTS' })
+    const record = records.get(query.id) ?? nothingKnown
+    const span = upTo(now, query)
+    const of = tally(serviceStretches(record, span), span)
+    found.push({
+      ...span,
+      tally: of,
+      percent: uptimePercent(of),
+      coverage: coveragePercent(of),
+      source: record.source,
+    })
   }
   return found
 }
 
-function uptimeOf(history: ReportedHistory, query: Span, now: Date): Uptime {
-  const span = upTo(now, query)
-  const of = tally(reportedStretches(history, span), span)
-  return { ...span, tally: of, percent: uptimePercent(of), coverage: coveragePercent(of) }
+const nothingKnown: ServiceRecord = {
+  ...{ source: 'MONITORS', monitors: [], maintenance: [], incidents: [], knownSince: null },
 }
 
 /** The history of a service in a span. */
@@ -210,38 +191,44 @@ export async function readServiceStretches(
   asked: readonly HistoryQuery[],
   now: Date,
 ): Promise<Map<string, ServiceStretches>> {
+  const records = await readRecords(db, settings, asked, now)
+  const owner = {}
+  const found = new Map<string, ServiceStretches>()
+  for (const [id, record] of records) {
+    await yieldAfterTimeSlice(owner)
+    const { source, maintenance, knownSince, since } = record
+    const begunAt = knownSince ?? now
+    found.set(id, { source, begunAt, maintenance, stretches: serviceStretches(record, { from: since, to: now }) })
+  }
+  return found
+}
+
+/**
+ * Reads all that is known about services of an organization, each from the earliest given time until now, by id. Runs at
+ * most five statements.
+ */
+async function readRecords(
+  db: Database,
+  settings: UptimeSettings,
+  asked: readonly HistoryQuery[],
+  now: Date,
+): Promise<Map<string, ServiceRecord & { readonly since: Date }>> {
   const since = new Map<string, Date>()
   for (const { id, since: at } of asked) since.set(id, new Date(Math.min(+at, +(since.get(id) ?? at))))
   const services = await readServices(db, settings, [...since.keys()])
-  const measured = services.flatMap(({ id, source }) =>
-    source === 'MONITORS' ? [{ id, since: since.get(id) ?? now }] : [],
-  )
+  const measured = measuredIn(services).map((id) => ({ id, since: since.get(id) ?? now }))
   const histories = await readHistories(db, measured, now)
-  const reported = services.filter(({ source }) => source === 'INCIDENTS')
-  const records = await readReported(
-    db,
-    settings,
-    reported,
-    new Date(Math.min(+now, ...[...since.values()].map(Number))),
-    now,
+  const told = services.filter(({ source }) => source !== 'MONITORS')
+  const first = new Date(Math.min(+now, ...[...since.values()].map(Number)))
+  const reported = await readReported(db, settings, told, first, now)
+  return new Map(
+    services.map((service) => {
+      const { id } = service
+      const { monitors, maintenance } = histories.get(id) ?? noHistory
+      const own = service.source === 'INCIDENTS' ? (reported.maintenance.get(id) ?? []) : maintenance
+      return [id, { ...said(service, reported), monitors, maintenance: own, since: since.get(id) ?? now }]
+    }),
   )
-  const owner = {}
-  const found = new Map<string, ServiceStretches>()
-  for (const service of services) {
-    await yieldAfterTimeSlice(owner)
-    const { id, source, watchedSince, createdAt } = service
-    const span = { from: since.get(id) ?? now, to: now }
-    if (source === 'MONITORS') {
-      const { monitors, maintenance } = histories.get(id) ?? { monitors: [], maintenance: [] }
-      const begunAt = watchedSince ?? createdAt
-      found.set(id, { source, begunAt, maintenance, stretches: stretches(monitors, maintenance, span) })
-    } else {
-      const history = reportedHistory(service, records)
-      const { maintenance, knownSince } = history
-      found.set(id, { source, begunAt: knownSince, maintenance, stretches: reportedStretches(history, span) })
-    }
-  }
-  return found
 }
 
 interface KnownService {
@@ -281,7 +268,13 @@ async function readReported(
   return { incidentHistory, maintenance: await readMaintenance(db, idsOf(reported), since, now) }
 }
 
-function reportedHistory({ id, createdAt }: KnownService, { incidentHistory, maintenance }: Reported): ReportedHistory {
-  const knownSince = new Date(Math.max(+createdAt, +incidentHistory.completeSince))
-  return { incidents: incidentHistory.incidents.get(id) ?? [], maintenance: maintenance.get(id) ?? [], knownSince }
+const said = (service: KnownService, { incidentHistory }: Reported) => saidOf(service, incidentHistory)
+
+/** Returns what incidents say about a service. Incidents alone know nothing before their history is complete. */
+export function saidOf(
+  { id, source, createdAt, watchedSince }: KnownService,
+  { incidents, completeSince }: IncidentHistory,
+): Said {
+  const knownSince = source === 'INCIDENTS' ? new Date(Math.max(+createdAt, +completeSince)) : watchedSince
+  return { source, incidents: incidents.get(id) ?? [], knownSince }
 }

@@ -8,7 +8,7 @@ import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Condition, Span, Tally } from './uptime.ts'
-import { stretches, tallies } from './uptime.ts'
+import { nothing, stretches, tallies } from './uptime.ts'
 import type { History } from './uptime-history.ts'
 import { readHistories, readMaintenance } from './uptime-history.ts'
 
@@ -122,7 +122,7 @@ function tallyEach(past: History | undefined, spans: readonly Span[]): Tally[] {
 }
 
 function unknownAll({ from, to }: Span): Tally {
-  return { up: 0, degraded: 0, down: 0, unknown: to.getTime() - from.getTime(), maintenance: 0 }
+  return { ...nothing, unknown: to.getTime() - from.getTime() }
 }
 
 /** A subject's closed days, by their index among the requested days. The subject did not exist before the first. */
@@ -151,7 +151,7 @@ async function readClosed(db: Database, ids: readonly string[], days: readonly D
     await yieldAfterTimeSlice(owner)
     const places = new Map<number, Tally>()
     for (const [place, up, degraded, down, unknown, maintenance] of JSON.parse(found) as DayJson[]) {
-      places.set(place, { up, degraded, down, unknown, maintenance })
+      places.set(place, { ...nothing, up, degraded, down, unknown, maintenance })
     }
     closed.set(id, { days: places, first: Math.min(...places.keys()), last: Math.max(...places.keys()) })
   }

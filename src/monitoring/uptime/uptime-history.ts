@@ -77,7 +77,8 @@ async function mapInSlices<T, U>(items: readonly T[], map: (item: T) => U): Prom
   return mapped
 }
 
-const noHistory: History = { monitors: [], maintenance: [] }
+/** The history of a subject without monitors. */
+export const noHistory: History = { monitors: [], maintenance: [] }
 
 /** Returns the part of a span up to now. */
 export function upTo(now: Date, { from, to }: Span): Span {

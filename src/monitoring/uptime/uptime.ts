@@ -1,7 +1,16 @@
 import type { MonitorState } from '../../generated/prisma/enums.ts'
 
-/** The condition of a monitor or service at a time. Maintenance does not count towards uptime. */
-export type Condition = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance'
+/**
+ * The condition of a monitor or service at a time. Only incidents set `partial`, a partial outage. Maintenance does not
+ * count towards uptime.
+ */
+export type Condition = 'up' | 'degraded' | 'partial' | 'down' | 'unknown' | 'maintenance'
+
+/**
+ * The share of a partial outage that counts as outage, in percent: that of Statuspage
+ * (https://support.atlassian.com/statuspage/docs/display-historical-uptime-of-components/).
+ */
+export const PARTIAL_OUTAGE_PERCENT = 30
 
 /** Milliseconds by condition. They add up to the whole span. */
 export type Tally = Readonly<Record<Condition, number>>
@@ -35,6 +44,11 @@ export interface Stretch extends Span {
   readonly condition: Condition
 }
 
+/** A span for which a condition was declared. */
+export interface Declared extends Span {
+  readonly condition: KnownCondition
+}
+
 /** A span during which a monitor was down, including unknown time. */
 export interface Outage {
   readonly startedAt: Date
@@ -47,7 +61,8 @@ export interface Outage {
 }
 
 /** The known conditions by precedence, highest first, for stretches that overlap. */
-const severityOrder = ['maintenance', 'down', 'degraded', 'up'] as const satisfies readonly Condition[]
+const severityOrder = ['maintenance', 'down', 'partial', 'degraded', 'up'] as const satisfies readonly Condition[]
+type KnownCondition = (typeof severityOrder)[number]
 
 /** The condition of each state; null: unknown. */
 const conditionOf = {
@@ -60,11 +75,17 @@ const conditionOf = {
 
 /**
  * Splits a span into contiguous stretches for one monitor, or for several combined: down if any is down, known if any
- * is known. Maintenance takes precedence over results. `span.to` must not be in the future.
+ * is known. What was declared counts like the result of one more monitor, so the worse applies at each time.
+ * Maintenance takes precedence over both. `span.to` must not be in the future.
  */
-export function stretches(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Stretch[] {
-  const boundaries = boundariesOf(monitors, maintenance, span)
-  const open = { maintenance: 0, down: 0, degraded: 0, up: 0 }
+export function stretches(
+  monitors: readonly MonitorHistory[],
+  maintenance: readonly Span[],
+  span: Span,
+  declared: readonly Declared[] = [],
+): Stretch[] {
+  const boundaries = boundariesOf(monitors, maintenance, span, declared)
+  const open = { maintenance: 0, down: 0, partial: 0, degraded: 0, up: 0 }
   const found: Stretch[] = []
   let from = span.from.getTime()
   for (const turn of [...boundaries, { at: span.to.getTime(), condition: null, change: 0 }]) {
@@ -80,7 +101,7 @@ export function stretches(monitors: readonly MonitorHistory[], maintenance: read
 /** The start (1) or end (-1) of a known condition, in epoch milliseconds. */
 interface Boundary {
   readonly at: number
-  readonly condition: (typeof severityOrder)[number]
+  readonly condition: KnownCondition
   readonly change: 1 | -1
 }
 
@@ -88,7 +109,12 @@ interface Boundary {
  * Returns the boundaries of known conditions within a span, in order. Allocates nothing else, because a page has
  * thousands.
  */
-function boundariesOf(monitors: readonly MonitorHistory[], maintenance: readonly Span[], span: Span): Boundary[] {
+function boundariesOf(
+  monitors: readonly MonitorHistory[],
+  maintenance: readonly Span[],
+  span: Span,
+  declared: readonly Declared[],
+): Boundary[] {
   const [first, last] = [span.from.getTime(), span.to.getTime()]
   const boundaries: Boundary[] = []
   const mark = (condition: Boundary['condition'], since: Date, until: Date) => {
@@ -96,6 +122,7 @@ function boundariesOf(monitors: readonly MonitorHistory[], maintenance: readonly
     if (from < to) boundaries.push({ at: from, condition, change: 1 }, { at: to, condition, change: -1 })
   }
   for (const { from, to } of maintenance) mark('maintenance', from, to)
+  for (const { from, to, condition } of declared) mark(condition, from, to)
   for (const monitor of monitors) markKnown(monitor, span.to, mark)
   return boundaries.sort((one, other) => one.at - other.at)
 }
@@ -116,7 +143,7 @@ function markKnown(
   }
 }
 
-function conditionWith(open: Readonly<Record<(typeof severityOrder)[number], number>>): Condition {
+function conditionWith(open: Readonly<Record<KnownCondition, number>>): Condition {
   return severityOrder.find((condition) => open[condition] > 0) ?? 'unknown'
 }
 
@@ -139,7 +166,8 @@ function without(span: Span, others: readonly Span[]): Span[] {
   return rest
 }
 
-const nothing: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+/** The tally of no time. */
+export const nothing: Tally = { up: 0, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
 
 /** Tallies the stretches within a span. The stretches must be ordered and cover the span. */
 export function tally(of: readonly Stretch[], span: Span): Tally {
@@ -170,6 +198,7 @@ export function sumOf(tallies: readonly Tally[]): Tally {
   for (const each of tallies) {
     sum.up += each.up
     sum.degraded += each.degraded
+    sum.partial += each.partial
     sum.down += each.down
     sum.unknown += each.unknown
     sum.maintenance += each.maintenance
@@ -177,18 +206,29 @@ export function sumOf(tallies: readonly Tally[]): Tally {
   return sum
 }
 
+/** Returns the known time of a tally, in milliseconds. */
+export function knownTime({ up, degraded, partial, down }: Tally): number {
+  return up + degraded + partial + down
+}
+
+/** Returns the time that counts as outage, in milliseconds: all of `down`, and a share of `partial`, rounded up. */
+export function outageTime({ partial, down }: Pick<Tally, 'partial' | 'down'>): number {
+  return down + Math.ceil((partial * PARTIAL_OUTAGE_PERCENT) / 100)
+}
+
 /**
- * Returns the share of the known time that was not down, in percent; null: no time is known. Rounds down to three
- * decimals, so that 100 means no outage at all.
+ * Returns the share of the known time that does not count as outage, in percent; null: no time is known. Rounds down to
+ * three decimals, so that 100 means no outage at all.
  */
-export function uptimePercent({ up, degraded, down }: Tally): number | null {
-  return percent(up + degraded, up + degraded + down)
+export function uptimePercent(tally: Tally): number | null {
+  const known = knownTime(tally)
+  return percent(known - outageTime(tally), known)
 }
 
 /** Returns the known share of the counted time, in percent, rounded down to three decimals; null: no time counts. */
-export function coveragePercent({ up, degraded, down, unknown }: Tally): number | null {
-  const known = up + degraded + down
-  return percent(known, known + unknown)
+export function coveragePercent(tally: Tally): number | null {
+  const known = knownTime(tally)
+  return percent(known, known + tally.unknown)
 }
 
 /** Returns a percentage, rounded down to three decimals. It is exact for up to two centuries in milliseconds. */

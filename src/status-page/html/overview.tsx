@@ -158,6 +158,7 @@ function Services(props: OverviewProps) {
         <Legend
           zone={context.zone}
           words={context.words}
+          source={context.owner.uptimeSource}
           readAt={props.readAt}
           hasImported={props.hasImported}
           each={unit === 'day' ? undefined : context.words.range.bar[unit](context.zone.name)}

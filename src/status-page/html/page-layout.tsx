@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { originOfHost } from '../../account/custom-domain/domain-name.ts'
+import type { UptimeSource } from '../../generated/prisma/enums.ts'
 import type { Assets } from '../../http/assets/assets.ts'
 import { themeStylesheetPath } from '../../http/assets/theme.ts'
 import { Document, SkipLink } from '../../http/page/layout.tsx'
@@ -27,6 +28,8 @@ export interface Owner {
   readonly links: readonly { readonly label: string; readonly url: string }[]
   /** Whether its readers can read its monthly reports. */
   readonly publishesReports: boolean
+  /** What the uptime of its services counts. */
+  readonly uptimeSource: UptimeSource
 }
 
 /** The data that every page needs: its owner, its address and the time of its data. */

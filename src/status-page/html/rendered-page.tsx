@@ -166,7 +166,7 @@ export async function renderDraft(
   const state = beginningOf(shown)
   const { position, services } = state
   const measured = await readMeasured(source.db, state, services, source.now())
-  const joined = await joinHistories(state, services, measured)
+  const joined = await joinHistories(source.db, state, services, measured)
   const histories = { organizationId: state.organization.id, position, ...joined }
   const { byDefault } = offeredLanguages(state.organization.languages, state.organization.defaultLanguage)
   const words = wordsOf(byDefault)

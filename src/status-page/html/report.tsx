@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Catalogue } from '../../language/catalogue.ts'
 import { isolate } from '../../language/isolate.ts'
+import { outageTime } from '../../monitoring/uptime/uptime.ts'
 import type { MonthlyReport, ServiceReport } from '../monthly-report.ts'
 import { documentPath } from '../page-address.ts'
 import { monthName, parseMonth } from '../time-format.ts'
@@ -162,10 +163,13 @@ const figureOf = ({ percent, source }: ServiceReport, { uptime, percent: format 
 
 /** Describes the outages, maintenance and missing data of a service, and how much of it was corrected. */
 function factsOf({ tally, percent }: ServiceReport, { uptime, report, duration }: Catalogue): string {
-  const { bad, unknown, maintenance, corrected } = tally
+  const { bad, partial, unknown, maintenance, corrected } = tally
+  const down = bad - outageTime({ down: 0, partial })
   if (percent === null && maintenance === 0) return ''
   return uptime.listed([
-    ...(bad > 0 ? [uptime.down(bad)] : [uptime.noOutages]),
+    ...(bad === 0 ? [uptime.noOutages] : []),
+    ...(down > 0 ? [uptime.down(down)] : []),
+    ...(partial > 0 ? [uptime.partial(partial)] : []),
     ...(maintenance > 0 ? [uptime.maintenance(maintenance)] : []),
     ...(unknown > 0 ? [uptime.unknown(unknown)] : []),
     ...(corrected > 0 ? [`${report.corrected.toLowerCase()} ${duration(corrected)}`] : []),

@@ -97,7 +97,13 @@ function Imported({ happened: { imported }, words }: FiguresProps) {
   )
 }
 
-const markOf = { down: 'down', degraded: 'degraded', maintenance: 'maintenance', unknown: 'none' } as const
+const markOf = {
+  down: 'down',
+  partial: 'partial',
+  degraded: 'degraded',
+  maintenance: 'maintenance',
+  unknown: 'none',
+} as const
 
 function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'context'>) {
   const { zone, base } = context
@@ -127,13 +133,13 @@ function Happened({ happened, context }: Pick<DayPageProps, 'happened' | 'contex
         <>
           <h2>{words.incidents}</h2>
           <ul class="happenings">
-            {incidents.map(({ id, startedAt, resolvedAt, status, ...incident }) => (
+            {incidents.map(({ id, begunAt, endedAt, status, ...incident }) => (
               <li>
                 <span>
                   {status === null ? null : <b>{context.words.status[status]}: </b>}
                   <OwnersTitle of={incident} href={`${base}/incidents/${id}`} context={context} />
                 </span>
-                <Between from={startedAt} to={resolvedAt} zone={zone} words={words} />
+                <Between from={begunAt} to={endedAt} zone={zone} words={words} />
               </li>
             ))}
           </ul>

@@ -61,6 +61,7 @@ export function ServicePage(props: ServicePageProps) {
       </Part>
       <Legend
         {...{ zone, words, readAt }}
+        source={context.owner.uptimeSource}
         each={words.range.bar[unitOf(props.range)](zone.name)}
         hasImported={props.history.days.some(({ imported }) => imported !== null)}
       />

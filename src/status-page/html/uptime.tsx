@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx'
+import type { UptimeSource } from '../../generated/prisma/enums.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
+import { PARTIAL_OUTAGE_PERCENT } from '../../monitoring/uptime/uptime.ts'
 import type { RangeName } from '../../monitoring/uptime/uptime-range.ts'
 import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { BarView, DayIncident, DayMark, DayView, ServiceHistoryView } from '../service-history.ts'
@@ -183,6 +185,8 @@ export function DayMarkShape({ mark }: { readonly mark: DayMark }) {
 }
 
 interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
+  /** What the page counts. */
+  readonly source: UptimeSource
   readonly readAt: Date
   readonly each?: string | undefined
   /** Whether any day is imported. */
@@ -194,20 +198,23 @@ interface LegendProps extends Pick<PageContext, 'zone' | 'words'> {
  * @param readAt the end of the figures.
  * @param each the meaning of a stroke, unless it is a day up to today.
  */
-export function Legend({ zone, words: { uptime: words }, readAt, each, hasImported }: LegendProps) {
+export function Legend({ zone, words: { uptime, percent }, source, readAt, each, hasImported }: LegendProps) {
+  const counted = source === 'MONITORS_AND_INCIDENTS' ? uptime.countedBoth : uptime.counted
   const shown = hasImported ? marks : marks.filter((mark) => !importedMarks.includes(mark))
   return (
     <Part>
       <div class="legend">
         <p>
-          {each ?? words.eachBar(zone.name)}{' '}
+          {each ?? uptime.eachBar(zone.name)}{' '}
           {shown.map((mark) => (
             <span>
-              <DayMarkShape mark={mark} /> {words.legend[mark]}
+              <DayMarkShape mark={mark} /> {uptime.legend[mark]}
             </span>
           ))}
         </p>
-        <p>{words.counted(<Time at={readAt} zone={zone} />)}</p>
+        <p>
+          {counted(<Time at={readAt} zone={zone} />)} {uptime.partialShare(percent(PARTIAL_OUTAGE_PERCENT))}
+        </p>
       </div>
     </Part>
   )

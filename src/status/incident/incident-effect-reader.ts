@@ -3,7 +3,7 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { isPublicIncident } from '../page-scope.ts'
 import type { IncidentEffect, ServiceUpdate } from './incident-effects.ts'
-import { effectsOf } from './incident-effects.ts'
+import { effectsOf, endOfPart } from './incident-effects.ts'
 
 /** An incident that affects a service, and the statuses that it gave the service over time. */
 export interface ServiceIncident {
@@ -14,6 +14,12 @@ export interface ServiceIncident {
   readonly startedAt: Date
   /** Null while it is open. */
   readonly resolvedAt: Date | null
+  /** When it started to concern the service: when it first impaired it, else its start. */
+  readonly begunAt: Date
+  /** When it stopped to concern the service: its resolution, or before it the recovery of the service; null: it does. */
+  readonly endedAt: Date | null
+  /** Whether a person declared it, or took it over from a monitor. */
+  readonly isDeclared: boolean
   /** Oldest first; empty if it never impaired the service. */
   readonly effects: readonly IncidentEffect[]
 }
@@ -61,6 +67,7 @@ type IncidentJson = readonly [
   current: readonly (readonly [service: number, ServiceStatus])[] | null,
   /** Null if there are none. */
   titles: Prisma.JsonValue,
+  isDeclared: boolean,
 ]
 /** The status that an update gives a service, or null if it names none. Oldest first. */
 type UpdateJson = readonly [at: number, isResolved: boolean, service: number | null, ServiceStatus | null]
@@ -95,7 +102,7 @@ export function incidentHistoryJson(organizationId: Prisma.Sql, wanted: Prisma.S
   const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
   return Prisma.sql`(
     WITH wanted AS MATERIALIZED (${wanted}), found AS MATERIALIZED (
-      SELECT id, title, nullif(titles, '{}')::text AS titles, "startedAt", "resolvedAt" FROM "Incident" AS incident
+      SELECT id, title, nullif(titles, '{}')::text AS titles, "startedAt", "resolvedAt", automatic FROM "Incident" AS incident
       WHERE "organizationId" = ${organizationId} AND ${isPublicIncident} AND ("resolvedAt" IS NULL OR "resolvedAt" > ${since}::timestamptz)
         AND EXISTS (
           SELECT 1 FROM "IncidentService" AS link JOIN wanted ON wanted.id = link."serviceId"
@@ -115,17 +122,17 @@ export function incidentHistoryJson(organizationId: Prisma.Sql, wanted: Prisma.S
         WHERE link."updateId" = posted.id
       ) AS link ON true ORDER BY 1, 2, posted.id LIMIT ${MAX_ROWS + 1}
     ), part AS (
-      SELECT nth, 'incident' AS of, id, title, titles, "startedAt", "resolvedAt",
+      SELECT nth, 'incident' AS of, id, title, titles, "startedAt", "resolvedAt", automatic,
         NULL::timestamptz AS at, NULL::boolean AS resolved, NULL::bigint AS service, NULL::"ServiceStatus" AS status
       FROM incident
-      UNION ALL SELECT nth, 'stated', NULL, NULL, NULL, NULL, NULL, at, resolved, service, status FROM stated
-      UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
+      UNION ALL SELECT nth, 'stated', NULL, NULL, NULL, NULL, NULL, NULL, at, resolved, service, status FROM stated
+      UNION ALL SELECT nth, 'current', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, service, status FROM current
     ), whole AS (
       -- Grouped rather than joined: the planner cannot estimate the number of rows.
       SELECT nth, json_build_array(max(id), max(title), ${time('max("startedAt")')}, ${time('max("resolvedAt")')},
         json_agg(json_build_array(${time('at')}, resolved, service, status) ORDER BY at, service) FILTER (WHERE of = 'stated'),
         json_agg(json_build_array(service, status) ORDER BY service) FILTER (WHERE of = 'current'),
-        max(titles)::json)::text AS incident
+        max(titles)::json, NOT bool_or(automatic))::text AS incident
       FROM part GROUP BY nth
     )
     SELECT json_build_object(
@@ -185,7 +192,7 @@ function endOf([, , , resolved]: IncidentJson, now: Date): Date {
 
 /** Returns the effects of an incident on each service. */
 function effectsIn(
-  [id, title, started, resolved, rows, given, titles]: IncidentJson,
+  [id, title, started, resolved, rows, given, titles, isDeclared]: IncidentJson,
   serviceIds: readonly string[],
   now: Date,
 ): EffectOnService[] {
@@ -195,7 +202,9 @@ function effectsIn(
     const serviceId = serviceIds[service]
     if (serviceId === undefined) continue
     const found = effectsOf({ ...times, current }, updatesFor(service, rows ?? []), now)
-    effects.push([serviceId, { id, title, ...(titles !== null && { titles }), ...times, effects: found }])
+    const begunAt = found[0]?.from ?? times.startedAt
+    const part = { begunAt, endedAt: endOfPart(times.resolvedAt, found, now), isDeclared, effects: found }
+    effects.push([serviceId, { id, title, ...(titles !== null && { titles }), ...times, ...part }])
   }
   return effects
 }

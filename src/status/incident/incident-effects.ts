@@ -53,6 +53,17 @@ export function effectsOf(incident: EffectCause, updates: readonly ServiceUpdate
   return effects
 }
 
+/**
+ * Returns when an incident stopped to concern a service: when the service recovered, which may be before the resolution;
+ * null: it still does. An incident that never impaired the service concerns it until its resolution.
+ * @param effects of the incident on the service, oldest first, as of `now`.
+ */
+export function endOfPart(resolvedAt: Date | null, effects: readonly IncidentEffect[], now: Date): Date | null {
+  const last = effects.at(-1)
+  if (last === undefined) return resolvedAt
+  return resolvedAt === null && last.to >= now ? null : last.to
+}
+
 interface Change {
   /** Epoch milliseconds. */
   readonly at: number

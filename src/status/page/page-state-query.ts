@@ -33,6 +33,7 @@ export interface PageStateJson {
   readonly newestEvents: readonly NewestEventJson[]
   readonly groups: readonly Json<Pick<ServiceGroup, 'id' | 'name' | 'description' | 'createdAt'>>[]
   readonly services: readonly (Json<Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'createdAt'>> & {
+    readonly watchedSince: string | null
     readonly causes: {
       readonly override: ServiceStatus | null
       /** The statuses that open, manual incidents give it. */
@@ -128,7 +129,7 @@ export function pageStateQuery(
       WHERE NOT automatic GROUP BY 1
     ), monitor AS (
       SELECT "serviceId", json_agg(json_build_object(
-        'state', state, 'stateSince', "stateSince", 'unknownSince', "unknownSince")) AS monitors
+        'state', state, 'stateSince', "stateSince", 'unknownSince', "unknownSince")) AS monitors, min("Monitor"."createdAt") AS since
       FROM page JOIN "Monitor" ON "organizationId" = page.id WHERE "serviceId" IS NOT NULL GROUP BY 1
     ), maintained AS (
       SELECT "serviceId", json_agg(ahead.id) AS maintenances
@@ -136,7 +137,7 @@ export function pageStateQuery(
       WHERE ahead.status <> 'SCHEDULED' GROUP BY 1
     ), service AS (
       SELECT json_build_object('id', service.id, 'groupId', "groupId", 'name', service.name,
-        'description', service.description, 'createdAt', service."createdAt", 'causes', json_build_object(
+        'description', service.description, 'createdAt', service."createdAt", 'watchedSince', monitor.since, 'causes', json_build_object(
           'override', "statusOverride", 'incidents', coalesce(impact.statuses, '[]'),
           'monitors', coalesce(monitor.monitors, '[]'), 'maintenances', coalesce(maintained.maintenances, '[]'))) AS row,
         shown.nth

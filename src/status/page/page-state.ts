@@ -49,6 +49,8 @@ export interface ServiceState
     ShownService {
   /** Whether it has monitors, active or paused. */
   readonly monitored: boolean
+  /** When its first monitor was created; null: it has none. */
+  readonly watchedSince: Date | null
 }
 
 /** The content of the public page, as of one position in the event log. It is shared and immutable. */
@@ -130,11 +132,12 @@ export async function readPageState(
 
 function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentHistory' | 'readAt' | 'size'> {
   const { lastSeq, tier, links, createdAt, allServices, ...settings } = json.organization
-  const services = json.services.map(({ causes, createdAt, ...service }, position) => ({
+  const services = json.services.map(({ causes, createdAt, watchedSince, ...service }, position) => ({
     ...service,
     position,
     createdAt: new Date(createdAt),
     monitored: causes.monitors.length > 0,
+    watchedSince: dateOf(watchedSince),
     ...shownServiceOf({
       statusOverride: causes.override,
       incidents: causes.incidents.map((status) => ({ status })),

@@ -442,7 +442,7 @@ describe('the history of a monitor', () => {
     const { hours, week, year } = found as unknown as Record<'hours' | 'week' | 'year', Record<string, unknown>[]>
     expect([hours.length, week.length, year.length]).toEqual([24, 7, 53])
     expect(week.map(({ downSeconds }) => downSeconds)).toEqual([0, 0, 0, 0, 0, 3600, 0])
-    expect(year.at(-1)).toMatchObject({ to: noon.toISOString(), downSeconds: 3600, source: 'MONITORS' })
+    expect(year.at(-1)).toMatchObject({ to: noon.toISOString(), downSeconds: 3600, source: 'MONITORS_AND_INCIDENTS' })
     expect(hours[0]).toEqual({ from: at(-DAY).toISOString(), downSeconds: expect.any(Number) })
     const hidden = `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`
     const asked = async (to?: string) =>

@@ -86,6 +86,7 @@ describe('a correction', () => {
     expect(objectiveTally(counted, span)).toEqual({
       good: HOUR,
       bad: 2 * HOUR,
+      partial: 0,
       unknown: 0,
       maintenance: 0,
       excluded: HOUR,

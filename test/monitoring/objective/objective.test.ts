@@ -50,7 +50,12 @@ describe('an objective', () => {
     const objective = await createObjective(ctx, { serviceId: service.id, target: 99.9, windowDays: 30 })
     expect(targetPercent(objective.target)).toBe(99.9)
     const overspent = await standingOf(objective)
-    expect(overspent).toMatchObject({ source: 'MONITORS', isFull: true, verdict: 'EXHAUSTED', percent: 99.861 })
+    expect(overspent).toMatchObject({
+      source: 'MONITORS_AND_INCIDENTS',
+      isFull: true,
+      verdict: 'EXHAUSTED',
+      percent: 99.861,
+    })
     expect(overspent?.remainingMs).toBe(43 * MINUTE + 12 * SECOND - HOUR)
 
     const half = { startsAt: at(-20 * DAY), endsAt: at(-20 * DAY + HOUR / 2) }

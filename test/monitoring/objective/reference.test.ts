@@ -45,7 +45,7 @@ function naiveCounted({ monitors, maintenance, corrections }: Past, at: number):
 }
 
 function naiveTally(past: Past, { from, to }: Span) {
-  const sum = { good: 0, bad: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
+  const sum = { good: 0, bad: 0, partial: 0, unknown: 0, maintenance: 0, excluded: 0, corrected: 0 }
   for (let at = from.getTime(); at < to.getTime(); at += MINUTE) {
     sum[naiveCounted(past, at)] += MINUTE
     if (past.corrections.some((each) => holds(each, at))) sum.corrected += MINUTE

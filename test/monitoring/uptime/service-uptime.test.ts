@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
-import type { ServiceStatus, UptimeSource } from '../../../src/generated/prisma/enums.ts'
-import {
-  readServiceDays,
-  readServiceUptimes,
-  reportedDays,
-  reportedStretches,
-  uptimeSourceOf,
-} from '../../../src/monitoring/uptime/service-uptime.ts'
-import { uptimePercent } from '../../../src/monitoring/uptime/uptime.ts'
+import type { ServiceStatus } from '../../../src/generated/prisma/enums.ts'
+import { readServiceDays, readServiceUptimes } from '../../../src/monitoring/uptime/service-uptime.ts'
+import { closeDays } from '../../../src/monitoring/uptime/uptime-days.ts'
 import { deleteIncident } from '../../../src/status/incident/incident-edits.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import {
@@ -17,9 +11,8 @@ import {
   editIncidentUpdate,
   postIncidentUpdate,
 } from '../../../src/status/incident/incident-updates.ts'
-import type { ImpairedStatus } from '../../../src/status/service/service-status.ts'
 import { type Tenant, tenantsOf } from '../../status/setup.ts'
-import { noon } from '../../support/context.ts'
+import { noon, testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 import { writeMonitor } from '../histories.ts'
 
@@ -27,84 +20,13 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 
-describe('the source of the uptime of a service', () => {
-  test.each<[monitored: boolean, chosen: UptimeSource, source: UptimeSource]>([
-    [true, 'MONITORS', 'MONITORS'],
-    [true, 'INCIDENTS', 'INCIDENTS'],
-    [false, 'MONITORS', 'INCIDENTS'],
-    [false, 'INCIDENTS', 'INCIDENTS'],
-  ])('with monitors: %s, configured: %s, is %s', (monitored, chosen, source) => {
-    expect(uptimeSourceOf(monitored, chosen)).toBe(source)
-  })
-})
-
-describe('the stretches of a service based on incidents', () => {
-  const hour = (hours: number) => at(hours * HOUR)
-  const span = { from: hour(0), to: hour(10) }
-  const said = (...effects: readonly (readonly [number, number, ImpairedStatus])[]) => [
-    { effects: effects.map(([from, to, status]) => ({ from: hour(from), to: hour(to), status })) },
-  ]
-  const stretchesOf = (incidents: ReturnType<typeof said>, knownSince = 0, maintenance: [number, number][] = []) =>
-    reportedStretches(
-      {
-        incidents,
-        knownSince: hour(knownSince),
-        maintenance: maintenance.map(([from, to]) => ({ from: hour(from), to: hour(to) })),
-      },
-      span,
-    ).map(({ from, to, condition }) => `${(+from - +noon) / HOUR}-${(+to - +noon) / HOUR} ${condition}`)
-
-  test.each<[what: string, ...args: Parameters<typeof stretchesOf>, expected: string[]]>([
-    ['no incident', [], 0, [], ['0-10 up']],
-    ['a major outage', said([2, 3, 'MAJOR_OUTAGE']), 0, [], ['0-2 up', '2-3 down', '3-10 up']],
-    ['a partial outage', said([2, 3, 'PARTIAL_OUTAGE']), 0, [], ['0-2 up', '2-3 down', '3-10 up']],
-    ['degraded performance', said([2, 3, 'DEGRADED_PERFORMANCE']), 0, [], ['0-2 up', '2-3 degraded', '3-10 up']],
-    [
-      'two at once',
-      [...said([2, 5, 'DEGRADED_PERFORMANCE']), ...said([3, 4, 'MAJOR_OUTAGE'])],
-      0,
-      [],
-      ['0-2 up', '2-3 degraded', '3-4 down', '4-5 degraded', '5-10 up'],
-    ],
-    [
-      'maintenance during the outage',
-      said([2, 5, 'MAJOR_OUTAGE']),
-      0,
-      [[3, 4]],
-      ['0-2 up', '2-3 down', '3-4 maintenance', '4-5 down', '5-10 up'],
-    ],
-    [
-      'an incident that started before the service existed',
-      said([2, 5, 'MAJOR_OUTAGE']),
-      4,
-      [],
-      ['0-4 unknown', '4-5 down', '5-10 up'],
-    ],
-    ['a service that does not exist yet', [], 12, [], ['0-10 unknown']],
-    ['an incident longer than the span', said([-5, 20, 'MAJOR_OUTAGE']), 0, [], ['0-10 down']],
-  ])('%s', (_, incidents, knownSince, maintenance, expected) => {
-    expect(stretchesOf(incidents, knownSince, maintenance)).toEqual(expected)
-  })
-
-  test('are tallied to the millisecond', () => {
-    const days = [0, 1].map((n) => ({ day: at(n * DAY), from: at(n * DAY), to: at((n + 1) * DAY) }))
-    const effects = [{ from: at(DAY - 1), to: at(DAY + 1), status: 'PARTIAL_OUTAGE' as const }]
-    const found = reportedDays({ incidents: [{ effects }], maintenance: [], knownSince: noon }, days)
-    expect(found.map(({ tally }) => [tally.up, tally.down])).toEqual([
-      [DAY - 1, 1],
-      [DAY - 1, 1],
-    ])
-    expect(found.map(({ tally }) => uptimePercent(tally))).toEqual([99.999, 99.999])
-  })
-})
-
 describe('the days of services', () => {
   const reported = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' } as const
   const settingsOf = ({ id }: Tenant) => prisma.organization.findUniqueOrThrow({ where: { id } })
   const today = async (acme: Tenant, id: string) =>
     (await readServiceDays(prisma, await settingsOf(acme), [id], 2, noon)).get(id)?.at(-1)
   /** Creates a service without monitors that has had an outage since 10:00, two hours before now. */
-  async function out(status: ServiceStatus = 'PARTIAL_OUTAGE') {
+  async function out(status: ServiceStatus = 'MAJOR_OUTAGE') {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
     await prisma.service.update({ where: { id: api }, data: { createdAt: at(-2 * DAY) } })
@@ -116,9 +38,9 @@ describe('the days of services', () => {
 
   test('count incidents if a service has no monitors', async () => {
     const { acme, api, id } = await out()
-    expect(await today(acme, api)).toMatchObject({ ...down(2 * HOUR), incidentStatus: 'PARTIAL_OUTAGE' })
+    expect(await today(acme, api)).toMatchObject({ ...down(2 * HOUR), incidentStatus: 'MAJOR_OUTAGE' })
     await postIncidentUpdate(acme.later(-HOUR), { incidentId: id, status: 'RESOLVED', message: 'Well.' })
-    expect(await today(acme, api)).toMatchObject({ ...down(HOUR), incidentStatus: 'PARTIAL_OUTAGE' })
+    expect(await today(acme, api)).toMatchObject({ ...down(HOUR), incidentStatus: 'MAJOR_OUTAGE' })
     const settings = await settingsOf(acme)
     const [uptime] = await readServiceUptimes(prisma, settings, [{ id: api, from: at(-DAY), to: noon }], noon)
     expect(uptime).toMatchObject({ source: 'INCIDENTS', percent: 95.833, coverage: 100 })
@@ -147,17 +69,53 @@ describe('the days of services', () => {
     expect(await today(acme, api)).toMatchObject({ ...down(HOUR), incidentStatus: 'MAJOR_OUTAGE' })
   })
 
-  test('count the results of monitors, unless the organization counts incidents; both return the incident status', async () => {
+  test('count the worse of monitors and incidents, unless the organization counts one of them; all return the incident status', async () => {
     const { acme, api } = await out()
     const states = [
       ['UP', at(-2 * DAY)],
       ['DOWN', at(-MINUTE)],
     ] as const
     await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
-    const measured = { source: 'MONITORS', tally: { down: MINUTE }, incidentStatus: 'PARTIAL_OUTAGE' }
+    const both = { source: 'MONITORS_AND_INCIDENTS', tally: { up: 10 * HOUR, down: 2 * HOUR } }
+    expect(await today(acme, api)).toMatchObject({ ...both, incidentStatus: 'MAJOR_OUTAGE' })
+    await updateOrganization(acme.ctx, { uptimeSource: 'MONITORS' })
+    const measured = { source: 'MONITORS', tally: { down: MINUTE }, incidentStatus: 'MAJOR_OUTAGE' }
     expect(await today(acme, api)).toMatchObject(measured)
     await updateOrganization(acme.ctx, { uptimeSource: 'INCIDENTS' })
     expect(await today(acme, api)).toMatchObject(down(2 * HOUR))
+  })
+
+  test('do not count an incident that a monitor opened in addition to the monitor', async () => {
+    const { acme, api, id } = await out()
+    const states = [
+      ['UP', at(-2 * DAY)],
+      ['DOWN', at(-2 * HOUR)],
+      ['UP', at(-HOUR)],
+    ] as const
+    await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+    await prisma.incident.update({ where: { id }, data: { automatic: true } })
+    expect(await today(acme, api)).toMatchObject({ tally: { down: HOUR }, incidentStatus: 'MAJOR_OUTAGE' })
+    await prisma.incident.update({ where: { id }, data: { automatic: false } })
+    expect(await today(acme, api)).toMatchObject({ tally: { down: 2 * HOUR } })
+  })
+
+  test('follow a declaration on a closed day, and its correction', async () => {
+    const { acme, api, id } = await out()
+    await deleteIncident(acme.ctx, id)
+    const states = [['UP', at(-3 * DAY)]] as const
+    await writeMonitor(prisma, { organizationId: acme.id, serviceId: api, states, lastKnownAt: noon })
+    await closeDays(testContext(prisma, { now: () => noon }))
+    expect(await prisma.uptimeDay.count({ where: { subjectId: api } })).toBeGreaterThan(0)
+    const yesterday = async () =>
+      (await readServiceDays(prisma, await settingsOf(acme), [api], 3, noon)).get(api)?.at(-2)?.tally
+    const whole = { up: DAY, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
+    expect(await yesterday()).toEqual(whole)
+    const services = [{ serviceId: api, status: 'PARTIAL_OUTAGE' }]
+    const times = { startedAt: at(-30 * HOUR), resolvedAt: at(-27 * HOUR) }
+    const past = await createIncident(acme.ctx, { ...reported, status: 'RESOLVED', services, ...times })
+    expect(await yesterday()).toEqual({ ...whole, up: DAY - 3 * HOUR, partial: 3 * HOUR })
+    await deleteIncident(acme.ctx, past.id)
+    expect(await yesterday()).toEqual(whole)
   })
 
   test('are unknown before the service existed, and for services of other organizations', async () => {

@@ -24,7 +24,7 @@ const { prisma } = await testDatabase()
 const tenant = tenantsOf(prisma)
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const system = (milliseconds = 0) => testContext(prisma, { now: () => at(milliseconds) })
-const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+const none: Tally = { up: 0, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
 const berlin = { timeZone: 'Europe/Berlin', tier: 'FREE' } as const
 const utc = { timeZone: 'UTC', tier: 'FREE' } as const
 
@@ -113,6 +113,7 @@ describe('days', () => {
     await scheduleMaintenance(acme.later(-30 * MINUTE), { title: 'Disks', message: 'New ones.', ...maintenance })
     expect(await tallies(utc, api, 1)).toEqual([
       {
+        partial: 0,
         unknown: 8 * HOUR,
         up: 2 * HOUR,
         degraded: HOUR,

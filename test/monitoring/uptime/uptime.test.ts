@@ -17,7 +17,7 @@ import { noon } from '../../support/context.ts'
 
 const at = (milliseconds: number) => new Date(noon.getTime() + milliseconds)
 const span = (from: number, to: number): Span => ({ from: at(from), to: at(to) })
-const none: Tally = { up: 0, degraded: 0, down: 0, unknown: 0, maintenance: 0 }
+const none: Tally = { up: 0, degraded: 0, partial: 0, down: 0, unknown: 0, maintenance: 0 }
 
 /** Returns consecutive states, each with its start. The last one continues. */
 function past(

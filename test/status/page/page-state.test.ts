@@ -39,7 +39,7 @@ describe('the state of a page', () => {
         accentColor: '#0b6e5a',
         logoUrl: null,
         links: [],
-        uptimeSource: 'MONITORS',
+        uptimeSource: 'MONITORS_AND_INCIDENTS',
         languages: [],
         defaultLanguage: 'EN',
         customDomain: null,

@@ -45,6 +45,7 @@ export const pageFields = [
 const MAX_LINKS = 10
 
 const uptimeSources = [
+  { value: 'MONITORS_AND_INCIDENTS', text: 'Monitors and declared incidents, the worse of both' },
   { value: 'MONITORS', text: 'What monitors measured' },
   { value: 'INCIDENTS', text: 'Incidents only' },
 ]

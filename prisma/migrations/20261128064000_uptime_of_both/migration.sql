@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "UptimeSource" ADD VALUE 'MONITORS_AND_INCIDENTS';
