@@ -26,7 +26,8 @@ export interface Browser {
   /** The session's token. */
   readonly token: string
   readonly userId: string
-  get(path: string): Promise<ConsolePage>
+  /** @param headers besides those of the session; a cookie is added to its cookie. */
+  get(path: string, headers?: Record<string, string>): Promise<ConsolePage>
   /** Sends a form. @param headers replace those of a browser on our own page. */
   post(
     path: string,
@@ -104,8 +105,11 @@ function browser(baseUrl: string, slug: string, userId: string, token: string): 
   return {
     token,
     userId,
-    get: async (path) =>
-      pageOf(await fetch(addressOf(path), { headers: { cookie, accept: 'text/html' }, redirect: 'manual' })),
+    get: async (path, { cookie: more, ...headers } = {}) => {
+      const cookies = more === undefined ? cookie : `${cookie}; ${more}`
+      const request = { headers: { ...headers, cookie: cookies, accept: 'text/html' }, redirect: 'manual' } as const
+      return pageOf(await fetch(addressOf(path), request))
+    },
     post: async (path, fields, headers = own) => {
       const body = fields instanceof FormData ? fields : new URLSearchParams(pairsOf(fields))
       const request = {

@@ -150,7 +150,7 @@ function Results({ screen, items }: { readonly screen: Screen; readonly items: r
         </a>
       </p>
       <form method="post" action={screen.path('blacklists/watch')}>
-        <Table heads={['Target', 'Result', 'Listed on', 'Details', 'Watch']}>
+        <Table label="Results" heads={['Target', 'Result', 'Listed on', 'Details', 'Watch']}>
           {lines.map((line) => (
             <ResultRow screen={screen} line={line} />
           ))}

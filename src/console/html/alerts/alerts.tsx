@@ -331,7 +331,7 @@ function Deliveries({
   return (
     <section>
       <h2>Last messages</h2>
-      <Table heads={['Created', 'State', 'Attempts', 'Last answer']}>
+      <Table label="Last messages" heads={['Created', 'State', 'Attempts', 'Last answer']}>
         {deliveries.map(({ id, createdAt, status, attempts }) => (
           <tr id={id}>
             <td>

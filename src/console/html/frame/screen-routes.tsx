@@ -18,6 +18,7 @@ import { waysOf } from '../../../people/html/routes.tsx'
 import { ConfirmForm, SignInForm } from '../../../people/html/sign-in.tsx'
 import { readPerson } from '../../../people/user.ts'
 import type { ConsoleContext } from './context.ts'
+import { redirectWithNotice } from './notice.tsx'
 
 /** The dependencies of the console. */
 export interface ConsoleOptions {
@@ -42,7 +43,7 @@ interface AnyScreen {
  */
 type Show<S> = (screen: S, state: FormState) => Promise<Response> | Response
 /**
- * Executes a form. Returns the path, as for `path`, to redirect to.
+ * Executes a form. Returns the path, as for `path`, of the page that shows that it was accepted.
  * @throws DomainError to show the form again.
  */
 type Submit<S> = (screen: S, form: SubmittedForm) => Promise<string | Response>
@@ -128,7 +129,7 @@ export function createScreenRoutes<S extends AnyScreen>(
         try {
           const next = await submit(screen, form)
           changed(screen, form)
-          return typeof next === 'string' ? c.redirect(screen.path(next), 303) : next
+          return typeof next === 'string' ? redirectWithNotice(screen, screen.path(next)) : next
         } catch (error) {
           return await refused(screen, form, error, show)
         }

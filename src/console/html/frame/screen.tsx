@@ -18,6 +18,7 @@ import { readPerson } from '../../../people/user.ts'
 import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
 import type { ConsoleContext } from './context.ts'
+import { takeNotice } from './notice.tsx'
 import type { ConsoleOptions, ScreenRoutes } from './screen-routes.tsx'
 import { createScreenRoutes } from './screen-routes.tsx'
 import type { Section } from './sections.ts'
@@ -110,7 +111,7 @@ async function openScreen(
     show: (page, state = emptyForm) => {
       const position = encodeCursor(organization.lastSeq)
       const isTyped = state.fields.size > 0
-      const whole = <Shell {...{ site, screen, page, position, isTyped }} />
+      const whole = <Shell {...{ site, screen, page, position, isTyped }} notice={takeNotice(c)} />
       const headers = page.hasForeignPictures ? foreignPictures : privateHeaders
       return c.body(`<!DOCTYPE html>${whole}`, state.problem === null ? 200 : formStatus(state.problem), headers)
     },

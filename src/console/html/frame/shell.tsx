@@ -2,6 +2,8 @@ import type { Site } from '../../../http/page/layout.tsx'
 import { Document } from '../../../http/page/layout.tsx'
 import { ShapeSheet } from '../../../status-page/html/status-mark.tsx'
 import { iconPath, iconSizes } from './installable-app.ts'
+import type { Notice } from './notice.tsx'
+import { WithNotice } from './notice.tsx'
 import type { Screen, ScreenPage } from './screen.tsx'
 import { sections } from './sections.ts'
 
@@ -12,6 +14,7 @@ export function Shell({
   page,
   position,
   isTyped,
+  notice,
 }: {
   readonly site: Site
   readonly screen: Screen
@@ -20,6 +23,7 @@ export function Shell({
   readonly position: string
   /** Whether its forms contain input, which the page at the same address would not show. */
   readonly isTyped: boolean
+  readonly notice: Notice | null
 }) {
   const { organization, user } = screen
   return (
@@ -83,7 +87,7 @@ export function Shell({
             <h1>{page.title}</h1>
             {page.actions === undefined ? null : <div class="actions">{page.actions}</div>}
           </div>
-          {page.content}
+          <WithNotice notice={notice}>{page.content}</WithNotice>
         </main>
       </div>
       <p class="hidden" role="status" id="announcer" data-keep />

@@ -1,12 +1,21 @@
 import type { Child } from 'hono/jsx'
 
 /**
- * Renders a table that scrolls if it is too wide.
+ * Renders a table. Where it is too wide it scrolls, by the keyboard too: Safari focuses only what has a `tabindex`.
+ * @param label its subject, for screen readers.
  * @param heads of its columns.
  */
-export function Table({ heads, children }: { readonly heads: readonly string[]; readonly children?: Child }) {
+export function Table({
+  label,
+  heads,
+  children,
+}: {
+  readonly label: string
+  readonly heads: readonly string[]
+  readonly children?: Child
+}) {
   return (
-    <div class="table-scroll">
+    <section class="table-scroll" aria-label={label} tabindex={0}>
       <table>
         <thead>
           <tr>
@@ -17,6 +26,6 @@ export function Table({ heads, children }: { readonly heads: readonly string[]; 
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </section>
   )
 }

@@ -303,7 +303,7 @@ function Regions({ screen, watches }: Details) {
   return (
     <section>
       <h2>Regions</h2>
-      <Table heads={['Region', 'State', 'Since', 'Response', 'Last answer']}>
+      <Table label="Regions" heads={['Region', 'State', 'Since', 'Response', 'Last answer']}>
         {watches.map((watch) => (
           <tr data-state={watch.state}>
             <th scope="row">{watch.region}</th>

@@ -34,7 +34,7 @@ export function monitorListScreens({ get, action }: Screens): void {
   get('monitors', (screen) => showList(screen, emptyForm))
   action(
     'monitors/bulk',
-    async ({ c, ctx }, form) => {
+    async ({ c, ctx, path }, form) => {
       const ids = chosenIds(form)
       const query = queryOf(c)
       switch (form.fields.get('do')) {
@@ -46,7 +46,7 @@ export function monitorListScreens({ get, action }: Screens): void {
           return `monitors${query}`
         default:
           // Deletion asks for confirmation, and lists what is deleted.
-          return `monitors/delete?${new URLSearchParams(ids.map((id) => ['ids', id]))}`
+          return c.redirect(path(`monitors/delete?${new URLSearchParams(ids.map((id) => ['ids', id]))}`), 303)
       }
     },
     showList,

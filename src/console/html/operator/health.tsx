@@ -24,7 +24,7 @@ export async function showHealth(screen: OperatorScreen): Promise<Response> {
           ))}
         </ul>
       )}
-      <Table heads={['Examined', 'Result']}>
+      <Table label="What was examined" heads={['Examined', 'Result']}>
         {findings
           .filter(({ severity }) => severity === 'ok')
           .map(({ subject, message }) => (

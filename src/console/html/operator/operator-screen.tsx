@@ -9,6 +9,7 @@ import type { Site } from '../../../http/page/layout.tsx'
 import { Document } from '../../../http/page/layout.tsx'
 import { privateHeaders } from '../../../people/html/frame.tsx'
 import type { ConsoleContext } from '../frame/context.ts'
+import { takeNotice, WithNotice } from '../frame/notice.tsx'
 import type { ConsoleOptions, ScreenRoutes } from '../frame/screen-routes.tsx'
 import { createScreenRoutes } from '../frame/screen-routes.tsx'
 
@@ -64,7 +65,11 @@ function openScreen(c: HttpContext, { site }: ConsoleOptions, ctx: ConsoleContex
     ctx: operator,
     path: (rest) => `/console/operator/${rest}`,
     show: (title, section, content, state = emptyForm) => {
-      const whole = <OperatorShell {...{ site, title, section }}>{content}</OperatorShell>
+      const whole = (
+        <OperatorShell {...{ site, title, section }}>
+          <WithNotice notice={takeNotice(c)}>{content}</WithNotice>
+        </OperatorShell>
+      )
       return c.body(`<!DOCTYPE html>${whole}`, state.problem === null ? 200 : formStatus(state.problem), privateHeaders)
     },
   }

@@ -45,7 +45,7 @@ async function showWorkers(screen: OperatorScreen): Promise<Response> {
   const [regions, deliveries] = await Promise.all([readRegionWork(ctx), countDueDeliveries(ctx)])
   const content = (
     <>
-      <Table heads={['Region', 'Worker', 'Monitors', 'Due', 'Most late']}>
+      <Table label="Workers" heads={['Region', 'Worker', 'Monitors', 'Due', 'Most late']}>
         {regions.map(({ region, lastSeenAt, watches, dueWatches, firstDueAt }) => (
           <tr>
             <th scope="row">{region === '*' ? 'Any region' : region}</th>
@@ -140,7 +140,7 @@ async function showSettings(
   const content = (
     <>
       <FormProblem state={state} />
-      <Table heads={['State', 'Value']}>
+      <Table label="State" heads={['State', 'Value']}>
         <Row name="Version">{packageVersion}</Row>
         <Row name="Database">
           {isEmbedded ? 'Embedded' : 'Server'}, PostgreSQL {database?.version}, {megabytes} MB{connections}
@@ -159,7 +159,7 @@ async function showSettings(
       </Table>
       {isMailEnabled(config) ? <TestMail screen={screen} answer={answer} /> : null}
       <h2>Settings</h2>
-      <Table heads={['Setting', 'Value']}>
+      <Table label="Settings" heads={['Setting', 'Value']}>
         {settingsInEffect(config).map(({ name, value }) => (
           <tr>
             <th scope="row">

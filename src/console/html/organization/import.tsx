@@ -272,7 +272,7 @@ function Rows({ found: { rows } }: { readonly found: Import }) {
   if (rows.length === 0) return null
   return (
     <>
-      <Table heads={['Outcome', 'Kind', 'Name', 'Why']}>
+      <Table label="What happens" heads={['Outcome', 'Kind', 'Name', 'Why']}>
         {rows.slice(0, MAX_ROWS).map(({ outcome, section, name, reason }) => (
           <tr>
             <td>{outcomes[outcome]}</td>

@@ -51,7 +51,7 @@ function Log({
           Filter
         </button>
       </form>
-      <Table heads={['When', 'What', 'About', 'Who']}>
+      <Table label="Log" heads={['When', 'What', 'About', 'Who']}>
         {events.map((event) => (
           <tr id={`event-${event.seq}`}>
             <td>

@@ -83,7 +83,7 @@ function Limited({ limits, usage }: { readonly limits: Limits; readonly usage: L
     ['Days of history', usage.historyDays, limits.historyDays],
   ] as const
   return (
-    <Table heads={['Limit', 'In use', 'At most']}>
+    <Table label="Limits" heads={['Limit', 'In use', 'At most']}>
       {rows.map(([name, used, most]) => (
         <tr>
           <th scope="row">{name}</th>

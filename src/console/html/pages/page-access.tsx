@@ -194,7 +194,7 @@ async function showTokens(
       {tokens.length === 0 ? (
         <p>None yet. A read token lets a program read the page while it is private.</p>
       ) : (
-        <Table heads={['Name', 'Last used', 'Action']}>
+        <Table label="Access tokens" heads={['Name', 'Last used', 'Action']}>
           {tokens.map(({ id, name, lastUsedAt }) => (
             <tr id={id}>
               <td>{name}</td>

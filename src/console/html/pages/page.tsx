@@ -7,6 +7,7 @@ import { updateFirstPage } from '../../../status/page/page.ts'
 import type { PageDraft } from '../../../status-page/html/rendered-page.tsx'
 import { currentValue, EditProblem, PreviewButton, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import { redirectWithNotice } from '../frame/notice.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { isDraft, readServiceNames } from '../services/service-fields.tsx'
 import { DomainSection, domainForms } from './page-domain.tsx'
@@ -23,7 +24,7 @@ const firstPage = ({ ctx, organization }: Screen) => findPage(ctx.db, requireSco
 export function pageScreens(screens: Screens): void {
   const { form, draft } = screens
   form('page', showSettings, async (screen, sent) => {
-    const { c, ctx } = screen
+    const { ctx } = screen
     const page = await firstPage(screen)
     if (isDraft(sent.fields)) {
       return showSettings(screen, { fields: sent.fields, problem: null }, await readDraft(sent, page))
@@ -31,7 +32,7 @@ export function pageScreens(screens: Screens): void {
     const input = { ...withoutLocked(readPageFields(sent, page), sent.fields), ...organizationFields(sent) }
     const { slug } = await updateFirstPage(ctx, input, readLogoFile(sent))
     // The slug is in the address of every screen.
-    return c.redirect(`/console/${slug}/page`, 303)
+    return redirectWithNotice(screen, `/console/${slug}/page`)
   })
   draft('page/preview', async (screen, sent) => sendPreview(screen, sent, await firstPage(screen)), showSettings)
   domainForms(screens, 'page', firstPage, showSettings)

@@ -81,7 +81,7 @@ async function showList(screen: Screen): Promise<Response> {
           </>
         ) : null}
       </p>
-      <Table heads={['Page', 'Address', 'Services', 'Who may read it', 'Domain', 'Subscribers']}>
+      <Table label="Status pages" heads={['Page', 'Address', 'Services', 'Who may read it', 'Domain', 'Subscribers']}>
         {pages.map((page) => {
           const { id, name, slug, isFirst, serviceIds } = page
           const domain = domains.find(({ pageId }) => pageId === id)

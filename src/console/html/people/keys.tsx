@@ -86,7 +86,7 @@ function KeyTable({
   readonly members: readonly Member[]
 }) {
   return (
-    <Table heads={['Name', 'Scope', 'Begins with', 'Created by', 'Last used', 'State']}>
+    <Table label="API keys" heads={['Name', 'Scope', 'Begins with', 'Created by', 'Last used', 'State']}>
       {keys.map((key) => (
         <tr id={key.id}>
           <td>{key.name}</td>

@@ -99,7 +99,7 @@ async function showList(screen: Screen): Promise<Response> {
       </p>
     ) : (
       <>
-        <Table heads={['Service', 'Target', 'Available', 'Coverage', 'Error budget', 'State']}>
+        <Table label="Objectives" heads={['Service', 'Target', 'Available', 'Coverage', 'Error budget', 'State']}>
           {page.rows.map((objective) => (
             <Row {...{ screen, objective, standing: standings.get(objective.id) }} />
           ))}
@@ -310,7 +310,7 @@ function Figures({ screen, standing, objective }: FiguresProps) {
         ))}
       </ul>
       <h3>Burn rates</h3>
-      <Table heads={['Windows', 'Too fast from', 'Long', 'Short', 'State']}>
+      <Table label="Error budget" heads={['Windows', 'Too fast from', 'Long', 'Short', 'State']}>
         {burnRates.map(({ longMs, shortMs, threshold, longRate, shortRate, isBurning }) => (
           <tr>
             <th scope="row">

@@ -175,7 +175,10 @@ function Report({ screen, report }: Props) {
         <Time at={from} zone={screen.zone} /> to <Time at={to} zone={screen.zone} />.
         {isClosed ? null : ' The month is not over: the figures are preliminary.'}
       </p>
-      <Table heads={['Service', 'Available', 'Known', 'Outages', 'Maintenance', 'Corrected', 'Objectives']}>
+      <Table
+        label="Services"
+        heads={['Service', 'Available', 'Known', 'Outages', 'Maintenance', 'Corrected', 'Objectives']}
+      >
         {services.map((service) => (
           <ServiceRow service={service} />
         ))}

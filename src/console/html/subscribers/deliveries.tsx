@@ -224,7 +224,7 @@ function Attempts({ screen, delivery }: Pick<DeliveryProps, 'screen' | 'delivery
       {attempts.length === 0 ? (
         <p>None yet.</p>
       ) : (
-        <Table heads={['Time', 'Outcome', 'Answer', 'Duration']}>
+        <Table label="Attempts" heads={['Time', 'Outcome', 'Answer', 'Duration']}>
           {attempts.map(({ at, delivered, status, message, durationMs }) => (
             <tr data-state={delivered ? 'UP' : 'DOWN'}>
               <td>

@@ -174,7 +174,7 @@ function showImported(screen: Screen, { imported, known, skippedCount, skipped, 
         {imported} added, {known} known before, {skippedCount} skipped.
       </p>
       {lines.length === 0 ? null : (
-        <Table heads={['Line', 'Why it was skipped']}>
+        <Table label="Lines that were skipped" heads={['Line', 'Why it was skipped']}>
           {lines.map(({ line, message }) => (
             <tr>
               <th scope="row">{line}</th>

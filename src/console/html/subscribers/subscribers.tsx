@@ -28,7 +28,8 @@ export function subscriberScreens({ get, form, action }: Screens): void {
   get('subscribers/export.csv', sendExport)
   action(
     'subscribers/bulk',
-    async (_screen, sent) => `subscribers/delete?${new URLSearchParams(chosenIds(sent).map((id) => ['ids', id]))}`,
+    async ({ c, path }, sent) =>
+      c.redirect(path(`subscribers/delete?${new URLSearchParams(chosenIds(sent).map((id) => ['ids', id]))}`), 303),
     showList,
   )
   form('subscribers/delete', showDeletion, async ({ ctx }, sent) => {

@@ -1,0 +1,141 @@
+import type { Context as HttpContext } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import { ownValue } from '../../../core/own-value.ts'
+import { parseUrl } from '../../../core/url.ts'
+import type { ConsoleContext } from './context.ts'
+
+/**
+ * What happened, for the next page: a form was accepted. It travels in a cookie and not in the address, so that a link
+ * cannot show it, and reloading the page does not repeat it.
+ */
+export interface Notice {
+  /** The path of the page that shows it. */
+  readonly to: string
+  /** The path that the form was sent to. */
+  readonly from: string
+}
+
+const COOKIE = 'allclear_notice'
+const PATH = '/console'
+/** How long a browser may take from the redirect to the page. */
+const LIFETIME_S = 60
+
+/** What a path does, by its last segments; other paths save what was typed. */
+const texts: Readonly<Record<string, string>> = {
+  acknowledge: 'Acknowledged.',
+  apply: 'Applied.',
+  approve: 'Approved.',
+  bulk: 'Done.',
+  cancel: 'Cancelled.',
+  'cancel-review': 'Review cancelled.',
+  connect: 'Connected.',
+  delete: 'Deleted.',
+  dismiss: 'Dismissed.',
+  end: 'Ended.',
+  'end-others': 'Signed out everywhere else.',
+  lock: 'Locked.',
+  merge: 'Merged.',
+  move: 'Moved.',
+  new: 'Created.',
+  notes: 'Note added.',
+  order: 'Order saved.',
+  pause: 'Paused.',
+  publish: 'Published.',
+  redeliver: 'Sent again.',
+  remove: 'Removed.',
+  'request-review': 'Review requested.',
+  reset: 'Reset.',
+  restore: 'Restored.',
+  resume: 'Resumed.',
+  revoke: 'Revoked.',
+  rotate: 'Replaced.',
+  secret: 'Replaced.',
+  'second-factor/start': 'Started.',
+  'files/new': 'Files added.',
+  stop: 'Stopped.',
+  unlock: 'Unlocked.',
+  unpublish: 'Unpublished.',
+  updates: 'Update posted.',
+  watch: 'Created.',
+}
+
+interface RedirectedScreen {
+  readonly c: HttpContext
+  readonly ctx: Pick<ConsoleContext, 'config'>
+}
+
+/** Redirects to a page of the console that shows that the form was accepted, near the form if the page has it. */
+export function redirectWithNotice({ c, ctx }: RedirectedScreen, address: string): Response {
+  const to = parseUrl(address, 'http://own.invalid')?.pathname ?? PATH
+  const notice: Notice = { to, from: c.req.path }
+  const secure = ctx.config.BASE_URL?.startsWith('https:') ?? false
+  const cookie = { path: PATH, httpOnly: true, sameSite: 'Strict', maxAge: LIFETIME_S, secure } as const
+  setCookie(c, COOKIE, JSON.stringify(notice), cookie)
+  return c.redirect(address, 303)
+}
+
+/**
+ * Returns the notice for the page of a request, and forgets it; null: none. A script's request leaves it to the person's
+ * next page.
+ */
+export function takeNotice(c: HttpContext): Notice | null {
+  const cookie = getCookie(c, COOKIE)
+  if (cookie === undefined || c.req.method !== 'GET' || c.req.header('sec-fetch-dest') === 'empty') return null
+  const notice = parseNotice(cookie)
+  if (notice?.to !== c.req.path) return null
+  deleteCookie(c, COOKIE, { path: PATH })
+  return notice
+}
+
+function parseNotice(text: string): Notice | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('to' in value && 'from' in value)) return null
+    const { to, from } = value
+    return typeof to === 'string' && typeof from === 'string' ? { to, from } : null
+  } catch {
+    return null
+  }
+}
+
+/** Renders the content of a page with its notice: before the form that was sent, or first if the page has it no more. */
+export function WithNotice({ notice, children }: { readonly notice: Notice | null; readonly children: Child }) {
+  if (notice === null) return <>{children}</>
+  const html = String(<>{children}</>)
+  const at = placeOf(html, notice)
+  return (
+    <>
+      {raw(html.slice(0, at))}
+      <p class="notice" id="notice" role="status" tabindex={-1} autofocus data-keep>
+        {textOf(notice)}
+      </p>
+      {raw(html.slice(at))}
+    </>
+  )
+}
+
+function textOf({ from }: Notice): string {
+  const [before = '', last = ''] = from.split('/').slice(-2)
+  return ownValue(texts, `${before}/${last}`) ?? ownValue(texts, last) ?? 'Saved.'
+}
+
+/** Returns the position of the form that was sent; 0: the page has none. Attributes of rendered elements are escaped. */
+function placeOf(html: string, { to, from }: Notice): number {
+  for (const { index, 0: tag } of html.matchAll(/<form [^>]*>/g)) {
+    const action = /action="([^"?#]*)/.exec(tag)?.[1]
+    if (tag.includes('method="post"') && (action ?? to) === from) return visibleFrom(html, index)
+  }
+  return 0
+}
+
+/** Returns the position, or that of the outermost closed `details` around it, which would hide the notice. */
+function visibleFrom(html: string, position: number): number {
+  const around: { readonly index: number; readonly isOpen: boolean }[] = []
+  for (const { index, 0: tag } of html.slice(0, position).matchAll(/<\/?details[^>]*>/g)) {
+    if (tag.startsWith('</')) around.pop()
+    else around.push({ index, isOpen: tag.includes(' open') })
+  }
+  return around.find(({ isOpen }) => !isOpen)?.index ?? position
+}
