@@ -5,7 +5,13 @@ interface Page {
   readonly name: string
   readonly slug: string
   readonly status: { readonly indicator: string; readonly description: string }
-  readonly services: readonly { readonly id: string; readonly name: string; readonly status: string }[]
+  readonly services: readonly {
+    readonly id: string
+    readonly name: string
+    readonly status: string
+    readonly basis: string
+    readonly unknownSince: string | null
+  }[]
   readonly incidents: readonly {
     readonly id: string
     readonly title: string
@@ -19,7 +25,7 @@ const QUERY = `query Status($slug: String!) {
   statusPage(slug: $slug) {
     name slug
     status { indicator description }
-    services { id name status }
+    services { id name status basis unknownSince }
     incidents { id title status impact startedAt }
   }
 }`
@@ -41,7 +47,7 @@ export const status: Command = {
       terminal.result(
         `${paint(terminal, 'bold', printable(name))}: ${coloured(overall.indicator, overall.description)}`,
       )
-      const rows = columns(services.map((each) => [each.name, wordsOf(each.status)]))
+      const rows = columns(services.map((each) => [each.name, statusInWords(each)]))
       for (const [index, row] of rows.entries()) terminal.result(coloured(services[index]?.status ?? '', row))
       for (const { id, title, impact, status: incident } of incidents) {
         terminal.result(coloured(impact, `${printable(title)} (${wordsOf(incident)}, ${id})`))
@@ -62,4 +68,11 @@ export const status: Command = {
       return paint(terminal, colourOf(word), printable(text))
     }
   },
+}
+
+/** Says the status of a service; `status` alone has no word for a service of which nothing is known. */
+function statusInWords({ status, basis, unknownSince }: Page['services'][number]): string {
+  const isUnknown = status === 'DEGRADED_PERFORMANCE' && (basis === 'PENDING' || basis === 'SILENT')
+  if (!isUnknown) return wordsOf(status)
+  return unknownSince === null ? 'waiting for first result' : `no data since ${unknownSince}`
 }

@@ -1,10 +1,11 @@
-import type { UnhealthyMonitor } from '../../monitoring/monitor/monitor-queries.ts'
-import { listUnhealthyMonitors, servicesBeforeFirstResult } from '../../monitoring/monitor/monitor-queries.ts'
+import type { PendingMonitor, UnhealthyMonitor } from '../../monitoring/monitor/monitor-queries.ts'
+import { listPendingMonitors, listUnhealthyMonitors } from '../../monitoring/monitor/monitor-queries.ts'
 import type { IncidentLead } from '../../status/incident/incident-lead.ts'
 import { readLeads } from '../../status/incident/incident-lead.ts'
 import type { AwaitedReview } from '../../status/incident/postmortem-review.ts'
 import { readAwaitedReviews } from '../../status/incident/postmortem-review.ts'
 import type { PageState, ServiceState } from '../../status/page/page-state.ts'
+import type { Knowledge } from '../../status/service/what-is-known.ts'
 import type { Author } from '../../status/timeline/authors.ts'
 import { readAuthors } from '../../status/timeline/authors.ts'
 import { IncidentMark, ServiceMark } from '../../status-page/html/status-mark.tsx'
@@ -12,6 +13,8 @@ import { Span, Time } from '../../status-page/html/time.tsx'
 import { impactLabels } from '../../status-page/view.ts'
 import { readCurrentState } from './frame/current-state.ts'
 import { FirstStep } from './frame/first-step.tsx'
+import { knownInWords } from './frame/known-in-words.ts'
+import { readKnown } from './frame/read-known.ts'
 import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
 import { leadInWords } from './incidents/incident-lead.tsx'
@@ -29,9 +32,10 @@ const MAX_SERVICES = 25
 export function nowScreens({ get }: Screens): void {
   get('now', async (screen) => {
     const { ctx, organization } = screen
-    const [state, troubles, hidden, reviews] = await Promise.all([
+    const [state, troubles, pending, hidden, reviews] = await Promise.all([
       readCurrentState(screen),
       listUnhealthyMonitors(ctx, organization.id, MAX_MONITORS),
+      listPendingMonitors(ctx, organization.id, MAX_MONITORS),
       readHiddenIncidents(screen),
       readAwaitedReviews(ctx.db, organization.id, MAX_REVIEWS),
     ])
@@ -41,11 +45,9 @@ export function nowScreens({ get }: Screens): void {
       readAuthors(ctx.db, organization.id, incidentIds, newest),
       readLeads(ctx.db, incidentIds),
     ])
-    const unknown = state.services.filter(({ shown }) => shown === 'UNKNOWN').slice(0, MAX_SERVICES)
-    const unknownIds = unknown.map(({ id }) => id)
-    const awaited = await servicesBeforeFirstResult(ctx, organization.id, unknownIds)
+    const known = await readKnown(screen, state, troubles)
     const leadOf = new Map(leads.map((lead) => [lead.incidentId, lead]))
-    const content = <Now {...{ screen, state, troubles, authors, leads: leadOf, awaited, hidden, reviews }} />
+    const content = <Now {...{ screen, state, troubles, authors, leads: leadOf, known, pending, hidden, reviews }} />
     const report = (
       <a class="button" href={screen.path('incidents/new')}>
         Report an incident
@@ -61,7 +63,8 @@ function Now({
   troubles,
   authors,
   leads,
-  awaited,
+  known,
+  pending,
   hidden,
   reviews,
 }: {
@@ -72,15 +75,19 @@ function Now({
   readonly authors: ReadonlyMap<string, Author>
   /** The leads, by the incident's id. */
   readonly leads: ReadonlyMap<string, IncidentLead>
-  /** The services whose monitors have not run yet. */
-  readonly awaited: ReadonlySet<string>
+  /** What is known of all services and monitors. */
+  readonly known: Knowledge
+  /** The monitors that wait for a first result. */
+  readonly pending: readonly PendingMonitor[]
   /** Suggestions and drafts. */
   readonly hidden: Awaited<ReturnType<typeof readHiddenIncidents>>
   readonly reviews: readonly AwaitedReview[]
 }) {
-  const affected = state.services.filter(({ id, shown }) => shown !== 'OPERATIONAL' && !awaited.has(id))
-  const waiting = state.services.filter(({ id }) => awaited.has(id))
+  const affected = state.services.filter(({ shown, unknownSince }) =>
+    shown === 'UNKNOWN' ? unknownSince !== null : shown !== 'OPERATIONAL',
+  )
   const isCalm = state.incidents.length === 0 && hidden.length === 0 && affected.length === 0 && troubles.length === 0
+  const sentence = knownInWords(known)
   return (
     <>
       {state.services.length === 0 ? (
@@ -88,13 +95,19 @@ function Now({
           Nothing is monitored yet.
         </FirstStep>
       ) : null}
-      {isCalm && state.services.length > 0 ? (
-        <NoProblems slug={screen.organization.slug} waiting={waiting} all={state.services.length} />
+      {isCalm && sentence !== null ? (
+        <>
+          <p class={known.kind === 'OPERATIONAL' ? 'all-clear' : 'lead'}>{sentence}</p>
+          <p class="actions">
+            <a href={`/status/${screen.organization.slug}`}>See your status page</a>
+          </p>
+        </>
       ) : null}
       <HiddenIncidents {...{ screen, incidents: hidden }} />
       <Incidents {...{ screen, state, authors, leads }} />
       <Affected {...{ screen, services: affected }} />
       <Troubles {...{ screen, troubles }} />
+      <Pending {...{ screen, pending }} />
       <Upcoming {...{ screen, state }} />
       <AwaitedReviews {...{ screen, reviews }} />
     </>
@@ -120,31 +133,36 @@ function AwaitedReviews({ screen, reviews }: { readonly screen: Screen; readonly
   )
 }
 
-/**
- * @param waiting the services whose first probe is pending.
- * @param all the number of services.
- */
-function NoProblems({
-  slug,
-  waiting,
-  all,
-}: {
-  readonly slug: string
-  readonly waiting: readonly ServiceState[]
-  readonly all: number
-}) {
-  const [first] = waiting
-  const begins =
-    first && (waiting.length === 1 ? `The first probe of ${first.name} is running.` : 'The first probes are running.')
+/** Lists the monitors without a first result, with what their probes have said so far. */
+function Pending({ screen, pending }: { readonly screen: Screen; readonly pending: readonly PendingMonitor[] }) {
+  if (pending.length === 0) return null
   return (
-    <>
-      {waiting.length < all ? <p class="all-clear">Everything is operational.</p> : null}
-      {begins === undefined ? null : <p class="lead">{begins}</p>}
-      <p class="actions">
-        <a href={`/status/${slug}`}>See your status page</a>
-      </p>
-    </>
+    <section id="pending">
+      <h2>Waiting for a first result</h2>
+      <ul class="rows">
+        {pending.map((monitor) => (
+          <li id={monitor.id}>
+            <a href={screen.path(`monitors/${monitor.id}`)}>{monitor.name}</a>
+            <span class="row-facts">{firstResultOf(monitor, screen)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
+}
+
+/** Says what a first probe is doing: running, or what it found that decides nothing yet. */
+function firstResultOf({ kind, watches }: PendingMonitor, { zone }: Screen) {
+  const probed = watches.find(({ lastProbedAt }) => lastProbedAt !== null)
+  if (probed?.lastProbedAt)
+    return (
+      <>
+        No result yet · last probe <Time at={probed.lastProbedAt} zone={zone} />
+        {probed.lastMessage ? `: ${probed.lastMessage}` : null}
+      </>
+    )
+  if (kind === 'HEARTBEAT') return 'It has not reported yet'
+  return kind === 'GROUP' ? 'Its monitors have no result yet' : 'The first probe is running'
 }
 
 interface IncidentsProps {

@@ -2,6 +2,8 @@ import type { Context } from '../../core/context.ts'
 import { typeOfId } from '../../core/id.ts'
 import type { Monitor, Prisma, Watch } from '../../generated/prisma/client.ts'
 import type { Offer } from '../../status/service/service-queries.ts'
+import { subjectOf } from '../../status/service/shown-status.ts'
+import type { Subject } from '../../status/service/what-is-known.ts'
 import type { MonitorFilter } from './monitor-filter.ts'
 import { monitorsMatching } from './monitor-filter.ts'
 
@@ -125,17 +127,37 @@ export function listUnhealthyMonitors({ db }: Db, organizationId: string, limit:
   })
 }
 
-/** Returns the services that have monitors, but no result yet. */
-export async function servicesBeforeFirstResult(
-  { db }: Db,
-  organizationId: string,
-  serviceIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (serviceIds.length === 0) return new Set()
-  const where = { organizationId, serviceId: { in: [...serviceIds] } }
-  const found = await db.monitor.groupBy({ by: ['serviceId', 'state'], where, _count: true })
-  const known = new Set(found.flatMap(({ serviceId, state }) => (state === 'PENDING' ? [] : [serviceId])))
-  return new Set(found.flatMap(({ serviceId }) => (serviceId === null || known.has(serviceId) ? [] : [serviceId])))
+/** A monitor that waits for its first result, and what its probes have said. */
+export interface PendingMonitor extends Pick<Monitor, 'id' | 'name' | 'kind' | 'serviceId'> {
+  readonly watches: readonly Pick<Watch, 'lastProbedAt' | 'lastMessage'>[]
+}
+
+/** Returns the monitors of an organization that wait for a first result, oldest first. */
+export function listPendingMonitors({ db }: Db, organizationId: string, limit: number): Promise<PendingMonitor[]> {
+  return db.monitor.findMany({
+    where: { organizationId, state: 'PENDING', unknownSince: null },
+    select: { id: true, name: true, kind: true, serviceId: true, watches: listed.watches },
+    orderBy: byCreation,
+    take: limit,
+  })
+}
+
+/** Returns the monitors of an organization without a service, as subjects of `whatIsKnown`. Runs one statement. */
+export async function readMonitorsWithoutService({ db }: Db, organizationId: string): Promise<Subject[]> {
+  const found = await db.monitor.groupBy({
+    by: ['state'],
+    where: { organizationId, serviceId: null },
+    _count: { _all: true, unknownSince: true },
+    _max: { stateSince: true, unknownSince: true },
+  })
+  return found.flatMap(({ state, _count, _max }) => {
+    const stateSince = _max.stateSince ?? new Date(0)
+    const of = (unknownSince: Date | null, count: number) => {
+      const subject = count === 0 ? null : subjectOf({ state, stateSince, unknownSince })
+      return subject === null ? [] : [{ ...subject, count }]
+    }
+    return [...of(null, _count._all - _count.unknownSince), ...of(_max.unknownSince, _count.unknownSince)]
+  })
 }
 
 /** Returns the id of the service of an organization's monitor; null: it has none, or there is no such monitor. */

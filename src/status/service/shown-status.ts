@@ -3,6 +3,8 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { ShownStatus } from './service-status.ts'
 import { worstStatus } from './service-status.ts'
+import type { Subject } from './what-is-known.ts'
+import { whatIsKnown } from './what-is-known.ts'
 
 /** The part of a monitor that affects its service's status. */
 export interface MonitorCause {
@@ -66,6 +68,13 @@ export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
 /** Returns whether the status of a service is unknown. */
 export function isUnknown(basis: StatusBasis): boolean {
   return basis === 'PENDING' || basis === 'SILENT'
+}
+
+/** Returns a monitor as a subject of what is known; null: it is paused, and says nothing. */
+export function subjectOf(monitor: MonitorCause): Subject | null {
+  if (monitor.state === 'PAUSED') return null
+  const shown = shownStatus({ override: null, incidents: [], monitors: [monitor], underMaintenance: false })
+  return { shown, unknownSince: unknownSinceOf([monitor]) }
 }
 
 /** Returns whether the state of a monitor counts for its service. */
@@ -184,10 +193,10 @@ type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
  * incidents, which may affect no service.
  */
 export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
-  const shown = worstStatus<ShownStatus>([
-    ...services.map((service) => service.shown),
-    ...openImpacts.map((impact) => statusOfImpact[impact]),
-  ])
+  const { shown } = whatIsKnown(
+    services,
+    openImpacts.map((impact) => statusOfImpact[impact]),
+  )
   if (shown !== 'UNKNOWN') return { ...pageStatuses[shown], shown, unknownSince: null }
   const silence = summarizeUnknown(services)
   if (silence.since === null)

@@ -432,7 +432,7 @@ describe('the history', () => {
     expect(repeatedIds(scheduled)).toEqual([])
     const german = await read(`${pathOf(acme)}/de/maintenance/${id}`)
     expect(german).toContain('<p class="eyebrow">Wartung</p>')
-    expect(german).toContain(`href="${pathOf(acme)}/maintenance/${id}"`)
+    expect(german).toContain(`href="${pathOf(acme)}/en/maintenance/${id}"`)
     await updateMaintenance(acme.later(MINUTE), { id, message: 'Half of them are new.' })
     await expect.poll(() => read(path)).toContain('Half of them are new.')
     await cancelMaintenance(acme.later(2 * MINUTE), { id, message: 'Not today.' })

@@ -21,12 +21,17 @@ import { typeOfId } from '../../../core/id.ts'
 import type { Alert, AlertChannel, AlertDelivery } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
+import { listUnhealthyMonitors } from '../../../monitoring/monitor/monitor-queries.ts'
 import { readAttempts } from '../../../notification/queue/attempt.ts'
+import type { Knowledge } from '../../../status/service/what-is-known.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import { ButtonForm } from '../frame/button-form.tsx'
+import { readCurrentState } from '../frame/current-state.ts'
 import { ConfirmDeletion, readVersion } from '../frame/edit-fields.tsx'
 import { FirstStep } from '../frame/first-step.tsx'
+import { knownInWords } from '../frame/known-in-words.ts'
 import { ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
+import { readKnown } from '../frame/read-known.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 import { deliveryStatusNames } from '../subscribers/subscriber-words.ts'
@@ -84,11 +89,14 @@ const keyIn = (text: string | null | undefined) => addressKeys.find((key) => key
 
 async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
   const { ctx, organization } = screen
-  const [open, past, channels] = await Promise.all([
+  const [open, past, channels, troubles, page] = await Promise.all([
     listOpenAlerts(ctx, organization.id, MAX_OPEN + 1),
     listPastAlerts(ctx, organization.id, MAX_PAST),
     listAlertChannels(ctx, organization.id),
+    listUnhealthyMonitors(ctx, organization.id, MAX_OPEN),
+    readCurrentState(screen),
   ])
+  const known = await readKnown(screen, page, troubles)
   const actions =
     screen.may('WRITE') && channels.length > 0 ? (
       <a class="button" href={screen.path('alerts/channels/new')}>
@@ -110,7 +118,7 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
         <section>
           <h2>Now</h2>
           {open.length === 0 ? (
-            <p class="lead">Nothing is wrong.</p>
+            <NoAlert {...{ screen, known }} />
           ) : (
             <AlertList {...{ screen, alerts: open.slice(0, MAX_OPEN) }} />
           )}
@@ -141,6 +149,20 @@ async function showAlerts(screen: Screen, state: FormState): Promise<Response> {
       </>
     )
   return screen.show({ title: 'Alerts', section: 'alerts', content, actions }, state)
+}
+
+/** Says what is known when no alert is open: a problem may be older than the channels, or silenced. */
+function NoAlert({ screen, known }: { readonly screen: Screen; readonly known: Knowledge }) {
+  const sentence =
+    known.kind === 'PROBLEM'
+      ? 'No alert is open, but there are problems.'
+      : (knownInWords(known) ?? 'Nothing is monitored yet.')
+  return (
+    <p class="lead">
+      {sentence}{' '}
+      {known.kind === 'PROBLEM' || known.kind === 'NO_DATA' ? <a href={screen.path('now')}>See them</a> : null}
+    </p>
+  )
 }
 
 function AlertList({ screen, alerts }: { readonly screen: Screen; readonly alerts: readonly Alert[] }) {
