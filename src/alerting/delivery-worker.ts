@@ -7,7 +7,7 @@ import { LEASE, pauses } from '../notification/queue/lease.ts'
 import type { DeliveryParts, DueDelivery } from './delivery-sender.ts'
 import { createDeliverySender } from './delivery-sender.ts'
 
-const CONCURRENCY = 32
+const CONCURRENCY = 64
 
 /** Selects the first pending delivery of each channel and thread, so that messages arrive in order. */
 const isFirstPending = Prisma.sql`NOT EXISTS (
@@ -31,6 +31,7 @@ export function createAlertWorker(
     table: 'AlertDelivery',
     dueColumn: 'dueAt',
     where: () => isFirstPending,
+    ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE,
     maxClaimed: CONCURRENCY,
     batch: CONCURRENCY,

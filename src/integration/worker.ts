@@ -53,6 +53,7 @@ export function createIncomingWorker(parts: {
     ctx,
     ...table,
     where: () => Prisma.sql`"organizationId" IN (SELECT id FROM "Organization" WHERE "deletedAt" IS NULL)`,
+    ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE_MS,
     maxClaimed: CONCURRENCY,
     batch: CONCURRENCY,

@@ -72,17 +72,18 @@ export function createThirdPartyRate(): ThirdPartyRate {
 }
 
 /**
- * Creates a limit of the messages to each host that one kind of sender sends at once. They also count against the rate that all
- * senders share.
+ * Creates a limit of the messages to each host that one kind of sender sends at once, of which an organization has half. They
+ * also count against the rate that all senders share.
  */
 export function createHostLimit(
   rate: Pick<ThirdPartyRate, 'tryAcquire'>,
   atOnce: number,
 ): Pick<ThirdPartyRate, 'tryAcquire'> {
-  const running = createKeyLimiter({ atOnce })
+  const half = Math.max(1, Math.floor(atOnce / 2))
+  const running = createKeyLimiter({ atOnce: (key) => (key.includes(' ') ? half : atOnce) })
   return {
     tryAcquire(host, organizationId) {
-      const leave = running.tryAcquire(host)
+      const leave = running.tryAcquire(host, `${organizationId} ${host}`)
       const release = leave && rate.tryAcquire(host, organizationId)
       if (leave === null || release === null) {
         leave?.()

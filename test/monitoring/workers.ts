@@ -46,6 +46,7 @@ export interface Watching {
     run?: RunProbe
     log?: Logger
     pool?: Pick<DatabaseHandle['pool'], 'query'>
+    concurrency?: number
   }): TestWorker
   /** Advances the clock in steps. The workers poll after each. */
   pass(seconds: number, workers: readonly TestWorker[], step?: number): Promise<void>
@@ -100,7 +101,7 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
       await prisma.watch.createMany({ data: watches })
       return watches.map(({ id }) => id)
     },
-    worker({ region = 'local', run = find, log = silent, pool: through = pool } = {}) {
+    worker({ region = 'local', run = find, log = silent, pool: through = pool, concurrency = 1000 } = {}) {
       const ctx = testContext(prisma, { now, log, settings: { REGION: region } })
       const metrics = createMetrics()
       const parts = { pool: through, metrics, now, log }
@@ -109,7 +110,7 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
         reconcile: (organizationId, ids) => reconcileMonitors(ctx, organizationId, ids),
         gatherMs: 0,
       })
-      const scheduler = createScheduler({ ctx, pool: through, resultWriter, run, metrics, concurrency: 50 })
+      const scheduler = createScheduler({ ctx, pool: through, resultWriter, run, metrics, concurrency })
       return {
         scheduler,
         resultWriter,

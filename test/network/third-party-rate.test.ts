@@ -48,9 +48,9 @@ test('private networks have no limit', () => {
   expect(burst(createThirdPartyRate(), '10.0.0.1:9000', 'localhost', 'push')).toBe(1000)
 })
 
-test('a kind of sender has a limit of its own, and a refused message counts nowhere', () => {
+test('a kind of sender has a limit of its own, half of it per organization, and a refused message counts nowhere', () => {
   const rate = createThirdPartyRate()
-  const [mine, others] = [createHostLimit(rate, 2), createHostLimit(rate, 100)]
+  const [mine, others] = [createHostLimit(rate, 4), createHostLimit(rate, 100)]
   const [first, second, third] = [1, 2, 3].map(() => mine.tryAcquire('victim.com', 'org_1'))
   expect([first === null, second === null, third]).toEqual([false, false, null])
   const running = Array.from({ length: 63 }, (_, index) => others.tryAcquire('victim.com', `org_${index % 3}`))

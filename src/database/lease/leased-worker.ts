@@ -1,8 +1,9 @@
+import { fairShare } from '../../core/concurrency/fair-share.ts'
 import type { LoopState, PollLoop } from '../../core/concurrency/poll-loop.ts'
 import { startPollLoop } from '../../core/concurrency/poll-loop.ts'
 import type { Context } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Prisma } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import type { Agenda } from './agenda.ts'
 import { IDLE_MS } from './agenda.ts'
 import type { LeaseOptions } from './lease.ts'
@@ -56,6 +57,10 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
   readonly ctx: Pick<Context, 'db' | 'now' | 'log'>
   /** The condition on the rows to claim now. */
   readonly where: () => Prisma.Sql
+  /** The owner of a row, such as its organization, who gets at most half of the claims (`fairShare`). */
+  readonly ownerOf: (row: Row) => string
+  /** The condition on rows that belong to none of these owners; absent: it compares `organizationId`. */
+  readonly notOwnedBy?: (owners: readonly string[]) => Prisma.Sql
   /** The maximum number of claimed rows, and of rows per statement. */
   readonly maxClaimed: number
   readonly batch: number
@@ -93,6 +98,7 @@ const MAX_POLL_MS = 30 * SECOND
 /** Creates a worker. It starts polling when `start` is called. */
 export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
   const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
+  const { ownerOf, notOwnedBy = notOfOrganizations } = options
   const { room, rows } = options.name
   const { db, log, now } = ctx
   /** The claimed rows, started or not. */
@@ -101,13 +107,24 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
   let loop: PollLoop | null = null
   let leaveAgenda = () => {}
   let isClosing = false
+  /** The owners whose rows the last poll left to others. */
+  let passedOver: readonly string[] = []
+
+  function shareNow() {
+    const held = new Map<string, number>()
+    for (const row of claimed.values()) held.set(ownerOf(row), (held.get(ownerOf(row)) ?? 0) + 1)
+    return fairShare(maxClaimed, held)
+  }
 
   async function poll(): Promise<number> {
     await options.prepare?.()
-    const limit = Math.min(maxClaimed - claimed.size, batch)
-    if (limit <= 0) return pauses.noRoom
-    const { taken, until } = await claimDue(ctx, { table, dueColumn, where: where(), limit, leaseMs })
-    if (taken.length === 0) return msUntilNext()
+    const { limit: share, full } = shareNow()
+    const limit = Math.min(share, batch)
+    passedOver = full
+    if (limit === 0) return pauses.noRoom
+    const allowed = full.length === 0 ? where() : Prisma.sql`${notOwnedBy(full)} AND ${where()}`
+    const { taken, until } = await claimDue(ctx, { table, dueColumn, where: allowed, limit, leaseMs })
+    if (taken.length === 0) return full.length === 0 ? msUntilNext() : Math.max(await msUntilNext(), pauses.partial)
     const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
     const claims = taken.flatMap(({ id, dueAt }) => {
       const row = read.get(id)
@@ -137,6 +154,8 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
       running.delete(row.id)
       if (isFinished) forget(row)
       options.onEnd?.()
+      // Nothing else tells the poll that the owner's other rows may be claimed again.
+      if (passedOver.includes(ownerOf(row)) && !shareNow().full.includes(ownerOf(row))) wake()
     }
   }
 
@@ -193,3 +212,5 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     },
   }
 }
+
+const notOfOrganizations = (owners: readonly string[]) => Prisma.sql`"organizationId" <> ALL (${owners}::text[])`

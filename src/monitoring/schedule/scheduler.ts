@@ -74,6 +74,8 @@ export function createScheduler(parts: SchedulerParts): LeasedWorker {
     ctx,
     ...watches,
     where: () => ours,
+    ownerOf: ({ monitor }) => monitor.organizationId,
+    notOwnedBy: notMonitoredBy,
     leaseMs: LEASE_MS,
     maxClaimed: concurrency,
     batch: MAX_CLAIMED,
@@ -191,4 +193,10 @@ function createWatchRunner(
 function earliestDue(region: string): Prisma.Sql {
   const of = (name: string) => earliestOf('Watch', Prisma.sql`region = ${name}`)
   return Prisma.sql`SELECT least((${of(region)}), (${of(ANYWHERE)}))`
+}
+
+/** Selects watches of other organizations. Watches have no organization of their own. */
+function notMonitoredBy(organizationIds: readonly string[]): Prisma.Sql {
+  return Prisma.sql`"monitorId" NOT IN (
+    SELECT id FROM "Monitor" WHERE "organizationId" = ANY (${organizationIds}::text[]))`
 }

@@ -43,8 +43,8 @@ export interface SettingsMailer extends Mailer {
   isFailing(): boolean
 }
 
-/** The maximum number of connections to the SMTP server. */
-const CONNECTIONS = 8
+/** The maximum number of connections to the SMTP server. They open as needed; one organization's deliveries need half. */
+const CONNECTIONS = 16
 /**
  * The maximum number of emails that are being sent, or were accepted but not recorded yet. A crash can send these
  * twice.

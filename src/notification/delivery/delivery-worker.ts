@@ -12,12 +12,12 @@ import { readDeliveries } from './delivery.ts'
 import type { ClaimedDelivery, DeliveryTools } from './delivery-sender.ts'
 import { createDeliverySender } from './delivery-sender.ts'
 import type { Slot } from './delivery-slots.ts'
-import { CONCURRENCY, createSlots } from './delivery-slots.ts'
+import { CONCURRENCY, createSlots, routeOf } from './delivery-slots.ts'
 
 /** A delivery with less time left on its lease is released instead of started. */
 const MIN_LEASE = 50 * SECOND
 /** How many deliveries one statement claims. */
-const BATCH = 200
+const BATCH = 400
 /**
  * How long a queued delivery counts as current, in milliseconds. After that it is read again, because its subscriber
  * may have unsubscribed.
@@ -32,6 +32,10 @@ const isFirstPending = Prisma.sql`NOT EXISTS (
   SELECT 1 FROM "Delivery" AS earlier
   WHERE earlier."subscriberId" = "Delivery"."subscriberId" AND earlier."subjectId" = "Delivery"."subjectId"
     AND earlier.seq < "Delivery".seq AND earlier.status = 'PENDING')`
+
+/** Selects deliveries of other routes (`routeOf`). Compares nothing while there are none, because it reads each row. */
+const isOfOtherRoutes = (routes: readonly string[]) =>
+  routes.length === 0 ? Prisma.sql`TRUE` : Prisma.sql`"organizationId" || ' ' || destination <> ALL (${routes}::text[])`
 
 const deliveries = { table: 'Delivery', dueColumn: 'dueAt' } as const
 
@@ -49,11 +53,12 @@ export function createDeliveryWorker(parts: Parts): LeasedWorker {
   const queue: ClaimedDelivery[] = []
   const slots = createSlots(rate, startQueued)
   const deliver = createDeliverySender(parts)
-  const saturated = () => slots.saturated(queue.map(({ delivery }) => delivery.destination))
+  const saturated = () => slots.saturated(queue.map(({ delivery }) => delivery))
   const worker = createLeasedWorker<DueDelivery>({
     ctx,
     ...deliveries,
-    where: () => Prisma.sql`destination <> ALL (${saturated()}::text[]) AND ${isFirstPending}`,
+    where: () => Prisma.sql`${isOfOtherRoutes(saturated())} AND ${isFirstPending}`,
+    ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE,
     maxClaimed: CONCURRENCY + BATCH,
     batch: BATCH,
@@ -86,22 +91,22 @@ export function createDeliveryWorker(parts: Parts): LeasedWorker {
   }
 
   function run(taken: ClaimedDelivery, slot: Slot): void {
-    const { destination, subscriber } = taken.delivery
+    const { subscriber } = taken.delivery
     let isSent = false
     const sent = () => {
       if (isSent) return
       isSent = true
       slot.leaveDestination()
       startQueued()
-      // While the destination has enough queued deliveries, a poll would find nothing.
-      if (!saturated().includes(destination)) worker.wake()
+      // While the route has enough queued deliveries, a poll would find nothing.
+      if (!saturated().includes(routeOf(taken.delivery))) worker.wake()
     }
     worker.run(taken.delivery, async () => {
       try {
         await deliver(taken, sent)
       } finally {
         sent()
-        slot.leaveSubscriber()
+        slot.leave()
         // The delivery may have ended the subscription.
         for (const other of queue) if (other.delivery.subscriber.id === subscriber.id) other.freshUntil = 0
       }

@@ -15,7 +15,7 @@ import type { VapidKeys } from './vapid.ts'
 import { vapidKeys } from './vapid.ts'
 
 /** The maximum number of concurrent sends to a push service. */
-const PER_HOST = 16
+const PER_HOST = 32
 
 /** A claimed notification. */
 export interface DuePush

@@ -10,7 +10,7 @@ import type { DuePush, PushParts } from './push-sender.ts'
 import { createPushSender } from './push-sender.ts'
 
 /** How many notifications are claimed and sent at once. */
-const CONCURRENCY = 64
+const CONCURRENCY = 128
 
 /** `isWanted` is false if the person has left the organization, or the session has ended. */
 const READ = `
@@ -42,6 +42,7 @@ export function createPushWorker(
     table: 'PushDelivery',
     dueColumn: 'dueAt',
     where: () => Prisma.sql`TRUE`,
+    ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE,
     maxClaimed: CONCURRENCY,
     batch: CONCURRENCY,

@@ -7,7 +7,7 @@ import { testDatabase } from '../../support/database.ts'
 import { silent } from '../../support/scratch.ts'
 
 const { prisma, pool } = await testDatabase()
-await pool.query('CREATE TABLE "Work" (id text PRIMARY KEY, "dueAt" timestamptz)')
+await pool.query('CREATE TABLE "Work" (id text PRIMARY KEY, "dueAt" timestamptz, "organizationId" text)')
 afterAll(() => pool.query('DROP TABLE "Work"'))
 
 const LEASE_MS = 60_000
@@ -16,23 +16,30 @@ const minutes = (count: number) => new Date(noon.getTime() + count * 60_000)
 interface Work {
   readonly id: string
   readonly dueAt: Date
+  readonly organizationId: string
 }
 
 beforeEach(async () => {
   await pool.query('DELETE FROM "Work"')
 })
 
-async function due(rows: Readonly<Record<string, Date | null>>): Promise<void> {
-  for (const [id, dueAt] of Object.entries(rows)) await pool.query('INSERT INTO "Work" VALUES ($1, $2)', [id, dueAt])
+/** Inserts rows, each with an owner of its own, or with the given one. */
+async function due(rows: Readonly<Record<string, Date | null>>, owner?: string): Promise<void> {
+  for (const [id, dueAt] of Object.entries(rows))
+    await pool.query('INSERT INTO "Work" VALUES ($1, $2, $3)', [id, dueAt, owner ?? `owner of ${id}`])
 }
 
+/** Inserts many rows of one owner, the longest due of all. */
+const flood = (owner: string, count: number) =>
+  due(Object.fromEntries(Array.from({ length: count }, (_, each) => [`${owner} ${each}`, minutes(-60)])), owner)
+
 async function dueTimes(): Promise<Record<string, Date | null>> {
-  const { rows } = await pool.query<{ id: string; dueAt: Date | null }>('SELECT * FROM "Work" ORDER BY id')
+  const { rows } = await pool.query<{ id: string; dueAt: Date | null }>('SELECT id, "dueAt" FROM "Work" ORDER BY id')
   return Object.fromEntries(rows.map(({ id, dueAt }) => [id, dueAt]))
 }
 
 /** Creates a worker that polls on demand. The test starts and ends the work. */
-function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}) {
+function setUp({ maxClaimed = 40, batch = 10, beforeRead = async () => {} } = {}) {
   const clock = { now: noon }
   const accepted: Claim<Work>[] = []
   const ended: string[] = []
@@ -41,6 +48,7 @@ function setUp({ maxClaimed = 10, batch = 10, beforeRead = async () => {} } = {}
     table: 'Work',
     dueColumn: 'dueAt',
     where: () => Prisma.sql`TRUE`,
+    ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE_MS,
     maxClaimed,
     batch,
@@ -83,6 +91,43 @@ test('claims due rows, the longest due first, up to its capacity', async () => {
   await worker.idle()
   expect(await worker.poll()).toBe(2)
   expect(idsOf(accepted)).toEqual(['b', 'c', 'a'])
+})
+
+/** Polls often enough to claim whatever may be claimed. */
+async function pollAll(worker: { poll(): Promise<number> }): Promise<void> {
+  for (let poll = 0; poll < 20; poll += 1) await worker.poll()
+}
+
+test('an owner with very many rows that never end gets at most half of the claims, and delays nobody', async () => {
+  await flood('flood', 100)
+  const { worker, accepted } = setUp({ maxClaimed: 40, batch: 40 })
+  await pollAll(worker)
+  expect(accepted.length).toBeGreaterThanOrEqual(13)
+  expect(accepted.length).toBeLessThanOrEqual(20)
+  await due({ late: minutes(-1), later: minutes(-1) })
+  await worker.poll()
+  expect(idsOf(accepted).slice(-2).sort()).toEqual(['late', 'later'])
+})
+
+test('three such owners leave room for another one', async () => {
+  for (const owner of ['one', 'two', 'three']) await flood(owner, 60)
+  const { worker, accepted } = setUp({ maxClaimed: 100, batch: 100 })
+  await pollAll(worker)
+  await due({ late: minutes(-1) })
+  await worker.poll()
+  expect(idsOf(accepted).at(-1)).toBe('late')
+})
+
+test('an owner that had to wait is claimed again once its rows have ended', async () => {
+  await flood('flood', 30)
+  const { worker, accepted } = setUp({ maxClaimed: 8, batch: 8 })
+  await pollAll(worker)
+  const before = accepted.length
+  worker.start()
+  expect(await worker.poll(), 'a saturated owner is not asked for at once').toBeGreaterThanOrEqual(3)
+  for (const { row } of accepted.slice()) worker.run(row, async () => true)
+  await expect.poll(() => accepted.length).toBeGreaterThan(before)
+  await worker.close()
 })
 
 test('pauses until the next row is due', async () => {

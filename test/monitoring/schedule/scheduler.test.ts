@@ -114,20 +114,38 @@ describe('a scheduler', () => {
   })
 
   test('limits concurrent probes, and runs the most overdue first', async () => {
+    const globex = await tenantsOf(prisma)('TEAM')
     const ids = await watching.monitors(acme.id, 60)
+    await watching.monitors(globex.id, 60)
     await prisma.watch.update({ where: { id: ids[59] }, data: { dueAt: at(-1) } })
     const { run, running, end } = manualProbes()
-    const worker = watching.worker({ run })
-    for (let look = 0; look < 3; look++) await worker.scheduler.poll()
-    expect(running).toHaveLength(50)
+    const worker = watching.worker({ run, concurrency: 50 })
+    for (let look = 0; look < 30; look++) await worker.scheduler.poll()
+    expect(running.length).toBeGreaterThanOrEqual(33)
+    expect(running.length).toBeLessThanOrEqual(50)
     expect(watchId(running[0] ?? '', 'local')).toBe(ids[59])
-    end()
-    await worker.scheduler.idle()
-    await worker.scheduler.poll()
-    end()
-    await worker.scheduler.idle()
-    expect(await prisma.probeResult.count()).toBe(60)
+    for (let look = 0; look < 20; look++) {
+      end()
+      await worker.scheduler.idle()
+      await worker.scheduler.poll()
+    }
+    expect(await prisma.probeResult.count()).toBe(120)
     expect(await worker.metrics.text()).toMatch(/allclear_checks_in_flight 0/)
+  })
+
+  test('gives an organization with 500 slow probes at most half of them, and delays nobody', async () => {
+    const globex = await tenantsOf(prisma)('TEAM')
+    await watching.monitors(acme.id, 500)
+    const { run, running, end } = manualProbes()
+    const worker = watching.worker({ run, concurrency: 200 })
+    for (let look = 0; look < 30; look++) await worker.scheduler.poll()
+    expect(running.length).toBeGreaterThanOrEqual(66)
+    expect(running.length).toBeLessThanOrEqual(100)
+    const { id } = await watching.monitor(globex.id)
+    await worker.scheduler.poll()
+    expect(running.at(-1), 'although 400 have waited longer').toBe(id)
+    end()
+    await worker.scheduler.close()
   })
 
   test('claims only watches of its region and of the region *', async () => {

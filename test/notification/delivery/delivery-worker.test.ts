@@ -215,6 +215,55 @@ test('at most four deliver to one host, and one to one subscriber', async () => 
   expect({ most, twice }).toEqual({ most: 4, twice: [] })
 })
 
+/** Outbound requests that never end until the test says so. */
+function hangingOutbound() {
+  const { opened: ended, open: end } = createGate()
+  const urls: string[] = []
+  const request = async ({ url }: { readonly url: string }) => {
+    urls.push(url)
+    await ended
+    return { kind: 'answer', status: 200, headers: {}, body: Buffer.alloc(0) } as unknown as Answer
+  }
+  return { outbound: { request }, urls, end }
+}
+
+/** A tenant with an incident that is dispatched to a webhook at each of these addresses. */
+async function notifying(urls: readonly string[]) {
+  const tenant = await notified.tenant('TEAM')
+  await notified.webhooks(tenant, urls)
+  await notified.incident(tenant, 'A')
+  await dispatch(notified.system, tenant.id)
+  return tenant
+}
+
+test('an organization with many slow hosts leaves half of the sends and of the claims to others', async () => {
+  const slow = await notifying(Array.from({ length: 400 }, (_, each) => `http://10.0.${each >> 8}.${each & 255}/`))
+  const { outbound, urls, end } = hangingOutbound()
+  const worker = notified.worker({ outbound })
+  for (let poll = 0; poll < 20; poll += 1) await worker.poll()
+  expect(urls).toHaveLength(64)
+  const claimed = await prisma.delivery.count({ where: { organizationId: slow.id, dueAt: { gt: notified.now() } } })
+  expect(claimed).toBeLessThanOrEqual(264)
+  await notifying(['http://10.9.9.9/quick'])
+  await worker.poll()
+  await expect.poll(() => urls.at(-1)).toBe('http://10.9.9.9/quick')
+  end()
+  await worker.close()
+})
+
+test('an organization uses at most half of the sends to one host', async () => {
+  await notifying(Array.from({ length: 30 }, (_, each) => `http://10.0.0.1/a/${each}`))
+  const { outbound, urls, end } = hangingOutbound()
+  const worker = notified.worker({ outbound })
+  for (let poll = 0; poll < 5; poll += 1) await worker.poll()
+  await expect.poll(() => urls.length).toBe(4)
+  await notifying(['http://10.0.0.1/b'])
+  await worker.poll()
+  await expect.poll(() => urls.at(-1)).toBe('http://10.0.0.1/b')
+  end()
+  await worker.close()
+})
+
 test('a failed delivery can be sent again with its id', async () => {
   const { tenant } = await page()
   const worker = notified.worker()
