@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SECOND } from '../core/time.ts'
+import { earlyRefusal } from './response/early-refusal.ts'
 import { refuseConnection } from './response/raw-refusal.ts'
 
 /** How often the pace of a request is judged. */
@@ -51,7 +52,8 @@ export function requirePace(request: IncomingMessage, response: ServerResponse):
     const mayAnswer = response.socket === socket && !response.headersSent
     if (!mayAnswer) return void socket.destroy()
     // RFC 9110 §15.5.9.
-    refuseConnection(socket, 408, {}, 'The request arrived too slowly.\n')
+    const { headers, body } = earlyRefusal(request, 'REQUEST_TOO_SLOW', 'The request arrived too slowly.')
+    refuseConnection(socket, 408, headers, body)
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
 

@@ -13,6 +13,7 @@ import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
 import { lengthRefusal, type Refusal } from './request/request-limits.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
+import { earlyRefusal } from './response/early-refusal.ts'
 import { PrivateResponse } from './response/private-response.ts'
 import { refuseConnection } from './response/raw-refusal.ts'
 
@@ -122,7 +123,8 @@ export function createHttpServer(handlers: {
     response.strictTransport = strictTransportFor?.(request) ?? null
     requirePace(request, response)
     if (bodyLength(request) > SMALL_BODY_BYTES && !takeSlot(request, response)) {
-      response.writeHead(503, { ...plainText, 'Retry-After': '5' }).end(TOO_MANY_BODIES)
+      const { headers, body } = earlyRefusal(request, 'UNAVAILABLE', TOO_MANY_BODIES)
+      response.writeHead(503, { 'Retry-After': '5', ...headers }).end(body)
       return
     }
     if (tracer) inRequestSpan(tracer, request, response, () => answer(request, response))
@@ -218,9 +220,8 @@ function refuse(response: ServerResponse, status: number, sentence: string): voi
   response.writeHead(status, refusalHeaders).end(`${sentence}\n`)
 }
 
-const plainText = { 'Content-Type': 'text/plain; charset=utf-8' }
-const refusalHeaders = { Connection: 'close', ...plainText }
-const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.\n'
+const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }
+const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.'
 
 /** Returns why a request is refused before any other code reads it; null: it is not. */
 function refusalOf(request: IncomingMessage): Refusal | null {

@@ -23,24 +23,30 @@ afterAll(async () => {
 })
 
 /** Begins a request with a body of this length that a client does not finish; null: of an unknown length. */
-async function open(client: string, length: number | null): Promise<Socket> {
+async function open(client: string, length: number | null, path = '/'): Promise<Socket> {
   const socket = await connected(url)
   sockets.push(socket)
   const framing = length === null ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
-  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nX-Client: ${client}\r\n${framing}\r\n\r\n`)
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nX-Client: ${client}\r\n${framing}\r\n\r\n`)
   return socket
 }
 
-/** Returns the status of the answer. */
-async function statusOf(socket: Socket): Promise<number> {
+/** Returns the answer, which arrives at once. */
+async function answerOf(socket: Socket): Promise<string> {
   const [text] = (await once(socket, 'data')) as [Buffer]
-  return Number(text.toString().slice(9, 12))
+  return text.toString()
 }
+
+const statusOf = async (socket: Socket) => Number((await answerOf(socket)).slice(9, 12))
 
 test('large bodies that one network leaves open keep nobody else from sending one', async () => {
   for (let index = 0; index < 128; index++) await open(`2001:db8:1:1::${index.toString(16)}`, index % 2 ? null : 20_000)
   await vi.waitUntil(() => requests.length === 128)
   expect(await statusOf(await open('2001:db8:1:1::ffff', 20_000))).toBe(503)
+  const refused = await answerOf(await open('2001:db8:1:1::ffff', 20_000, '/api/v1/integrations/x'))
+  expect(refused).toMatch(/^HTTP\/1\.1 503 .*Retry-After: 5\r\n.*Content-Type: application\/json/s)
+  const message = 'Too many large requests are being received. Try again soon.'
+  expect(refused).toContain(JSON.stringify({ error: { code: 'UNAVAILABLE', message } }))
   const other = await open('192.0.2.1', 20_000)
   other.write(Buffer.alloc(20_000))
   expect(await statusOf(other)).toBe(200)

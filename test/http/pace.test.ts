@@ -52,7 +52,7 @@ const read = (request: IncomingMessage, response: ServerResponse) =>
     (body) => response.end(`${body.length} bytes`),
     () => undefined,
   )
-const post = (length: number) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
+const post = (length: number, path = '/') => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
 
 /** Lets a window pass, and then what it causes. */
 async function nextWindow(): Promise<void> {
@@ -79,6 +79,20 @@ test.each([
   await vi.waitUntil(() => state.isClosed)
   expect(state.text).toMatch(/^HTTP\/1\.1 408 .*too slowly/s)
   expect(request.destroyed).toBe(true)
+})
+
+test('a slow body gets a sentence, and an error as JSON from the REST API', async () => {
+  const answers: string[] = []
+  for (const path of ['/console/x', '/api/v1/integrations/x']) {
+    const { state } = await client(post(10, path), read)
+    await nextWindow()
+    await vi.waitUntil(() => state.isClosed)
+    answers.push(state.text)
+  }
+  expect(answers[0]).toMatch(/Content-Type: text\/plain; charset=utf-8\r\n.*\r\nThe request arrived too slowly\.\n$/s)
+  expect(answers[1]).toMatch(/Content-Type: application\/json; charset=utf-8\r\n/)
+  const error = { code: 'REQUEST_TOO_SLOW', message: 'The request arrived too slowly.' }
+  expect(JSON.parse(answers[1]?.split('\r\n\r\n')[1] ?? '')).toEqual({ error })
 })
 
 test('a body that brings enough in each window is read, however long it takes', async () => {

@@ -86,6 +86,7 @@ export const ErrorCode = builder.enumType('ErrorCode', {
     UNAUTHENTICATED: 'The request requires an API key or a member of the organization.',
     UNAVAILABLE: 'A required system does not respond. Try again later.',
     UNKNOWN_TIER: 'The tier does not exist.',
+    REQUEST_TOO_SLOW: 'The body of the request arrived too slowly.',
     UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type.',
     WRONG_CREDENTIALS: 'The email address, password or code is wrong.',
     WEBHOOK_NOT_CONFIGURED: 'The operator has not configured a secret for this webhook.',

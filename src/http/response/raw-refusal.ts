@@ -7,15 +7,15 @@ export function refuseConnection(
   socket: Duplex,
   status: number,
   headers: Readonly<Record<string, string>> = {},
-  sentence = '',
+  body = '',
 ): void {
   const all = {
     ...privateHeaders,
-    ...(sentence !== '' && { 'Content-Type': 'text/plain; charset=utf-8' }),
-    'Content-Length': String(Buffer.byteLength(sentence)),
+    ...(body !== '' && { 'Content-Type': 'text/plain; charset=utf-8' }),
+    'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
     ...headers,
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${sentence}`, () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
 }
