@@ -49,12 +49,15 @@ test('GraphQL pages, filters and fully reads received messages', async () => {
   ])
   expect(rest.bodies.pageInfo.hasNextPage).toBe(false)
   const whole = await ask(
-    `fullBody(id: "${newest?.id}") other: fullBody(id: "ibd_none") strange: fullBody(id: "\\u0000")`,
+    `fullBody(id: "${newest?.id}") other: fullBody(id: "ibd_none") strange: fullBody(id: "\\u0001")`,
   )
   expect(whole).toEqual({
     fullBody: expect.stringMatching(/^\{"alert":\{"name":"Number 4"/),
     other: null,
     strange: null,
   })
+  expect(await ask('fullBody(id: "\\u0000")'), 'no stored text has it').toMatchObject([
+    { extensions: { code: 'BAD_USER_INPUT' } },
+  ])
   expect(whole.fullBody).toHaveLength(10_039)
 })

@@ -88,7 +88,7 @@ describe('the organization', () => {
         edges: [{ node: { id, address: 'zoe@reader.example', state: 'ACTIVE', channel: 'EMAIL' } }],
       },
     })
-    expect(await list('{ address: "zoe\\u0000", state: [STOPPED] }')).toMatchObject({ subscribers: { totalCount: 0 } })
+    expect(await list('{ address: "zoe\\u0001", state: [STOPPED] }')).toMatchObject({ subscribers: { totalCount: 0 } })
     const remove = (key: string) =>
       run(
         url,
