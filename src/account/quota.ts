@@ -130,7 +130,7 @@ export async function deleteOldUsage(
 }
 
 /** Returns the plan and the subject of a check's quota. Checks of the FREE plan count by client address. */
-function quotaSubject({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
+export function quotaSubject({ actor, clientAddress }: Context): { plan: CheckPlan; subject: string } {
   const payer = proOrganizationOf(actor)
   if (payer !== null) return { plan: 'PRO', subject: organizationSubject(payer) }
   return { plan: 'FREE', subject: clientSubject(clientAddress) }

@@ -21,7 +21,7 @@ import { readItems } from './sender/item.ts'
 import type { AlertTools } from './sender/sender.ts'
 
 /** The maximum number of concurrent sends to one host. */
-const PER_HOST = 4
+const PER_HOST = 8
 
 /** A due delivery, with its channel and organization. */
 export type DueDelivery = AlertDelivery & {
@@ -112,7 +112,7 @@ async function send(
   try {
     const { channel, organization } = row
     const message = buildMessage({ delivery: row, items, channel, organization }, seal, site.baseUrl, ctx.now())
-    return await withDeadline(SEND_DEADLINE, 'Sending', sendAlert(channel.kind, message, tools))
+    return await withDeadline(SEND_DEADLINE, 'Sending', sendAlert(channel.kind, message, tools, row.organizationId))
   } catch (error) {
     ctx.log.error({ err: error, delivery: row.id }, 'alerting: could not render or send a message')
     return { result: internalFailure, answer: null }

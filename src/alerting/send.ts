@@ -14,12 +14,20 @@ export interface Sent {
 /** How many characters of a response are kept. */
 const MAX_ANSWER_LENGTH = 300
 
-/** Sends a message through the sender of its kind. Rejects only for malformed data, which is a bug. */
-export async function sendAlert(kind: AlertChannelKind, message: AlertMessage, tools: AlertTools): Promise<Sent> {
+/**
+ * Sends a message of an organization through the sender of its kind. Rejects only for malformed data, which is a bug.
+ * @param owner the organization.
+ */
+export async function sendAlert(
+  kind: AlertChannelKind,
+  message: AlertMessage,
+  tools: AlertTools,
+  owner: string,
+): Promise<Sent> {
   let last: Answer | null = null
   const outbound: AlertTools['outbound'] = {
     async request(request, limits) {
-      const answer = await tools.outbound.request(request, limits)
+      const answer = await tools.outbound.request(request, { ...limits, owner })
       last = answer.kind === 'answer' ? answer : null
       return answer
     },

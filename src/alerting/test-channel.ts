@@ -54,7 +54,7 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
   const push = createMemberPush(ctx)
   const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now, push }
   const message = buildMessage(parts, ctx.seal, ctx.site.baseUrl, now)
-  const { result, answer } = await sendAlert(channel.kind, message, tools)
+  const { result, answer } = await sendAlert(channel.kind, message, tools, channel.organizationId)
   await change(ctx, organizationId, async () => [undefined, channelEvent('ALERT_CHANNEL_TESTED', channel)])
   if (result.kind === 'postponed')
     return {

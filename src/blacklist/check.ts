@@ -1,5 +1,5 @@
 import type { Allowance, Quota } from '../account/quota.ts'
-import { consumeCheck } from '../account/quota.ts'
+import { consumeCheck, quotaSubject } from '../account/quota.ts'
 import { proOrganizationOf } from '../core/access.ts'
 import { createAsyncQueue } from '../core/concurrency/async-queue.ts'
 import type { Context } from '../core/context.ts'
@@ -31,7 +31,7 @@ export interface CheckResult<R extends Report = Report> {
 export async function checkIp(ctx: CheckContext, text: unknown): Promise<CheckResult<IpReport>> {
   const target = parseTarget(text, 'ip')
   const allowance = await consumeCheck(ctx)
-  return { report: await ctx.checker.checkIp(target, ctx.cancellation), allowance }
+  return { report: await ctx.checker.checkIp(target, optionsOf(ctx)), allowance }
 }
 
 /**
@@ -41,8 +41,11 @@ export async function checkIp(ctx: CheckContext, text: unknown): Promise<CheckRe
 export async function checkDomain(ctx: CheckContext, text: unknown): Promise<CheckResult<DomainReport>> {
   const target = parseTarget(text, 'domain')
   const allowance = await consumeCheck(ctx)
-  return { report: await ctx.checker.checkDomain(target, ctx.cancellation), allowance }
+  return { report: await ctx.checker.checkDomain(target, optionsOf(ctx)), allowance }
 }
+
+/** Checks take from the share of whoever's quota they count against. */
+const optionsOf = (ctx: CheckContext) => ({ owner: quotaSubject(ctx).subject, ...ctx.cancellation })
 
 /** A running check. `progress` yields its answers, then the report. */
 export interface StartedCheck {
@@ -62,14 +65,15 @@ export async function startCheck(ctx: CheckContext, text: unknown): Promise<Star
   return { target, allowance, progress: streamProgress(ctx, target) }
 }
 
-function streamProgress({ checker }: CheckContext, target: Target): AsyncIterableIterator<CheckProgress> {
+function streamProgress(ctx: CheckContext, target: Target): AsyncIterableIterator<CheckProgress> {
+  const { checker } = ctx
   const signal = { aborted: false }
   const progress = createAsyncQueue<CheckProgress>(() => {
     signal.aborted = true
     checker.releaseAborted()
   })
   checker
-    .check(target, { signal, onProgress: progress.push })
+    .check(target, { ...optionsOf(ctx), signal, onProgress: progress.push })
     .then((report) => progress.push({ kind: 'report', report }))
     .then(progress.end, progress.fail)
   return progress
@@ -122,7 +126,7 @@ function requireProPlan({ actor }: Context): void {
 
 async function checkBulkTarget(ctx: CheckContext, text: string): Promise<BulkItem> {
   try {
-    return { kind: 'report', report: await ctx.checker.check(parseTarget(text), ctx.cancellation) }
+    return { kind: 'report', report: await ctx.checker.check(parseTarget(text), optionsOf(ctx)) }
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     return { kind: 'error', target: text.slice(0, MAX_ECHO_LENGTH), code: error.code, message: error.message }

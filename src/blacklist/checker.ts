@@ -20,6 +20,8 @@ export type CheckProgress =
 
 /** Options of a check. `signal` ends it early; `onProgress` receives every step except the report. */
 interface CheckOptions {
+  /** Whose share of our resolvers and of the lists' budgets it takes: an organization or a client's network. */
+  readonly owner: string
   readonly signal?: Signal | undefined
   readonly onProgress?: ((progress: CheckProgress) => void) | undefined
 }
@@ -30,9 +32,9 @@ interface CheckOptions {
 export interface Checker {
   readonly lists: readonly Blacklist[]
   readonly lookup: Lookup
-  checkIp(target: IpTarget, options?: CheckOptions): Promise<IpReport>
-  checkDomain(target: DomainTarget, options?: CheckOptions): Promise<DomainReport>
-  check(target: Target, options?: CheckOptions): Promise<Report>
+  checkIp(target: IpTarget, options: CheckOptions): Promise<IpReport>
+  checkDomain(target: DomainTarget, options: CheckOptions): Promise<DomainReport>
+  check(target: Target, options: CheckOptions): Promise<Report>
   /** Ends aborted checks at once. Without this call, they end within about ten milliseconds. */
   releaseAborted(): void
 }
@@ -56,7 +58,7 @@ export function createChecker(parts: {
   const domainLists = lists.filter((list) => list.kind === 'domain')
 
   async function checkAddress(target: IpTarget, options: BoundedCheckOptions): Promise<IpReport> {
-    const question = { target, signal: options.signal }
+    const question = { target, owner: options.owner, signal: options.signal }
     const place = geo.locate(target.address, options.signal)
     const results = await queryLists(lookup, ipLists, target.address, question, options)
     return { ...ipReport(target, results, now()), geo: await place }
@@ -64,7 +66,7 @@ export function createChecker(parts: {
 
   /** Resolves a domain and checks its addresses, up to the maximum. */
   async function checkResolvedAddresses(target: DomainTarget, options: BoundedCheckOptions) {
-    const { addresses, failed } = await resolveAddresses(lookup, target.name, options.signal)
+    const { addresses, failed } = await resolveAddresses(lookup, target.name, options)
     const checkable = addresses.filter(isCheckable)
     const checked = checkable.slice(0, MAX_ADDRESSES)
     options.onProgress?.({ kind: 'resolved', addresses, checked })
@@ -80,7 +82,7 @@ export function createChecker(parts: {
   /** Reports that consist of cached answers, for callers that repeat a check immediately. */
   const recentReports = new LRUCache<string, IpReport>({ max: 1000 })
 
-  async function checkIp(target: IpTarget, options: CheckOptions = {}): Promise<IpReport> {
+  async function checkIp(target: IpTarget, options: CheckOptions): Promise<IpReport> {
     const recent = options.onProgress ? undefined : recentReports.get(target.address)
     if (recent && Math.abs(now().getTime() - recent.checkedAt.getTime()) < REPORT_REUSE_MS) return recent
     const cached = options.onProgress ? null : cachedResults(lookup, ipLists, target)
@@ -92,9 +94,9 @@ export function createChecker(parts: {
     return checkAddress(target, withCheckDeadline(options))
   }
 
-  async function checkDomain(target: DomainTarget, given: CheckOptions = {}): Promise<DomainReport> {
+  async function checkDomain(target: DomainTarget, given: CheckOptions): Promise<DomainReport> {
     const options = withCheckDeadline(given)
-    const question = { target, signal: options.signal }
+    const question = { target, owner: options.owner, signal: options.signal }
     const [results, resolved] = await Promise.all([
       queryLists(lookup, domainLists, target.name, question, options),
       checkResolvedAddresses(target, options),
@@ -147,9 +149,10 @@ function cachedResults(lookup: Lookup, lists: readonly Blacklist[], target: IpTa
 async function resolveAddresses(
   { dns }: Lookup,
   name: string,
-  signal: Signal,
+  { owner, signal }: BoundedCheckOptions,
 ): Promise<{ addresses: string[]; failed: boolean }> {
-  const results = await Promise.all([dns.query(name, 'A', { signal }), dns.query(name, 'AAAA', { signal })])
+  const ask = (type: 'A' | 'AAAA') => dns.query(name, type, { owner, signal })
+  const results = await Promise.all([ask('A'), ask('AAAA')])
   const addresses = [...new Set(results.flatMap(addressesIn))]
   return { addresses, failed: results.some((result) => result.kind === 'failed') }
 }
@@ -157,14 +160,14 @@ async function resolveAddresses(
 type BoundedCheckOptions = CheckOptions & { readonly signal: Signal }
 
 /** Adds the deadline of a check to the caller's signal. */
-function withCheckDeadline({ signal, onProgress }: CheckOptions): BoundedCheckOptions {
+function withCheckDeadline({ owner, signal, onProgress }: CheckOptions): BoundedCheckOptions {
   const deadline = performance.now() + CHECK_TIMEOUT_MS
   const ending = {
     get aborted() {
       return signal?.aborted === true || performance.now() >= deadline
     },
   }
-  return { onProgress, signal: ending }
+  return { owner, onProgress, signal: ending }
 }
 
 function ipTarget(address: string): IpTarget {

@@ -17,9 +17,10 @@ export interface Lookup {
   readonly budgets: ReadonlyMap<string, QueryBudget>
 }
 
-/** A request to one list: the target, and the signal that ends waiting. */
+/** A request to one list: the target, who asks, and the signal that ends waiting. */
 export interface LookupRequest {
   readonly target: Target
+  readonly owner: string
   readonly signal: Signal
 }
 
@@ -43,16 +44,16 @@ const REFUSAL_TTL_MS = 5 * MINUTE
 
 /** Queries one list about one target. Never rejects: the result of a failed list has an `error`. */
 export async function queryList(lookup: Lookup, list: Blacklist, question: LookupRequest): Promise<BlacklistResult> {
-  const { target, signal } = question
+  const { target, owner, signal } = question
   if (isUnsupported(list, target)) return toResult(list, target, UNSUPPORTED, null)
   if (lookup.health.get(list).status === 'unknown') await unlessAborted(lookup.health.whenMeasured(list), signal)
   const unusable = healthFailure(lookup, list)
   if (unusable) return toResult(list, target, unusable, null)
   const ttlOf = (codes: readonly string[]) => ttlMsOf(list.decode(codes)) / SECOND
-  const found = combineAnswers(list, await queryLabels(lookup, list, 'A', target, { signal, ttlOf }), target)
+  const found = combineAnswers(list, await queryLabels(lookup, list, 'A', target, { owner, signal, ttlOf }), target)
   if (found.outcome.kind === 'refused') lookup.health.recordRefusal(list, found.outcome.note)
   if (found.outcome.kind !== 'listed') return toResult(list, target, found, null)
-  const reasons = await queryLabels(lookup, list, 'TXT', target, { signal, timeoutMs: REASON_TIMEOUT_MS })
+  const reasons = await queryLabels(lookup, list, 'TXT', target, { owner, signal, timeoutMs: REASON_TIMEOUT_MS })
   return toResult(list, target, found, readReason(list, reasons))
 }
 
@@ -89,9 +90,9 @@ async function queryLabels(
   list: Blacklist,
   type: RecordType,
   target: Target,
-  options: QueryOptions,
+  options: QueryOptions & { readonly owner: string },
 ): Promise<DnsResult[]> {
-  const admit = () => budgets.get(list.id)?.consume() ?? false
+  const admit = () => budgets.get(list.id)?.consume(options.owner) ?? false
   const asked = list.labels(target).map((label) => dns.query(queryName(list, label), type, { ...options, admit }))
   const results: DnsResult[] = []
   for (const each of asked) results.push(await each)

@@ -45,7 +45,7 @@ async function send(input: AddressInput, ...items: readonly AlertItem[]): Promis
   const organization = { id: 'org_0', name: 'Acme', slug: 'acme', timeZone: 'UTC' }
   const delivery = { id: 'ald_000000000000000000000000' }
   const message = buildMessage({ delivery, items: [first, ...others], channel, organization }, seal, site.baseUrl, noon)
-  return sendAlert(kind, message, tools)
+  return sendAlert(kind, message, tools, 'org_1')
 }
 
 const json = ({ body }: Received) => JSON.parse(body)

@@ -23,6 +23,7 @@ import { runs } from '../support/runs.ts'
 import { codes, listed, lists, nothing, play, startCore, startScripted } from './setup.ts'
 
 const address = '192.0.2.7'
+const caller = { owner: 'caller' }
 const reversed = '7.2.0.192'
 const ip = (text: string) => parseTarget(text, 'ip')
 const domain = (text: string) => parseTarget(text, 'domain')
@@ -43,7 +44,7 @@ describe('the check of an address', () => {
     const geo: GeoLookup = { locate: async () => place, load: async () => {}, close: async () => {} }
     const script = { [`${reversed}.psbl.surriel.com`]: listed('127.0.0.2', 'Trapped') }
     const { checker, clock } = await startScripted(script, { geo })
-    const report = await checker.check(ip(address))
+    const report = await checker.check(ip(address), caller)
     expect(report).toEqual({
       targetType: 'ip',
       target: address,
@@ -63,7 +64,7 @@ describe('the check of an address', () => {
 
   test('never calls the address clean when a list does not answer', async () => {
     const { checker } = await startScripted({ 'psbl.surriel.com': () => ({ rcode: rcodes.servfail }) })
-    const report = await checker.checkIp(ip(address))
+    const report = await checker.checkIp(ip(address), caller)
     expect(report).toMatchObject({ listedCount: 0, cleanCount: 6, failedCount: 1 })
     expect(report.verdict).toBe(
       `No listing of ${address} was found: 5 of 6 blacklists gave a usable answer. Unknown: PSBL (unreachable).`,
@@ -72,20 +73,20 @@ describe('the check of an address', () => {
 
   test('sends one set of queries for three concurrent checks, and none for a repeated check', async () => {
     const { checker, sentQueries } = await startScripted({ 'zen.spamhaus.org': listed('127.0.0.2', 'Spam') })
-    const [first, second, third] = await Promise.all([1, 2, 3].map(() => checker.checkIp(ip(address))))
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => checker.checkIp(ip(address), caller)))
     expect(sentQueries().length).toBe(7)
     expect(second).toEqual(first)
     expect(third).toEqual(first)
-    expect(await checker.checkIp(ip(address))).toEqual(first)
+    expect(await checker.checkIp(ip(address), caller)).toEqual(first)
     expect(sentQueries().length).toBe(7)
   })
 
   test('repeats only queries without a cached answer', async () => {
     const { checker, sentQueries, dns } = await startScripted()
-    await checker.checkIp(ip(address))
+    await checker.checkIp(ip(address), caller)
     dns.forget(`${reversed}.psbl.surriel.com`, 'A')
     const before = sentQueries().length
-    await checker.checkIp(ip(address))
+    await checker.checkIp(ip(address), caller)
     expect(sentQueries().slice(before)).toEqual([`A ${reversed}.psbl.surriel.com`])
   })
 
@@ -93,7 +94,7 @@ describe('the check of an address', () => {
     const { checker } = await startScripted()
     for (let time = 0; time < 2; time++) {
       const steps: CheckProgress[] = []
-      const report = await checker.checkIp(ip(address), { onProgress: (progress) => steps.push(progress) })
+      const report = await checker.checkIp(ip(address), { ...caller, onProgress: (progress) => steps.push(progress) })
       expect(steps.map(({ kind }) => kind)).toEqual(ipNames.map(() => 'answer'))
       const results = steps.flatMap((each) => (each.kind === 'answer' ? [each.result] : []))
       expect(new Set(results)).toEqual(new Set(report.results))
@@ -110,6 +111,7 @@ describe('the check of an address', () => {
     const { checker } = await startScripted({ 'bl.spamcop.net': slow })
     const steps: string[] = []
     const check = checker.checkIp(ip(address), {
+      ...caller,
       onProgress: (progress) => {
         if (progress.kind === 'answer') steps.push(progress.result.name)
         if (steps.length === 5) gate.open()
@@ -122,7 +124,7 @@ describe('the check of an address', () => {
 
   test('of IPv6 names the lists without IPv6 data', async () => {
     const { checker } = await startScripted()
-    const report = await checker.checkIp(ip('2001:db8::7'))
+    const report = await checker.checkIp(ip('2001:db8::7'), caller)
     expect(report).toMatchObject({ totalChecked: 6, listedCount: 0, cleanCount: 6, failedCount: 5 })
     expect(report.verdict).toBe(
       'No listing of 2001:db8::7 was found: 1 of 6 blacklists gave a usable answer. Unknown: SpamCop, Barracuda, PSBL, Mailspike and DroneBL (no known IPv6 data).',
@@ -138,7 +140,7 @@ describe('the check of a domain', () => {
       ...script,
       '1.2.0.192.bl.spamcop.net': listed('127.0.0.2', 'Reported'),
     })
-    const report = await checker.check(domain('www.example.com'))
+    const report = await checker.check(domain('www.example.com'), caller)
     expect(report).toMatchObject({
       targetType: 'domain',
       target: 'www.example.com',
@@ -165,7 +167,7 @@ describe('the check of a domain', () => {
       'example.com': host(address),
       [`${reversed}.zen.spamhaus.org`]: listed('127.0.0.10', 'Policy'),
     })
-    const report = await checker.checkDomain(domain('example.com'))
+    const report = await checker.checkDomain(domain('example.com'), caller)
     expect(report).toMatchObject({
       totalChecked: 8,
       listedCount: 1,
@@ -174,7 +176,7 @@ describe('the check of a domain', () => {
       failedCount: 0,
       verdict: `No blacklist reports abuse by example.com; its address ${address} (Spamhaus ZEN) has a policy entry. A policy entry says that an address should not send mail directly; it does not report abuse.`,
     })
-    const alone = await checker.checkIp(ip(address))
+    const alone = await checker.checkIp(ip(address), caller)
     expect(alone).toMatchObject({
       listedCount: 1,
       policyCount: 1,
@@ -186,7 +188,7 @@ describe('the check of a domain', () => {
   test('checks at most eight addresses, and reports that there are more', async () => {
     const addresses = Array.from({ length: 12 }, (_, index) => `198.51.100.${index + 1}`)
     const { checker, sentQueries } = await startScripted({ 'example.com': host(...addresses) })
-    const report = await checker.checkDomain(domain('example.com'))
+    const report = await checker.checkDomain(domain('example.com'), caller)
     expect(report).toMatchObject({ resolvedIps: addresses, resolvedIpsTruncated: true, totalChecked: 50 })
     expect(report.ipReports.map(({ target }) => target)).toEqual(addresses.slice(0, 8))
     expect(report.verdict).toBe(
@@ -200,20 +202,20 @@ describe('the check of a domain', () => {
       'example.com': host('10.0.0.1', '192.0.2.1', '127.0.0.1', '127.0.0.2', 'fd00::1', '169.254.1.1'),
       'inside.example.org': host('192.168.0.1'),
     })
-    const report = await checker.checkDomain(domain('example.com'))
+    const report = await checker.checkDomain(domain('example.com'), caller)
     expect(report.resolvedIps).toEqual(['10.0.0.1', '192.0.2.1', '127.0.0.1', '127.0.0.2', '169.254.1.1', 'fd00::1'])
     expect(report).toMatchObject({ resolvedIpsTruncated: false, totalChecked: 8 })
     expect(report.ipReports.map(({ target }) => target)).toEqual(['192.0.2.1'])
     expect(report.verdict).toMatch(/Only 1 of its 6 addresses was checked: the others are not public\.$/)
     expect(sentQueries().filter((query) => query.includes('1.0.0.10.'))).toEqual([])
-    expect((await checker.checkDomain(domain('inside.example.org'))).verdict).toBe(
+    expect((await checker.checkDomain(domain('inside.example.org'), caller)).verdict).toBe(
       'inside.example.org is clean: no blacklist lists it. None of its addresses is public.',
     )
   })
 
   test('converts an IPv4-mapped AAAA record to its IPv4 address, without duplicates', async () => {
     const { checker } = await startScripted({ 'example.com': host('192.0.2.1', '::ffff:192.0.2.1', '::ffff:10.0.0.1') })
-    const report = await checker.checkDomain(domain('example.com'))
+    const report = await checker.checkDomain(domain('example.com'), caller)
     expect(report.resolvedIps).toEqual(['192.0.2.1', '10.0.0.1'])
     expect(report.ipReports.map(({ target }) => target)).toEqual(['192.0.2.1'])
   })
@@ -226,7 +228,7 @@ describe('the check of a domain', () => {
       ],
     })
     const { checker } = await startScripted({ 'example.com': alias })
-    expect(await checker.checkDomain(domain('example.com'))).toMatchObject({
+    expect(await checker.checkDomain(domain('example.com'), caller)).toMatchObject({
       resolvedIps: ['192.0.2.9'],
       totalChecked: 8,
     })
@@ -234,7 +236,7 @@ describe('the check of a domain', () => {
 
   test('of a name that does not exist still queries the domain lists', async () => {
     const { checker } = await startScripted({ 'gone.example.com.multi.surbl.org': listed('127.0.0.8', 'phishing') })
-    const report = await checker.checkDomain(domain('gone.example.com'))
+    const report = await checker.checkDomain(domain('gone.example.com'), caller)
     expect(report).toMatchObject({
       resolvedIps: [],
       resolutionFailed: false,
@@ -266,7 +268,7 @@ describe('the check of a domain', () => {
       { 'example.com': behaviour },
       behaviour === silence ? { timeoutMs: 200 } : {},
     )
-    const report = await checker.checkDomain(domain('example.com'))
+    const report = await checker.checkDomain(domain('example.com'), caller)
     expect(report).toMatchObject({ resolvedIps: addresses, resolutionFailed: true, listedCount: 0, failedCount: 0 })
     expect(reportVerdict(report)).toBe('incomplete')
     expect(report.verdict).not.toContain('is clean')
@@ -276,7 +278,10 @@ describe('the check of a domain', () => {
   test('reports its addresses, then each answer with its target', async () => {
     const { checker } = await startScripted(script)
     const steps: CheckProgress[] = []
-    const report = await checker.checkDomain(domain('www.example.com'), { onProgress: (each) => steps.push(each) })
+    const report = await checker.checkDomain(domain('www.example.com'), {
+      ...caller,
+      onProgress: (each) => steps.push(each),
+    })
     const resolved = steps.findIndex(({ kind }) => kind === 'resolved')
     const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::1']
     expect(steps[resolved]).toEqual({ kind: 'resolved', addresses, checked: addresses })
@@ -293,7 +298,7 @@ describe('the check of a domain', () => {
     const server = await startDnsServer(rewriting)
     onTestFinished(() => server.close())
     const { checker } = startCore(server)
-    const report = await checker.checkDomain(domain('gone.example.com'))
+    const report = await checker.checkDomain(domain('gone.example.com'), caller)
     expect(report).toMatchObject({ totalChecked: 8, listedCount: 0, failedCount: 8 })
     expect(report.verdict).toMatch(/^Nothing is known about gone\.example\.com: /)
   })
@@ -313,7 +318,7 @@ describe('aborting a check', () => {
     const before = server.queries.length
     const { received, rejected } = { ...dns.statistics }
     const leaving = new AbortController()
-    const check = checker.check(parseTarget(text), { signal: leaving.signal })
+    const check = checker.check(parseTarget(text), { ...caller, signal: leaving.signal })
     await server.seen(before + count)
     leaving.abort()
     expect((await check).failedCount).toBeGreaterThan(0)
@@ -327,7 +332,7 @@ describe('aborting a check', () => {
 
   test('before it starts sends no query', async () => {
     const { checker, sentQueries } = await startScripted()
-    const report = await checker.checkDomain(domain('example.com'), { signal: AbortSignal.abort() })
+    const report = await checker.checkDomain(domain('example.com'), { ...caller, signal: AbortSignal.abort() })
     expect(report).toMatchObject({ totalChecked: 2, failedCount: 2, resolutionFailed: true })
     expect(sentQueries()).toEqual([])
   })
@@ -341,8 +346,8 @@ describe('aborting a check', () => {
     })
     const before = server.queries.length
     const leaving = new AbortController()
-    const left = checker.checkIp(ip(address), { signal: leaving.signal })
-    const stayed = checker.checkIp(ip(address))
+    const left = checker.checkIp(ip(address), { ...caller, signal: leaving.signal })
+    const stayed = checker.checkIp(ip(address), caller)
     await server.seen(before + 6)
     leaving.abort()
     expect((await left).failedCount).toBe(6)
@@ -369,7 +374,7 @@ test('a check ends within five seconds when neither lists nor geo data answer', 
     const timer = setTimeout(() => resolve('late'), 5 * SECOND)
     onTestFinished(() => clearTimeout(timer))
   })
-  const report = await Promise.race([checker.checkDomain(domain('example.com')), late])
+  const report = await Promise.race([checker.checkDomain(domain('example.com'), caller), late])
   expect(report).toMatchObject({ resolvedIps: [address], resolutionFailed: true, totalChecked: 8, failedCount: 8 })
   if (report !== 'late') expect(report.ipReports[0]?.geo).toEqual(loading)
 })
@@ -399,7 +404,7 @@ test('for any answers, the counts add up and the verdict matches the answers', a
       const script = lists.map(({ zone }, index) => [zone, behaviours[choices[index] ?? 0] ?? nothing] as const)
       server.behave(play({ ...Object.fromEntries(script), [name]: host(`192.0.2.${tries}`) }))
       for (const { zone } of lists) dns.forget(`example.com.${zone}`, 'A')
-      const report = await checker.checkDomain(domain(name))
+      const report = await checker.checkDomain(domain(name), caller)
       for (const each of [report, ...report.ipReports]) expectHonest(each)
     }),
     runs(20, 60),
@@ -428,7 +433,7 @@ test('checks a whole domain against a real rbldnsd', async (context) => {
   ])
   onTestFinished(() => daemon.stop())
   const { checker } = startCore(daemon)
-  const report = await checker.checkDomain(domain('example.com'))
+  const report = await checker.checkDomain(domain('example.com'), caller)
   expect(report).toMatchObject({
     resolvedIps: ['192.0.2.7', '192.0.2.8'],
     totalChecked: 14,

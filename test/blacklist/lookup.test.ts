@@ -21,7 +21,7 @@ const atZen = '7.2.0.192.zen.spamhaus.org'
 const patient = () => new AbortController().signal
 
 function askAbout(lookup: Lookup, list = zen, target = address): Promise<BlacklistResult> {
-  return queryList(lookup, list, { target: parseTarget(target), signal: patient() })
+  return queryList(lookup, list, { target: parseTarget(target), owner: 'caller', signal: patient() })
 }
 
 function fromCache({ lookup }: Pick<Rig, 'lookup'>, list = zen, target = address) {
@@ -468,7 +468,7 @@ describe('an aborted lookup', () => {
     const leaving = new AbortController()
     const before = server.queries.length
     const results = ['192.0.2.1', '192.0.2.2'].map((target) =>
-      queryList(lookup, zen, { target: parseTarget(target), signal: leaving.signal }),
+      queryList(lookup, zen, { target: parseTarget(target), owner: 'caller', signal: leaving.signal }),
     )
     await server.seen(before + 2)
     leaving.abort()
@@ -482,7 +482,7 @@ describe('an aborted lookup', () => {
     server.behave(silence)
     const leaving = new AbortController()
     const before = server.queries.length
-    const result = queryList(lookup, zen, { target: parseTarget(address), signal: leaving.signal })
+    const result = queryList(lookup, zen, { target: parseTarget(address), owner: 'caller', signal: leaving.signal })
     await server.seen(before + 3)
     leaving.abort()
     expect(await result).toMatchObject({ listed: false, error: 'timeout' })
@@ -499,7 +499,9 @@ describe('an aborted lookup', () => {
     const staying = new AbortController()
     const targets = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'].map((target) => parseTarget(target))
     await Promise.all(
-      targets.flatMap((target) => lists.map((list) => queryList(lookup, list, { target, signal: staying.signal }))),
+      targets.flatMap((target) =>
+        lists.map((list) => queryList(lookup, list, { target, owner: 'caller', signal: staying.signal })),
+      ),
     )
     expect(getEventListeners(staying.signal, 'abort')).toEqual([])
     // Node.js emits warnings in the next tick.
@@ -514,7 +516,7 @@ describe('an aborted lookup', () => {
   ])('that was aborted before the start %s', async (_what, measured) => {
     const { lookup, sentQueries, server } = await startScripted({}, { measured, timeoutMs: 60_000 })
     server.behave(silence)
-    const question = { target: parseTarget(address), signal: AbortSignal.abort() } as const
+    const question = { target: parseTarget(address), owner: 'caller', signal: AbortSignal.abort() } as const
     expect(await queryList(lookup, zen, question)).toMatchObject({ listed: false, error: 'timeout' })
     expect(sentQueries()).not.toContain(`A ${atZen}`)
   })

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDailyBudget } from '../../src/blacklist/query-budget.ts'
+import { createDailyBudget, type QueryBudget } from '../../src/blacklist/query-budget.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import { createClock } from '../network/dns/setup.ts'
 
-function consumeAll(budget: { consume(): boolean }): number {
+let owners = 0
+
+/** Consumes all that is left for everybody. */
+function consumeAll(budget: QueryBudget): number {
   let taken = 0
-  while (budget.consume()) taken++
+  while (budget.consume(`owner ${owners++}`)) taken++
   return taken
 }
 
@@ -44,7 +47,7 @@ test('a clock that is set back neither adds nor removes queries', () => {
   const budget = createDailyBudget(1000, now)
   consumeAll(budget)
   advance(-DAY)
-  expect(budget.consume()).toBe(false)
+  expect(budget.consume('c')).toBe(false)
   advance(HOUR)
   expect(consumeAll(budget)).toBe(20)
 })
@@ -60,11 +63,32 @@ test('never allows more than the daily queries in any 24 hours', () => {
       const taken: number[] = []
       for (const { wait, asks } of script) {
         advance(wait)
-        for (let ask = 0; ask < asks; ask++) if (budget.consume()) taken.push(now().getTime())
+        for (let ask = 0; ask < asks; ask++) if (budget.consume(`owner ${owners++}`)) taken.push(now().getTime())
       }
       for (const from of taken) {
         expect(taken.filter((at) => at >= from && at < from + DAY).length).toBeLessThanOrEqual(perDay)
       }
     }),
   )
+})
+
+test('an owner gets half of it, at once and in a day, and the others get the rest', () => {
+  const { now, advance } = createClock()
+  const budget = createDailyBudget(1000, now)
+  const consumeAs = (owner: string) => {
+    let taken = 0
+    while (budget.consume(owner)) taken++
+    return taken
+  }
+  expect([consumeAs('greedy'), consumeAs('other'), consumeAs('third')]).toEqual([250, 250, 0])
+  advance(12 * HOUR)
+  expect([consumeAs('greedy'), consumeAs('other'), consumeAs('third')]).toEqual([125, 125, 0])
+})
+
+test('what one owner is refused uses up nothing of the others', () => {
+  const budget = createDailyBudget(100, createClock().now)
+  for (let attempt = 0; attempt < 1000; attempt++) budget.consume('greedy')
+  let taken = 0
+  while (budget.consume('other')) taken++
+  expect(taken).toBe(25)
 })

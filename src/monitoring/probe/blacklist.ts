@@ -43,7 +43,7 @@ export const blacklist: Probe<typeof options> = {
   target: () => null,
   run: async ({ target, acknowledged }, run) => {
     const { checker } = run.tools
-    const report = await withinLimits(run, (signal) => checker.check(parseTarget(target), { signal }))
+    const report = await withinLimits(run, (signal) => checker.check(parseTarget(target), { owner: run.owner, signal }))
     const idOf = new Map(checker.lists.map(({ name, id }) => [name, id]))
     const answers = answersIn(report).map((each) => ({ ...each, id: idOf.get(each.result.name) ?? '' }))
     const isUnresolved = report.targetType === 'domain' && report.resolutionFailed
@@ -55,8 +55,8 @@ export const blacklist: Probe<typeof options> = {
 }
 
 /** Returns whether a name does not exist. The answer is in the cache after the check. */
-async function isNonexistent(name: string, { tools, signal }: ProbeRun): Promise<boolean> {
-  const answer = await tools.checker.lookup.dns.query(name, 'A', { signal })
+async function isNonexistent(name: string, { tools, owner, signal }: ProbeRun): Promise<boolean> {
+  const answer = await tools.checker.lookup.dns.query(name, 'A', { owner, signal })
   return answer.kind === 'none' && answer.nxdomain
 }
 

@@ -143,11 +143,11 @@ const CONTROL = 'localhost'
 /** Queries our own resolvers. If they do not answer, the target is DOWN only if they answer a control query. */
 async function queryOwnResolvers(
   given: DnsOptions,
-  { tools, timeoutMs, signal }: ProbeRun,
+  { tools, owner, timeoutMs, signal }: ProbeRun,
 ): Promise<Answered | ProbeResult> {
   const asked = questionOf(given)
   const ask = (subject: string, type: RecordType, limitMs: number) =>
-    tools.dns.query(subject, type, { fresh: true, timeoutMs: limitMs, signal })
+    tools.dns.query(subject, type, { fresh: true, owner, timeoutMs: limitMs, signal })
   const control = startAfter(timeoutMs / 2, () => ask(CONTROL, 'A', timeoutMs * 0.4))
   const result = await ask(asked, given.recordType, timeoutMs)
   control.cancel()

@@ -22,6 +22,8 @@ export interface QueryOptions {
    * its own. Must not throw.
    */
   readonly ttlOf?: (values: readonly string[]) => number | undefined
+  /** Who asks, such as an organization: owners take turns, each with at most half of the queries in flight. Absent: we. */
+  readonly owner?: string
   /** Sends a query even when the cache has a result. */
   readonly fresh?: boolean
   /** Called before a query is sent. If it returns false, the query is not sent but `withheld`. Must not throw. */
@@ -117,12 +119,12 @@ export function createDnsClient(settings: {
       if (closed || options.signal?.aborted) return Promise.resolve(aborted)
       if (!isQueryable(name)) return Promise.resolve(invalidName)
 
-      const { timeoutMs = settings.timeoutMs, signal, ttlOf, admit } = options
+      const { timeoutMs = settings.timeoutMs, signal, ttlOf, admit, owner = '' } = options
       const at = performance.now()
       let flight = flights.get(key)
       if (flight !== undefined) statistics.coalesced++
       else if (admit?.() === false) return Promise.resolve(withheld)
-      else flight = flights.start(key, { name: name.toLowerCase(), type }, timeoutMs, at)
+      else flight = flights.start(key, { name: name.toLowerCase(), type }, { owner, timeoutMs, at })
       return flights.join(flight, { ttlOf, deadline: at + timeoutMs, signal })
     },
     dismiss: flights.dismiss,
@@ -136,10 +138,17 @@ export function createDnsClient(settings: {
   }
 }
 
+/** Who asks, for how long, and since when, on the clock of `performance.now()`. */
+interface Asking {
+  readonly owner: string
+  readonly timeoutMs: number
+  readonly at: number
+}
+
 /** The queries in flight. */
 interface Flights {
   get(key: string): Flight | undefined
-  start(key: string, question: Question, timeoutMs: number, at: number): Flight
+  start(key: string, question: Question, asking: Asking): Flight
   /** Waits for the result of a flight, until the waiter’s deadline or signal. */
   join(flight: Flight, waiter: Omit<Waiter, 'resolve'>): Promise<DnsResult>
   /** Resolves callers that have left or reached their deadline. Ends a query with its last caller. */
@@ -157,9 +166,9 @@ function createFlights(
   const flights = new Map<string, Flight>()
   let timer: NodeJS.Timeout | null = null
 
-  function start(key: string, question: Question, timeoutMs: number, at: number): Flight {
+  function start(key: string, question: Question, { owner, timeoutMs, at }: Asking): Flight {
     const delay = Math.min(retransmitDelay, timeoutMs / 3)
-    const failover = startFailover(question, inOrder(upstreams), at, delay, (result) => finish(flight, result))
+    const failover = startFailover(question, owner, inOrder(upstreams), at, delay, (result) => finish(flight, result))
     const flight: Flight = { key, failover, waiters: [] }
     flights.set(key, flight)
     timer ??= setTimeout(tick, tickInterval)

@@ -4,6 +4,8 @@ import type { Exchange, Upstream } from './upstream.ts'
 /** A question that is sent to one upstream after the other until one answers. */
 export interface Failover {
   readonly question: Question
+  /** Whose share of each upstream it takes (`Upstream.ask`). */
+  readonly owner: string
   readonly upstreams: readonly Upstream[]
   readonly onResult: (result: DnsResult) => void
   /** One exchange for each upstream queried so far. */
@@ -25,11 +27,13 @@ export interface Failover {
  * retransmission. The result is the first usable answer, or the first failure if every upstream has failed. A single
  * SERVFAIL may be a passing fault of one server, so it is not the end: its upstream is asked once more, without EDNS,
  * which old servers answer with SERVFAIL (RFC 2671 §5.3). There is no deadline: call `cancelFailover`.
+ * @param owner whose share of each upstream it takes (`Upstream.ask`).
  * @param at the current time on the clock of `performance.now()`.
  * @param delay the milliseconds until the first retransmission.
  */
 export function startFailover(
   question: Question,
+  owner: string,
   upstreams: readonly Upstream[],
   at: number,
   delay: number,
@@ -37,6 +41,7 @@ export function startFailover(
 ): Failover {
   const failover: Failover = {
     question,
+    owner,
     upstreams,
     onResult,
     exchanges: [],
@@ -72,7 +77,8 @@ function askNext(failover: Failover) {
 
 function ask(failover: Failover, upstream: Upstream, isPlain = false) {
   failover.unanswered++
-  failover.exchanges.push(upstream.ask(failover.question, (result) => receive(failover, upstream, result), isPlain))
+  const onResult = (result: DnsResult) => receive(failover, upstream, result)
+  failover.exchanges.push(upstream.ask(failover.question, onResult, failover.owner, isPlain))
 }
 
 function receive(failover: Failover, upstream: Upstream, result: DnsResult) {

@@ -1,3 +1,4 @@
+import { createFairQueue } from '../../core/concurrency/fair-queue.ts'
 import type { DnsServer } from '../../core/config.ts'
 import { type Clock, SECOND } from '../../core/time.ts'
 import type { EdnsMemory } from './edns-memory.ts'
@@ -10,9 +11,10 @@ export interface Upstream {
   /**
    * Sends a question once, and again without EDNS if the resolver does not understand it. Calls `onResult` at most once,
    * never before this returns, and not after `cancel`. The caller sets timeouts.
+   * @param owner takes turns with others, and has at most half of the queries in flight; '': ourselves, without a share.
    * @param isPlain sends it without EDNS from the start.
    */
-  ask(question: Question, onResult: (result: DnsResult) => void, isPlain?: boolean): Exchange
+  ask(question: Question, onResult: (result: DnsResult) => void, owner: string, isPlain?: boolean): Exchange
   /** Returns whether the upstream has not answered recently, so that others should be queried first. */
   isSilent(): boolean
   /** Closes its sockets. All exchanges must have been cancelled. */
@@ -34,6 +36,7 @@ interface Asked {
   isPlain: boolean
   /** Whether the server did not understand it with EDNS. */
   wasRejected: boolean
+  readonly owner: string
   state: 'waiting' | 'udp' | 'tcp' | 'done'
   /** The packet that was sent over UDP; null: not sent yet. */
   sent: { readonly socket: UdpSocket; readonly datagram: Datagram } | null
@@ -42,36 +45,38 @@ interface Asked {
 }
 
 /**
- * The maximum number of queries in flight. Above about 100, rbldnsd's default receive buffer overflows and drops some
- * (measured).
+ * The maximum number of queries in flight, in total and per owner. Above about 100, rbldnsd's default receive buffer
+ * overflows and drops some (measured).
  */
 const MAX_IN_FLIGHT = 64
+const MAX_PER_OWNER = MAX_IN_FLIGHT / 2
 
 /**
  * Creates an upstream. Sockets open with the first question.
  * @param noEdns the resolvers that do not understand EDNS, which the upstream keeps up to date.
  */
 export function createUpstream(server: DnsServer, now: Clock, statistics: DnsStatistics, noEdns: EdnsMemory): Upstream {
-  const queue = createQueue()
+  const queue = createFairQueue<string, Asked>()
   const silence = createSilenceDetector(now)
   const sockets = createSocketPool(server, statistics, { onReady: sendQueued, onUnreachable: failQueued })
   let inFlight = 0
+  const inFlightByOwner = new Map<string, number>()
   let isSendScheduled = false
 
-  function ask(question: Question, onResult: (result: DnsResult) => void, isPlain = false): Exchange {
+  function ask(question: Question, onResult: (result: DnsResult) => void, owner: string, isPlain = false): Exchange {
     const asked: Asked = {
-      ...{ question, onResult, isPlain: isPlain || noEdns.has(server, now()) },
+      ...{ question, onResult, owner, isPlain: isPlain || noEdns.has(server, now()) },
       ...{ wasRejected: false, state: 'waiting', sent: null, resent: false, cancelTcp: null },
     }
-    queue.push(asked)
+    queue.add(owner, asked)
     sockets.fill()
     sendQueuedSoon()
     return { resend: () => resend(asked), cancel: () => cancel(asked) }
   }
 
   function failQueued() {
-    for (let asked = queue.shift(); asked; asked = queue.shift())
-      finish(asked, { kind: 'failed', reason: 'unreachable' })
+    for (const asked of queue.clear())
+      if (asked.state === 'waiting') finish(asked, { kind: 'failed', reason: 'unreachable' })
   }
 
   /**
@@ -88,15 +93,25 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     })
   }
 
-  /** Sends queued queries while a socket is open and the maximum is not reached. */
+  /** Sends queued queries while a socket is open and the maximum is not reached. Skips those that were cancelled. */
   function sendQueued() {
     while (sockets.isReady() && inFlight < MAX_IN_FLIGHT) {
-      const asked = queue.shift()
+      const asked = queue.next(mayAsk)
       if (asked === undefined) return
-      inFlight++
+      if (asked.state !== 'waiting') continue
+      count(asked.owner, 1)
       asked.state = 'udp'
       asked.sent = sockets.send(asked.question, asked.isPlain, listenerOf(asked))
     }
+  }
+
+  const mayAsk = (owner: string) => owner === '' || (inFlightByOwner.get(owner) ?? 0) < MAX_PER_OWNER
+
+  function count(owner: string, by: 1 | -1) {
+    inFlight += by
+    const left = (inFlightByOwner.get(owner) ?? 0) + by
+    if (left === 0) inFlightByOwner.delete(owner)
+    else inFlightByOwner.set(owner, left)
   }
 
   function listenerOf(asked: Asked) {
@@ -123,8 +138,8 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     if (asked.state === 'tcp') return askOverTcp(asked)
     asked.state = 'waiting'
     asked.sent = null
-    inFlight--
-    queue.push(asked)
+    count(asked.owner, -1)
+    queue.add(asked.owner, asked)
     sendQueuedSoon()
   }
 
@@ -155,7 +170,7 @@ export function createUpstream(server: DnsServer, now: Clock, statistics: DnsSta
     asked.sent?.socket.forget(asked.sent.datagram)
     asked.cancelTcp?.()
     if (!wasInFlight) return
-    inFlight--
+    count(asked.owner, -1)
     sendQueuedSoon()
   }
 
@@ -184,25 +199,6 @@ function createSilenceDetector(now: Clock) {
       if (unanswered < MAX_UNANSWERED) return false
       const lasted = now().getTime() - since
       return lasted >= 0 && lasted < SILENT_MS
-    },
-  }
-}
-
-/** Creates a first-in-first-out queue. It skips cancelled queries and soon releases their memory. */
-function createQueue() {
-  let arrivals: Asked[] = []
-  let next: Asked[] = []
-  return {
-    push: (asked: Asked) => void arrivals.push(asked),
-    shift(): Asked | undefined {
-      for (;;) {
-        if (next.length === 0) {
-          next = arrivals.filter((asked) => asked.state === 'waiting').reverse()
-          arrivals = []
-        }
-        const asked = next.pop()
-        if (asked === undefined || asked.state === 'waiting') return asked
-      }
     },
   }
 }

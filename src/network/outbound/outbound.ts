@@ -24,6 +24,8 @@ export interface Limits {
   readonly signal?: AbortSignal
   /** How long the attempt may wait for rate limits in addition to its timeout, in milliseconds; absent: 5 s. */
   readonly waitMs?: number
+  /** Who asks, such as an organization, which takes turns with others at our resolvers; absent: we. */
+  readonly owner?: string
 }
 
 /** A resolved host. */
@@ -130,6 +132,11 @@ export interface Outbound {
     limits: { readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<boolean>
 }
+
+/** Returns a client whose requests are those of an owner, such as an organization. */
+export const requestsOf = (outbound: Pick<Outbound, 'request'>, owner: string): Pick<Outbound, 'request'> => ({
+  request: (request, limits) => outbound.request(request, { ...limits, owner }),
+})
 
 const DEFAULT_HEADERS = new Map([
   ['user-agent', ['Allclear']],

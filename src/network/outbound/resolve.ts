@@ -92,7 +92,7 @@ function ask(dns: DnsClient, name: string, types: readonly RecordType[], state: 
         resolve(results)
       } else if (result.kind === 'answer') timer = setTimeout(() => resolve([...results]), FAMILY_GRACE_MS)
     }
-    for (const type of types) void dns.query(name, type, { signal: state.signal }).then(take)
+    for (const type of types) void dns.query(name, type, { signal: state.signal, owner: state.owner }).then(take)
     return () => clearTimeout(timer)
   })
 }

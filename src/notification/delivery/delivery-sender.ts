@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Metrics } from '../../core/telemetry/metrics.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import { requestsOf } from '../../network/outbound/outbound.ts'
 import type { SendOutcome, SendResult, SendTools } from '../channel/channel.ts'
 import { internalFailure } from '../channel/channel.ts'
 import { MAIL } from '../channel/email.ts'
@@ -110,7 +111,8 @@ async function attempt(
   try {
     const message = buildMessage(delivery, seal, site.baseUrl, at)
     if (message === null) return null
-    return await withDeadline(SEND_DEADLINE, 'Sending', channels[delivery.subscriber.channel].send(message, tools))
+    const own = { ...tools, outbound: requestsOf(tools.outbound, delivery.organizationId) }
+    return await withDeadline(SEND_DEADLINE, 'Sending', channels[delivery.subscriber.channel].send(message, own))
   } catch (error) {
     ctx.log.error({ err: error, delivery: delivery.id }, 'notification: could not render or send a message')
     return internalFailure

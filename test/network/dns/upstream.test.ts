@@ -433,3 +433,30 @@ describe('a truncated answer', () => {
     expect(await client.query('bl.test', 'A')).toEqual(found)
   })
 })
+
+describe('an owner', () => {
+  const slow: Behaviour = (query) => (query.name.endsWith('slow.test') ? silence(query) : listed(query))
+  const namesSeen = (queries: readonly { readonly name: string }[]) =>
+    new Set(queries.map(({ name }) => name).filter((name) => name.endsWith('slow.test')))
+
+  test('whose names do not answer has half of the queries in flight, and delays nobody', async () => {
+    const { client, server } = await startClient([slow], 60_000)
+    for (let each = 0; each < 300; each++) void client.query(`${each}.slow.test`, 'A', { owner: 'greedy' })
+    await expect.poll(() => namesSeen(server.queries).size).toBe(32)
+    expect(await client.query('quick.test', 'A', { owner: 'other' })).toEqual(found)
+    expect(await client.query('ours.test', 'A')).toEqual(found)
+    expect(namesSeen(server.queries).size).toBe(32)
+  })
+
+  test('may ask again once its own queries have ended', async () => {
+    const { client, server } = await startClient([slow], 60_000)
+    const leaving = new AbortController()
+    const options = { owner: 'greedy', signal: leaving.signal }
+    const left = Array.from({ length: 200 }, (_, each) => client.query(`${each}.slow.test`, 'A', options))
+    await expect.poll(() => namesSeen(server.queries).size).toBe(32)
+    leaving.abort()
+    await Promise.all(left)
+    expect(await client.query('quick.test', 'A', { owner: 'greedy' })).toEqual(found)
+    expect(namesSeen(server.queries).size, 'what was cancelled is not sent').toBe(32)
+  })
+})
