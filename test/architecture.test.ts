@@ -144,10 +144,12 @@ describe('the architecture', () => {
         ...['src/network/outbound/tls-options.ts', 'src/network/outbound/tls-worker.ts'],
       ].sort(),
     )
-    // The address of the list of registries, for the diagnosis; browsers and the command line have their own.
+    // The list of registries, for the diagnosis, and the operator's provider of sign-ins; browsers and the command line
+    // have their own.
     const fetching = files.filter((file) => !/^src\/(client|cli)\/|\/browser\//.test(file))
     expect(fetching.filter((file) => /(?<![.\w])fetch\(/.test(readFileSync(file, 'utf8')))).toEqual([
       'src/diagnosis/diagnosis.ts',
+      'src/people/sign-in/openid.ts',
     ])
   })
 
@@ -190,7 +192,11 @@ describe('the architecture', () => {
     const containing = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, 'utf8')))
     const first = ['src/allclear.ts', 'src/core/config.ts', 'src/demo.ts', 'src/main.ts']
     expect(containing(/process\.env/).sort()).toEqual(first)
-    const starts = ['src/allclear.ts', 'src/app/start.ts', 'src/database/migration/new-migration.ts', 'src/demo.ts']
+    // The log counts by the machine's own clock, as its lines have it.
+    const starts = [
+      ...['src/allclear.ts', 'src/app/log.ts', 'src/app/start.ts'],
+      ...['src/database/migration/new-migration.ts', 'src/demo.ts'],
+    ]
     const inServer = (file: string) => !file.includes('/browser/')
     expect(
       containing(/Date\.now\(|new Date\(\)/)

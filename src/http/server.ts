@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import { StartError } from '../core/errors.ts'
@@ -147,7 +147,7 @@ export function createHttpServer(handlers: {
   server.on('upgrade', (request, socket, head) => {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket)
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket, head)
     else if (refusalOf(request) !== null) refuseConnection(socket, 400)
     else {
       admit(request, {
@@ -177,16 +177,30 @@ export function createHttpServer(handlers: {
 }
 
 /**
- * Answers a request that offers an upgrade to another protocol, such as HTTP/2, which a server may ignore (RFC 9110
- * §7.8). Once Node listens for upgrades, it treats every offer as one. The request's body is lost.
+ * Reads a request again that offers an upgrade to another protocol, such as HTTP/2, without the offer, which a server
+ * may ignore (RFC 9110 §7.8). Once Node listens for upgrades, it treats every offer as one, and parses neither the body
+ * nor a next request.
  */
-function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex): void {
-  const response = new PrivateResponse(request)
-  response.shouldKeepAlive = false
-  // The socket of an HTTP server is a TCP socket.
-  response.assignSocket(socket as Socket)
-  response.once('finish', () => socket.end(() => socket.destroy()))
-  server.emit('request', request, response)
+function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
+    const kept = withoutOffer(name, value)
+    if (kept !== null) lines.push(`${name}: ${kept}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('connection', socket)
+}
+
+const OFFER: ReadonlySet<string> = new Set(['upgrade', 'http2-settings'])
+
+/** Returns the value of a header without what offers an upgrade; null: nothing remains. */
+function withoutOffer(name: string, value: string): string | null {
+  const lower = name.toLowerCase()
+  if (lower !== 'connection') return OFFER.has(lower) ? null : value
+  const options = value.split(',').filter((option) => !OFFER.has(option.trim().toLowerCase()))
+  return options.length === 0 ? null : options.join(',')
 }
 
 /** The status of an error of Node's parser. All others are 400. */

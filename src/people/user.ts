@@ -66,6 +66,11 @@ export function findPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Per
   return db.user.findUnique({ where: { id }, select: personFields })
 }
 
+/** Returns the account with this id, with its secrets; null: it was deleted. */
+export function userById({ db }: Pick<Context, 'db'>, id: string): Promise<User | null> {
+  return db.user.findUnique({ where: { id } })
+}
+
 /** Returns the person with this id, which must exist. */
 export function readPerson({ db }: Pick<Context, 'db'>, id: string): Promise<Person> {
   return db.user.findUniqueOrThrow({ where: { id }, select: personFields })

@@ -219,30 +219,50 @@ describe('malformed requests', () => {
 
   test('an upgrade to another protocol is ignored', async () => {
     const offer =
-      'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n'
+      'Host: x\r\nConnection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n'
     expect(await sendRaw(url, `GET /healthz HTTP/1.1\r\n${offer}`)).toMatch(/^HTTP\/1.1 200 .*{"status":"ok"}/s)
     expect(
       await sendRaw(url, `GET /graphql?query={__typename} HTTP/1.1\r\nAccept: application/json\r\n${offer}`),
     ).toMatch(/^HTTP\/1.1 200 .*"Query"/s)
   })
 
+  test.each([
+    ['at once', (head: string, body: string) => [head + body]],
+    ['byte by byte', (head: string, body: string) => [...head, ...body]],
+    ['in two pieces', (head: string, body: string) => [head, body]],
+  ])('an offer of HTTP/2 with a body, as Java sends it, loses neither body nor connection: %s', async (_, pieces) => {
+    const body = JSON.stringify({ query: `query Named { __typename } # ${'x'.repeat(500)}` })
+    const next = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n'
+    const type = 'Host: x\r\nContent-Type: application/json\r\n'
+    for (const [length, sent] of [
+      [`Content-Length: ${body.length}`, body],
+      ['Transfer-Encoding: chunked', `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+    ] as const) {
+      const socket = await connected(url)
+      let received = ''
+      socket.setEncoding('latin1').on('data', (part: string) => {
+        received += part
+      })
+      for (const piece of pieces(`POST /graphql HTTP/1.1\r\n${type}${offer}${length}\r\n\r\n`, sent)) {
+        socket.write(piece)
+        if (piece.length > 1) await new Promise((resolve) => setImmediate(resolve))
+      }
+      socket.write(next)
+      await once(socket, 'close')
+      expect(received).toMatch(/^HTTP\/1.1 200 .*{"data":{"__typename":"Query"}}.*HTTP\/1.1 200 .*{"status":"ok"}/s)
+    }
+  })
+
   test('a rejected upgrade closes the connection even when the client does not', async () => {
     const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
-    const body = 'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n{}'
-    for (const request of [
-      `GET /nothing HTTP/1.1\r\nHost: x\r\n${websocket}`,
-      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
-      `POST /graphql HTTP/1.1\r\nHost: x\r\n${body}`,
-      `POST /api/blacklist-monitor/bulk HTTP/1.1\r\nHost: x\r\n${body}`,
-    ]) {
-      const socket = await connected(url, true)
-      socket.on('error', () => undefined)
-      // Writing only fails after the other side has closed the connection too.
-      const poke = () => socket.write('x', (error) => error ?? setTimeout(poke, 10))
-      socket.once('end', poke)
-      socket.resume().write(request)
-      await new Promise((resolve) => socket.once('close', resolve))
-    }
+    const socket = await connected(url, true)
+    socket.on('error', () => undefined)
+    // Writing only fails after the other side has closed the connection too.
+    const poke = () => socket.write('x', (error) => error ?? setTimeout(poke, 10))
+    socket.once('end', poke)
+    socket.resume().write(`GET /nothing HTTP/1.1\r\nHost: x\r\n${websocket}`)
+    await new Promise((resolve) => socket.once('close', resolve))
   })
 
   test('a WebSocket outside /graphql is a 404', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -75,8 +76,7 @@ const isInvalid = (error: unknown): error is Invalid => error instanceof Invalid
 /** Reads the body as text that encodes to the signed bytes. */
 async function readText(c: HttpContext): Promise<string> {
   const bytes = await readBytes(nodeRequest(c), MAX_BODY_BYTES)
-  const text = bytes.toString('utf8')
-  if (Buffer.from(text).equals(bytes)) return text
+  if (isUtf8(bytes)) return bytes.toString('utf8')
   throw new Invalid('INVALID_PAYLOAD', 'The body is not UTF-8.')
 }
 

@@ -6,6 +6,7 @@ import { Invalid, LimitExceeded, NotFound, Unauthenticated } from '../../core/er
 import { bodyLimits } from '../../core/input-limits.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import { readBody } from '../../http/request/body.ts'
+import { mediaTypeOf } from '../../http/request/media-type.ts'
 import { toRestError } from '../../http/response/errors.ts'
 import { limitHeaders } from '../../http/response/limit-headers.ts'
 import type { CheckContext, CheckResult } from '../check.ts'
@@ -127,7 +128,7 @@ function singleCheck(check: (ctx: CheckContext, target: string | null) => Promis
  * @throws Invalid when the body is not a JSON object with targets.
  */
 async function readBulk(request: IncomingMessage): Promise<CheckRequest> {
-  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+  if (mediaTypeOf(request.headers['content-type'])?.essence !== 'application/json') {
     throw new HTTPException(415, { message: 'Set Content-Type to application/json.' })
   }
   const parsed = bulkRequest.safeParse(parseJson(await readBody(request, MAX_BODY_BYTES)))

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -192,7 +193,7 @@ interface Parameters {
 /** Returns no parameters for a request that the executor might parse differently. */
 function parametersOf({ method, url, body }: Question): Parameters {
   try {
-    if (method === 'POST') return Object(JSON.parse(body.toString('utf8')))
+    if (method === 'POST') return isUtf8(body) ? Object(JSON.parse(body.toString('utf8'))) : {}
     const { searchParams } = new URL(url, 'http://localhost')
     const parameters = Object.fromEntries(searchParams)
     const isUnambiguous = Object.keys(parameters).length === searchParams.size

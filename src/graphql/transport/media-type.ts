@@ -1,4 +1,5 @@
 import type { Plugin } from 'graphql-yoga'
+import { mediaTypeOf } from '../../http/request/media-type.ts'
 
 /**
  * The media types of results and of subscriptions. Yoga's `multipart/mixed` is for incremental results, which do not
@@ -7,8 +8,8 @@ import type { Plugin } from 'graphql-yoga'
 const RESULT_TYPES = ['application/json', 'application/graphql-response+json', 'text/event-stream']
 const EVENT_TYPES = ['text/event-stream']
 
-/** The types that Yoga reads as JSON; some clients send the type twice. */
-const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
+/** The types of a body. */
+const BODY_TYPES = ['application/json', 'application/graphql+json']
 
 /**
  * Rejects bodies that are not JSON and callers that accept none of our media types, before anything is executed. A
@@ -18,17 +19,24 @@ const JSON_BODY = /^application\/(graphql\+)?json([;,]|$)/
 export const mediaTypes: Plugin = {
   onRequest({ request, fetchAPI, endResponse }) {
     const accept = request.headers.get('accept')
+    // Yoga would look for the quotes of a parameter in our types.
+    if (accept?.includes('"')) request.headers.set('accept', accept.replaceAll('"', ''))
     const refuse = (status: number, code: string, message: string) => {
       const body = JSON.stringify({ errors: [{ message, extensions: { code } }] })
       endResponse(new fetchAPI.Response(body, { status, headers: { 'content-type': mediaTypeFor(accept) } }))
     }
-    if (request.method === 'POST' && !JSON_BODY.test(request.headers.get('content-type') ?? '')) {
+    if (request.method === 'POST' && !isJson(request.headers.get('content-type'))) {
       return refuse(415, 'UNSUPPORTED_MEDIA_TYPE', 'Send the operation as Content-Type: application/json.')
     }
     if ((request.method === 'POST' || request.method === 'GET') && !takesOneOf(accept, RESULT_TYPES)) {
       refuse(406, 'NOT_ACCEPTABLE', `Accept one of these media types: ${RESULT_TYPES.join(', ')}.`)
     }
   },
+}
+
+function isJson(contentType: string | null): boolean {
+  const type = mediaTypeOf(contentType)
+  return type !== null && BODY_TYPES.includes(type.essence)
 }
 
 /** Returns whether an `Accept` header allows server-sent events. */
@@ -38,7 +46,7 @@ export function takesEvents(accept: string | null): boolean {
 
 /** Selects like Yoga: ignores weights, and accepts only UTF-8. */
 function takesOneOf(accept: string | null, types: readonly string[]): boolean {
-  const ranges = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',')
+  const ranges = (accept || '*/*').replace(/[\s"]/g, '').toLowerCase().split(',')
   return ranges.some((range) => {
     const [type = '', ...params] = range.split(';')
     const [main, sub] = type.split('/')

@@ -19,9 +19,9 @@ import { isCacheable } from '../execution/cacheable.ts'
 import { operationSpans } from '../execution/operation-span.ts'
 import type { GraphContext, Shown } from '../schema/builder.ts'
 import { maskError } from '../schema/errors.ts'
-import { limitBodySize } from './body-size.ts'
 import { compression } from './compression.ts'
 import { mediaTypes, takesEvents } from './media-type.ts'
+import { badRequest, requestBodies } from './request-body.ts'
 import { turnOf } from './turn.ts'
 
 /** The context that the HTTP server and the websocket pass with each operation. */
@@ -60,7 +60,7 @@ export function createGraphqlServer(options: {
       ...(tracer ? [operationSpans(tracer)] : []),
       mediaTypes,
       parsing,
-      limitBodySize(MAX_BODY_BYTES),
+      requestBodies(MAX_BODY_BYTES),
       persisted.plugin,
       limits(checkCost),
       mutations(onMutation),
@@ -85,9 +85,8 @@ export function createGraphqlServer(options: {
 
 /** Sets the parser itself, so that its limits apply over HTTP and websocket alike. */
 const parsing: Plugin<object, ServerContext> = {
-  onRequestParse({ request, requestParser, setRequestParser, serverContext: { caller } }) {
-    if (!requestParser) return
-    if (request.method === 'POST') return setRequestParser((unread) => parseInTurn(unread, requestParser, caller))
+  onRequestParse({ request, requestParser, setRequestParser }) {
+    if (request.method === 'POST' || !requestParser) return
     setRequestParser(async (query) => {
       try {
         return await requestParser(query)
@@ -113,23 +112,6 @@ const parsing: Plugin<object, ServerContext> = {
     }
   },
 }
-
-/** Reads a body, and parses it in a turn of its caller. */
-async function parseInTurn<Result>(
-  request: Request,
-  parse: (request: Request) => Result,
-  { address }: Caller,
-): Promise<Awaited<Result>> {
-  const text = await request.text()
-  const turn = turnOf(address)
-  if (turn !== undefined) await turn
-  // The parsers of JSON read nothing else of a request; other bodies are refused before.
-  const read: Pick<Request, 'json'> = { json: async () => JSON.parse(text) }
-  return await parse(read as Request)
-}
-
-const badRequest = (message: string) =>
-  new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } })
 
 /** Rejects expensive operations before validation and execution, over every transport. */
 const limits = (checkCost: CostCheck): Plugin => ({

@@ -203,8 +203,10 @@ async function prepare(
   options: Options,
   caller: Caller,
   { socket, stream, request, id }: Connection & { readonly id: string },
-  { query, variables, operationName }: SubscribePayload,
+  { query, variables, operationName: name }: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  // Some clients send an empty name for none.
+  const operationName = name || undefined
   const engine = options.yoga.getEnveloped({ caller, params: { query, variables, operationName } })
   try {
     const document = engine.parse(query)

@@ -7,6 +7,7 @@ import { formLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
 import { readBytes } from '../request/body.ts'
 import { readFields, requireWithinLimits } from '../request/form-fields.ts'
+import { mediaTypeOf } from '../request/media-type.ts'
 import type { SentFile } from '../request/multipart.ts'
 import { parseMultipart } from '../request/multipart.ts'
 import { nodeRequest } from '../request/node-request.ts'
@@ -49,7 +50,7 @@ export const emptyForm: FormState = { fields: new URLSearchParams(), problem: nu
 export async function readForm(c: Context, maxBytes: number): Promise<SubmittedForm> {
   const request = nodeRequest(c)
   const type = c.req.header('content-type') ?? ''
-  if (/^multipart\/form-data/i.test(type)) {
+  if (mediaTypeOf(type)?.essence === 'multipart/form-data') {
     const { fields, files } = await parseMultipart(await readBytes(request, maxBytes), type, formLimits.fields.most)
     requireWithinLimits(fields)
     for (const name of files.keys()) fields.set(sentFile(name), 'true')

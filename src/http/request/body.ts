@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { HTTPException } from 'hono/http-exception'
 import { Invalid } from '../../core/errors.ts'
+import { bodyTooLarge, decodeContent, decodeText } from './content.ts'
+import { mediaTypeOf } from './media-type.ts'
 
 /** How long the rest of a body that is too large is read before the answer, in milliseconds. */
 const LINGER_MS = 2000
@@ -8,21 +9,22 @@ const LINGER_MS = 2000
 /**
  * Reads the body of a request as text, up to `maxBytes` with or without a Content-Length. Reads on after the limit, but
  * buffers nothing more.
- * @throws HTTPException 413 when the body is larger. @throws Invalid when the connection closes before the end, or the
- *   text contains NUL, which cannot be stored; what is not UTF-8 becomes U+FFFD.
+ * @throws HTTPException 413 when the body is larger, 415 for another charset or an unknown coding. @throws Invalid when
+ *   the connection closes before the end, the body is not UTF-8, or it contains NUL, which cannot be stored.
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const text = (await readBytes(request, maxBytes)).toString('utf8')
-  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
+  const text = decodeText(await readBytes(request, maxBytes), request.headers['content-type'])
+  const isForm = mediaTypeOf(request.headers['content-type'])?.essence === 'application/x-www-form-urlencoded'
   if (text.includes('\0') || (isForm && text.includes('%00')))
     throw new Invalid('INVALID_INPUT', 'The request body contains the character NUL.')
   return text
 }
 
-/** Reads the body of a request as bytes, like `readBody`. */
+/** Reads the body of a request as bytes, like `readBody`, and decodes it by its `Content-Encoding`. */
 export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks = await readChunks(request, maxBytes)
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  return decodeContent(bytes, request.headers['content-encoding'], maxBytes)
 }
 
 /** Returns the announced length of the body of a request, in bytes; Infinity: it is not announced. */
@@ -33,8 +35,7 @@ export function bodyLength({ headers }: Pick<IncomingMessage, 'headers'>): numbe
 
 function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>[]> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () =>
-      new HTTPException(413, { message: `The request body must be at most ${maxBytes / 1024} KiB.` })
+    const tooLarge = () => bodyTooLarge(maxBytes)
     let lingering: NodeJS.Timeout | null = null
     const refuse = () => {
       if (!closesAfterAnswer(request)) return reject(tooLarge())

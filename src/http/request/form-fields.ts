@@ -7,13 +7,20 @@ import { readBody } from './body.ts'
 
 /**
  * Reads the fields of an urlencoded form of at most `maxBytes`.
- * @throws HTTPException 413 when it is larger. @throws Invalid when it exceeds a limit of `formLimits`.
+ * @throws HTTPException 413 when it is larger. @throws Invalid when it is not UTF-8 or exceeds a limit of `formLimits`.
  */
 export async function readFields(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
-  const fields = new URLSearchParams(await readBody(request, maxBytes))
+  const text = await readBody(request, maxBytes)
+  const fields = new URLSearchParams(text)
+  if (replacementsIn(fields.toString()) > replacementsIn(text)) {
+    throw new Invalid('INVALID_INPUT', 'A field of the form is not UTF-8.')
+  }
   requireWithinLimits(fields)
   return fields
 }
+
+/** Counts the characters U+FFFD, for which the parser takes bytes that are not UTF-8. */
+const replacementsIn = (text: string) => text.match(/%EF%BF%BD|\uFFFD/gi)?.length ?? 0
 
 /** @throws Invalid when fields are too many, or the name or text of one is too long. */
 export function requireWithinLimits(fields: URLSearchParams): void {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { Invalid } from '../../core/errors.ts'
 import { formLimits } from '../../core/input-limits.ts'
@@ -97,18 +98,24 @@ const MAX_HEADER_BYTES = 16 * 1024
 function add({ fields, files }: MultipartForm, part: Buffer<ArrayBuffer>): void {
   const length = part.subarray(0, MAX_HEADER_BYTES).indexOf('\r\n\r\n')
   if (length === -1) throw malformed()
-  const headers = part.toString('utf8', 0, length).split('\r\n')
+  const headers = textIn(part.subarray(0, length)).split('\r\n')
   const disposition = dispositionOf(headers)
   const name = disposition.get('name')
   if (name === undefined) return
   if (name.length > formLimits.fieldName.most) throw malformed()
   const bytes = part.subarray(length + 4)
   const fileName = disposition.get('filename') ?? (headers.some((line) => UNNAMED_FILE.test(line)) ? '' : undefined)
-  const text = fileName === undefined ? bytes.toString('utf8') : fileName
+  const text = fileName === undefined ? textIn(bytes) : fileName
   if (`${name}${text}`.includes('\0'))
     throw new Invalid('INVALID_INPUT', 'A field of the form contains the character NUL.')
   if (fileName === undefined) fields.append(name, text)
   else if (bytes.length > 0) files.set(name, { name: fileName.split(/[/\\]/).at(-1) ?? '', bytes })
+}
+
+/** @throws Invalid for bytes that are not UTF-8, which a form has unless its page says otherwise. */
+function textIn(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Invalid('INVALID_INPUT', 'A field of the form is not UTF-8.')
+  return bytes.toString('utf8')
 }
 
 /** Node.js sends a file without a name like this. */

@@ -26,13 +26,12 @@ const shortHeaders: ReadonlySet<string> = new Set([
   'range',
   'sec-websocket-protocol',
   'upgrade',
-  'x-api-key',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
 ])
-/** Other sites on our domain set cookies too, and tokens of a proxy may be large. Only the limit of all headers applies. */
-const longHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization'])
+/** Other sites on our domain set cookies too, tokens of a proxy may be large, and a wrong key is answered as such. Only the limit of all headers applies. */
+const longHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
 /** Returns why the address or a header of a request is too long; null: neither is. */
 export function lengthRefusal({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): Refusal | null {
@@ -61,7 +60,10 @@ function addressProblem(url: string): string | null {
   const [pathname, search] = start < 0 ? [url, ''] : [url.slice(0, start), url.slice(start + 1)]
   if (pathname.length > path.most) return `The path of an address has at most ${path.most} characters.`
   if (search.length > query.most) return `The query of an address has at most ${query.most} characters.`
-  if (/^\/graphql\/?$/.test(pathname) || search.split('&').every((each) => decodedLength(each) <= parameter.most)) {
+  if (
+    /^\/(?:graphql\/?$|api\/)/.test(pathname) ||
+    search.split('&').every((each) => decodedLength(each) <= parameter.most)
+  ) {
     return null
   }
   return `A parameter of an address has at most ${parameter.most} characters.`

@@ -70,11 +70,17 @@ export function toRestError(thrown: unknown, now: Date, log: Logger): RestError 
   }
   if (error instanceof HTTPException) {
     const code = codeByStatus[error.status] ?? 'INTERNAL'
-    return { status: error.status, headers: {}, body: { error: { code, message: error.message } } }
+    const headers = { ...(error.res && acceptedEncoding(error.res)) }
+    return { status: error.status, headers, body: { error: { code, message: error.message } } }
   }
   const errorId = logUnexpected(error, log)
   const message = 'An unexpected error occurred on the server. The error is logged under the given id.'
   return { status: 500, headers: {}, body: { error: { code: 'INTERNAL', message, error_id: errorId } } }
+}
+
+function acceptedEncoding({ headers }: Response): Record<string, string> {
+  const accepted = headers.get('accept-encoding')
+  return accepted === null ? {} : { 'Accept-Encoding': accepted }
 }
 
 /** Responds with an error from a Hono route. */

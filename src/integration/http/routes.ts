@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { Invalid } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
 import { readBytes } from '../../http/request/body.ts'
+import { decodeText } from '../../http/request/content.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import { INTEGRATION_PATH } from '../integration.ts'
@@ -23,7 +24,7 @@ export function integrationRoutes(contextOf: (c: HttpContext) => ReceiveContext)
     answer(c, async (ctx) => {
       // Grafana can be configured to use PUT.
       requireMethod(c, ['POST', 'PUT'])
-      const body = await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)
+      const body = await readUtf8(c)
       await receive(ctx, c.req.param('secret'), { body, header: (name) => c.req.header(name) })
       return { received: true }
     }),
@@ -32,7 +33,7 @@ export function integrationRoutes(contextOf: (c: HttpContext) => ReceiveContext)
   app.all(ENQUEUE_PATH, (c) =>
     answer(c, async (ctx) => {
       requireMethod(c, ['POST'])
-      const event = fieldsOf(parsed((await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)).toString('utf8')))
+      const event = fieldsOf(parsed((await readUtf8(c)).toString('utf8')))
       const { routing_key: key, dedup_key: given, event_action: action } = event
       if (typeof key !== 'string' || typeof action !== 'string')
         throw new Invalid('INVALID_INPUT', 'An event needs a routing_key and an event_action.')
@@ -54,6 +55,13 @@ export function integrationRoutes(contextOf: (c: HttpContext) => ReceiveContext)
   }
 
   return app
+}
+
+/** Reads a body that can be stored as text. Signatures are of its bytes. */
+async function readUtf8(c: HttpContext): Promise<Buffer> {
+  const body = await readBytes(nodeRequest(c), MAX_INCOMING_BYTES)
+  decodeText(body, c.req.header('content-type'))
+  return body
 }
 
 function requireMethod(c: HttpContext, methods: readonly string[]): void {

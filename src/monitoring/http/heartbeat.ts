@@ -71,5 +71,14 @@ async function readBeginning(c: HttpContext): Promise<string> {
     c.header('Connection', 'close')
     break
   }
-  return Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString('utf8')
+  return outputText(Buffer.concat(chunks).subarray(0, MAX_READ_BYTES))
+}
+
+/** Returns the text of a job's output: UTF-8, of which the end may be cut, or else Latin-1, as old systems print. */
+function outputText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
+  } catch {
+    return new TextDecoder('latin1').decode(bytes)
+  }
 }

@@ -22,6 +22,7 @@ import { sessionToken, setSessionCookie } from '../http/session-cookie.ts'
 import { knownDevice, newDevice } from '../known-device.ts'
 import { endSessions, userOfSession } from '../session.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
+import { userById } from '../user.ts'
 import { CodeForm } from './code.tsx'
 import { respondWithFormPage } from './frame.tsx'
 import type { HeldForm } from './held-form.tsx'
@@ -95,7 +96,7 @@ export function createPages({ site, contextOf }: PeoplePages): Pages {
     }
     setSessionCookie(c, site, token)
     const session = await userOfSession(ctx, token)
-    const user = session && (await ctx.db.user.findUnique({ where: { id: session.userId } }))
+    const user = session && (await userById(ctx, session.userId))
     if (user && knownDevice(ctx, user) === null) setDeviceCookie(c, site, newDevice(ctx, user))
     forgetKeptForm(c)
   }

@@ -4,6 +4,8 @@ import { DomainError, Invalid, RateLimited, Unauthenticated } from '../../core/e
 import { bodyLimits } from '../../core/input-limits.ts'
 import { unstorable } from '../../core/storable-text.ts'
 import { readBytes } from '../../http/request/body.ts'
+import { decodeText } from '../../http/request/content.ts'
+import { mediaTypeOf } from '../../http/request/media-type.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
 import type { PeopleContext } from '../context.ts'
 import type { RelyingParty } from '../credential/passkey.ts'
@@ -86,10 +88,11 @@ function relyingPartyOf(c: HttpContext, ctx: PeopleContext, site: { readonly bas
 }
 
 async function readJson(c: HttpContext): Promise<unknown> {
-  if (!(c.req.header('content-type') ?? '').startsWith('application/json')) throw new HTTPException(415)
-  const body = await readBytes(nodeRequest(c), MAX_BYTES)
+  const type = c.req.header('content-type')
+  if (mediaTypeOf(type)?.essence !== 'application/json') throw new HTTPException(415)
+  const text = decodeText(await readBytes(nodeRequest(c), MAX_BYTES), type)
   try {
-    return JSON.parse(body.toString('utf8'), storable)
+    return JSON.parse(text, storable)
   } catch {
     throw new Invalid('INVALID_JSON', 'The body is not JSON, or has a text that cannot be stored.')
   }
