@@ -60,7 +60,7 @@ export async function monitorChangeOf(
 /** Returns the alert change for a failing state. */
 function changeOf(kind: MonitorKind, state: 'DOWN' | 'DEGRADED', cause: string): AlertChange {
   if (kind === 'BLACKLIST' && state === 'DOWN') return 'LISTED'
-  if ((kind === 'HTTP' || kind === 'TCP') && isCertificateProblem(cause)) return 'CERTIFICATE'
+  if (kind !== 'HEARTBEAT' && kind !== 'GROUP' && isCertificateProblem(cause)) return 'CERTIFICATE'
   return state
 }
 

@@ -11,6 +11,11 @@ export interface Certified {
 export interface Authority {
   /** Its own certificate, in PEM. */
   readonly ca: string
+  /**
+   * Creates one whose certificate this one signs, by default like those that it issues. Its certificates are followed
+   * by its own, as servers send them. @param key its key; absent: a new one.
+   */
+  intermediate(name: string, more?: { readonly from?: Date; readonly to?: Date; readonly key?: KeyPair }): Authority
   /** Signs one for these names and addresses, by default from yesterday for 90 days, with an elliptic-curve key. */
   issue(
     hosts: readonly string[],
@@ -20,10 +25,24 @@ export interface Authority {
 
 const DAY = 86_400_000
 
+interface KeyPair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
+
+/** Creates a key for certificates. */
+export const certificateKey = (): KeyPair => generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
 /** Creates an authority with only `node:crypto` and a little DER (X.690). */
 export function createAuthority(): Authority {
-  const name = `Test authority ${randomBytes(4).toString('hex')}`
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pair = certificateKey()
+  return authorityWith(`Test authority ${randomBytes(4).toString('hex')}`, pair)
+}
+
+const authorityExtension = () => extension('551d13', sequence(boolean(true)))
+
+/** @param own its certificate, which another authority issued; absent: it is self-signed. */
+function authorityWith(name: string, pair: KeyPair, own?: string): Authority {
   const issued = (
     subject: string,
     key: KeyObject,
@@ -34,13 +53,17 @@ export function createAuthority(): Authority {
   ) => pem('CERTIFICATE', signed(pair.privateKey, body(subject, key, signer, extensions, from, to)))
   const lasts = { from: new Date(Date.now() - DAY), to: new Date(Date.now() + 90 * DAY) }
   return {
-    ca: issued(name, pair.publicKey, name, [extension('551d13', sequence(boolean(true)))], lasts.from, lasts.to),
+    ca: own ?? issued(name, pair.publicKey, name, [authorityExtension()], lasts.from, lasts.to),
+    intermediate(subject, { from = lasts.from, to = lasts.to, key = certificateKey() } = {}) {
+      return authorityWith(subject, key, issued(subject, key.publicKey, name, [authorityExtension()], from, to))
+    },
     issue(hosts, { from = lasts.from, to = lasts.to, hasRsaKey = false } = {}) {
       const { publicKey, privateKey } = hasRsaKey
         ? generateKeyPairSync('rsa', { modulusLength: 2048 })
         : generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const names = extension('551d11', sequence(...hosts.map(generalName)))
-      return { cert: issued(hosts[0] ?? '', publicKey, name, [names], from, to), key: privatePem(privateKey) }
+      const cert = issued(hosts[0] ?? '', publicKey, name, [names], from, to)
+      return { cert: `${cert}${own ?? ''}`, key: privatePem(privateKey) }
     },
   }
 }

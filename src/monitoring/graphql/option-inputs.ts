@@ -1,4 +1,5 @@
 import { builder } from '../../graphql/schema/builder.ts'
+import { certificateDaysWords } from '../probe/certificate-expiry.ts'
 import { DnsMatch, DnsRecordType, GroupRequirement, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAboveMs = {
@@ -145,7 +146,7 @@ const HttpOptionsInput = builder.inputType('HttpOptionsInput', {
     }),
     certificateDays: t.int({
       required: false,
-      description: 'The monitor is DEGRADED this many days before the certificate expires; 0: never. Default: 14.',
+      description: certificateDaysWords.description,
     }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
@@ -179,7 +180,7 @@ const TcpOptionsInput = builder.inputType('TcpOptionsInput', {
     }),
     certificateDays: t.int({
       required: false,
-      description: 'The monitor is DEGRADED this many days before the certificate expires; 0: never. Default: 14.',
+      description: certificateDaysWords.description,
     }),
     verifyCertificate: t.boolean({
       required: false,

@@ -160,7 +160,9 @@ const HttpOptions = builder.objectRef<Http>('HttpOptions').implement({
       description: 'Whether the certificate must be trusted.',
     }),
     certificateDays: t.exposeInt('certificateDays', {
-      description: 'The monitor is degraded this many days before the certificate expires; 0: never.',
+      nullable: true,
+      description:
+        'The monitor is degraded this many days before a certificate expires; 0: never; null: 14, or a third of the validity if that is less.',
     }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),
@@ -207,7 +209,9 @@ const TcpOptions = builder.objectRef<RedactedOptions['TCP']>('TcpOptions').imple
       description: 'The protocol that upgrades the connection to TLS; null: none.',
     }),
     certificateDays: t.exposeInt('certificateDays', {
-      description: 'The monitor is degraded this many days before the certificate expires; 0: never.',
+      nullable: true,
+      description:
+        'The monitor is degraded this many days before a certificate expires; 0: never; null: 14, or a third of the validity if that is less.',
     }),
     verifyCertificate: t.exposeBoolean('verifyCertificate', {
       description: 'Whether the certificate must be trusted.',

@@ -39,7 +39,8 @@ export const ProbeDetailRef = builder.objectRef<ProbeDetail>('ProbeDetail').impl
     certificateEndsAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the server’s TLS certificate expires.',
+      description:
+        'When the first TLS certificate expires: the server’s, an issuer’s, or that of a server that redirected.',
       resolve: ({ certificateEndsAt }) => (certificateEndsAt === undefined ? null : new Date(certificateEndsAt)),
     }),
     note: t.exposeString('note', {

@@ -1,28 +1,68 @@
+import { z } from 'zod'
 import { DAY } from '../../core/time.ts'
 import type { Certificate } from '../../network/outbound/outbound.ts'
+import { oneLine } from '../result/probe-result.ts'
+
+/** The option with which a monitor says how early it warns of a certificate; see `expirySoon`. */
+export const certificateDays = z.int().min(0).max(365).optional()
+
+/** The description of `certificateDays`. */
+export const certificateDaysWords = {
+  label: 'Certificate warning',
+  description:
+    'The monitor is DEGRADED this many days before a certificate expires; 0: never. Default: 14 days, or a third of its validity if that is less.',
+  hint: 'Degraded this many days before a certificate expires. 0: never. Empty: 14, or a third of its validity if that is less.',
+  isRare: true,
+} as const
 
 const CERTIFICATE = 'TLS certificate'
 
 /** Returns whether a probe message reports a certificate that has expired or will soon. */
-export const isCertificateProblem = (message: string): boolean => message.startsWith(`${CERTIFICATE} expire`)
+export const isCertificateProblem = (message: string): boolean =>
+  new RegExp(`^${CERTIFICATE} (?:of .{1,400} )?(?:expires (?:in |within )|(?:has )?expired)`).test(message)
 
-/** Describes when a trusted certificate expires; null: not soon. */
+/** How many days before its end a certificate is reported at the latest, unless a monitor says otherwise. */
+const USUAL_DAYS = 14
+
+/**
+ * Describes when a certificate expires, trusted or not; null: not soon.
+ * @param given.certificateDays how many days before that is soon; absent: 14, or a third of the validity if that is less, so
+ * that certificates that are valid for days only are not reported as soon as they are issued; 0: never.
+ * @param given.host the host of the monitor. Certificates of others are named; absent: there are no others.
+ */
 export function expirySoon(
-  { verifyCertificate, certificateDays }: { readonly verifyCertificate: boolean; readonly certificateDays: number },
+  { certificateDays: chosen, host }: { readonly certificateDays?: number | undefined; readonly host?: string },
   certificate: Certificate | null,
   now: Date,
 ): string | null {
-  if (certificate === null || !verifyCertificate) return null
-  const leftMs = certificate.validTo.getTime() - now.getTime()
-  return leftMs < certificateDays * DAY ? `${CERTIFICATE} expires ${inDays(leftMs)}` : null
+  if (certificate === null || chosen === 0) return null
+  const { validFrom, validTo } = certificate
+  const leftMs = validTo.getTime() - now.getTime()
+  const thirdMs = (validTo.getTime() - validFrom.getTime()) / 3
+  const warnMs = chosen === undefined ? Math.min(USUAL_DAYS * DAY, thirdMs) : chosen * DAY
+  if (leftMs >= Math.max(0, warnMs)) return null
+  return `${nameOf(certificate, host)} ${leftMs < 0 ? `expired ${ago(-leftMs)}` : `expires ${inDays(leftMs)}`}`
 }
 
 /** Describes how long ago a certificate expired; null: it has another problem or none. */
-export function expired(certificate: Certificate | null, now: Date): string | null {
-  const agoMs = now.getTime() - (certificate?.validTo.getTime() ?? Number.POSITIVE_INFINITY)
-  if (certificate?.problem !== 'CERT_HAS_EXPIRED' || agoMs < 0) return null
-  return `${CERTIFICATE} expired ${agoMs < DAY ? 'today' : `${days(agoMs)} ago`}`
+export function expired(certificate: Certificate | null, host: string, now: Date): string | null {
+  if (certificate?.problem !== 'CERT_HAS_EXPIRED') return null
+  const agoMs = now.getTime() - certificate.validTo.getTime()
+  return agoMs < 0 ? null : `${nameOf(certificate, host)} expired ${ago(agoMs)}`
 }
+
+function nameOf({ issuer, host }: Certificate, own = host): string {
+  const parts = [
+    ...(issuer === null ? [] : [` of the issuer ${oneLine(issuer, 64)}`]),
+    ...(withoutBrackets(host) === withoutBrackets(own) ? [] : [` of ${host}`]),
+  ]
+  return `${CERTIFICATE}${parts.join('')}`
+}
+
+/** Returns a host as connections name it: without the brackets of URLs and a final dot. */
+const withoutBrackets = (host: string) => host.replace(/^\[|[\].]$/g, '')
+
+const ago = (ms: number) => (ms < DAY ? 'today' : `${days(ms)} ago`)
 
 function inDays(ms: number): string {
   return ms < DAY ? 'within a day' : `in ${days(ms)}`

@@ -86,7 +86,7 @@ async function queryOverTls(
   const { timeoutMs, signal, tools } = run
   const target = { host, port: port ?? TLS_PORT, tls: { verify: true } }
   const connected = await tools.outbound.connect(target, run)
-  if (connected.kind === 'failed') return unreachableResult(host, connected)
+  if (connected.kind === 'failed') return unreachableResult(host, connected, run.tools.now())
   const leftMs = timeoutMs - connected.phases.total
   const conversation = converse(connected.socket, { leftMs, timeoutMs, signal })
   const query = encodeQuery(randomInt(0x10000), question, question.isPlain)
@@ -120,7 +120,7 @@ async function queryOverHttps(
   ]
   const request = { url, method: 'POST', headers, body: query, maxBodyBytes: MAX_MESSAGE_BYTES }
   const response = await run.tools.outbound.request(request, run)
-  if (response.kind === 'failed') return unreachableResult(host, response)
+  if (response.kind === 'failed') return unreachableResult(host, response, run.tools.now())
   const { status, body } = response
   const type = response.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (status !== 200) return probeResult('DOWN', `The resolver ${url} answered with status ${status}`)

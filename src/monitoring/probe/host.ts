@@ -7,6 +7,7 @@ import type { Failure } from '../../network/outbound/outbound.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
+import { expired } from './certificate-expiry.ts'
 
 /** The schema of a host name, or of an address in any notation. Normalizes it. */
 export const hostText = trimmedText(1024).transform((text, ctx) => {
@@ -35,11 +36,13 @@ export function hostRefusals(member: string, text: string, allowPrivate: boolean
   return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
 }
 
-/** Returns the result for an unreachable host: DOWN, or UNKNOWN if the failure says nothing about the host. */
-export function unreachableResult(
-  host: string,
-  { reason, fault, message, phases, address, certificate }: Failure,
-): ProbeResult {
+/**
+ * Returns the result for an unreachable host: DOWN, or UNKNOWN if the failure says nothing about the host.
+ * @param now the time for which to say how long ago a certificate expired.
+ */
+export function unreachableResult(host: string, failure: Failure, now: Date): ProbeResult {
+  const { reason, fault, phases, address, certificate } = failure
+  const message = (reason === 'certificate' ? expired(certificate, host, now) : null) ?? failure.message
   const unknown = fault === 'ours' || reason === 'forbidden' || reason === 'invalid'
   const detail = {
     phases,

@@ -5,6 +5,7 @@ import { issueMessage } from '../../core/issue-message.ts'
 import { parseUrl } from '../../core/url.ts'
 import { cappedText, trimmedText } from '../../core/validation.ts'
 import { urlHostProblem } from '../../network/outbound/host.ts'
+import { certificateDays } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { hostRefusals } from './host.ts'
 import { isSingularPath } from './json-assertion.ts'
@@ -194,8 +195,7 @@ export const httpOptions = z
     maxBodyBytes: z.int().min(1).max(MAX_BYTES).default(MAX_BYTES),
     /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
-    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
-    certificateDays: z.int().min(0).max(365).default(14),
+    certificateDays,
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
     /** Assertions about response headers. */

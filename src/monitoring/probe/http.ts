@@ -11,7 +11,7 @@ import {
   keywordFailure,
   keywordUncertainty,
 } from './assertion.ts'
-import { expired, expirySoon } from './certificate-expiry.ts'
+import { expirySoon } from './certificate-expiry.ts'
 import { unreachableResult } from './host.ts'
 import type { HttpOptions } from './http-options.ts'
 import { httpOptions, httpRefusals } from './http-options.ts'
@@ -56,9 +56,7 @@ export const http: Probe<typeof httpOptions> = {
     const answer = await ask(given, run)
     if ('outcome' in answer) return answer
     if (answer.kind === 'answer') return judge(given, answer, run)
-    const result = unreachableResult(new URL(given.url).hostname, answer)
-    const expiry = answer.reason === 'certificate' ? expired(answer.certificate, run.tools.now()) : null
-    return expiry === null ? result : { ...result, message: expiry }
+    return unreachableResult(new URL(given.url).hostname, answer, run.tools.now())
   },
 }
 
@@ -112,7 +110,9 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
   }
   const mismatch = await contentResult(given, answer, run)
   if (mismatch !== null) return { ...mismatch, latencyMs, detail }
-  const degradation = slowness(given, latencyMs) ?? expirySoon(given, certificate, run.tools.now())
+  const { certificateDays, url } = given
+  const expiry = expirySoon({ certificateDays, host: new URL(url).hostname }, certificate, run.tools.now())
+  const degradation = slowness(given, latencyMs) ?? expiry
   if (degradation !== null) return probeResult('DEGRADED', degradation, { latencyMs, detail })
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }

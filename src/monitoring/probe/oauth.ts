@@ -46,7 +46,7 @@ export async function accessToken(
     run,
   )
   if (answer.kind === 'failed') {
-    const result = unreachableResult(new URL(client.tokenUrl).hostname, answer)
+    const result = unreachableResult(new URL(client.tokenUrl).hostname, answer, run.tools.now())
     return { ...result, message: `No token: ${result.message}` }
   }
   const read = readToken(answer)

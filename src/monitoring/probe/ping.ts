@@ -64,7 +64,7 @@ async function pingHost(
   const { awaitConnectionSlot } = run.tools.outbound
   let ends = performance.now() + run.timeoutMs
   const resolved = await run.tools.outbound.addressesOf(host, { ...run, family: ipVersion })
-  if (resolved.kind === 'failed') return unreachableResult(host, resolved)
+  if (resolved.kind === 'failed') return unreachableResult(host, resolved, run.tools.now())
   const [first = host] = resolved.addresses
   const asked = performance.now()
   if (!(await awaitConnectionSlot(first, { waitMs: run.waitMs ?? 0, signal })))

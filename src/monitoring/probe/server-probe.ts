@@ -7,6 +7,7 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
+import { certificateDays, certificateDaysWords, expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { type Conversation, ConversationError, converse } from './conversation.ts'
 import { hostText, unreachableResult } from './host.ts'
@@ -66,7 +67,11 @@ export const serverWords = {
 } as const
 
 /** The options for TLS. */
-export const tlsOptions = { tls: z.boolean().default(false), verifyCertificate: z.boolean().default(true) }
+export const tlsOptions = {
+  tls: z.boolean().default(false),
+  verifyCertificate: z.boolean().default(true),
+  certificateDays,
+}
 
 /** The descriptions of `tlsOptions`. */
 export const tlsWords = {
@@ -76,6 +81,7 @@ export const tlsWords = {
     description: 'Whether the certificate must be trusted, if TLS is used.',
     isRare: true,
   },
+  certificateDays: certificateDaysWords,
 } as const
 
 interface ServerOptions {
@@ -83,6 +89,7 @@ interface ServerOptions {
   readonly port: number
   readonly tls?: boolean
   readonly verifyCertificate?: boolean
+  readonly certificateDays?: number | undefined
   readonly degradedAboveMs?: number | undefined
 }
 
@@ -136,14 +143,14 @@ export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(
       const use = rules.portUse?.(given) ?? 'application'
       const target = { host, port, use, tls: tls ? { verify, before } : undefined }
       const connected = await run.tools.outbound.connect(target, run)
-      if (connected.kind === 'failed') return unreachableResult(host, connected)
+      if (connected.kind === 'failed') return unreachableResult(host, connected, run.tools.now())
       const started = performance.now() - connected.phases.total
       const { timeoutMs, signal } = run
       const limits = { leftMs: timeoutMs - connected.phases.total, timeoutMs, signal }
       const conversation = converse(connected.socket, limits)
       try {
         const answer = await talk(conversation, given, result())
-        return successResult(given, connected, answer, performance.now() - started)
+        return successResult(given, connected, answer, performance.now() - started, run.tools.now())
       } catch (error) {
         if (!(error instanceof ConversationError)) throw error
         return failureResult(error, connected, run)
@@ -197,11 +204,11 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
       // Never the client library: it would compute the handshake on the main thread, and without limits.
       const tls = hasTls ? { verify, protocols, before } : undefined
       const connected = await run.tools.outbound.connect({ host, port, tls }, run)
-      if (connected.kind === 'failed') return unreachableResult(host, connected)
+      if (connected.kind === 'failed') return unreachableResult(host, connected, run.tools.now())
       const started = performance.now() - connected.phases.total
       try {
         const answer = await withinLimits(connected, run, (client) => talk(client, given))
-        return successResult(given, connected, answer, performance.now() - started)
+        return successResult(given, connected, answer, performance.now() - started, run.tools.now())
       } catch (error) {
         return failureResult(
           error instanceof ConversationError ? error : new ConversationError(messageOf(error)),
@@ -265,14 +272,18 @@ export function limitReceived({ socket, end }: ClientConnection, maxBytes = 256 
 
 /** Returns the result of a successful conversation. */
 function successResult(
-  { degradedAboveMs }: Pick<ServerOptions, 'degradedAboveMs'>,
+  given: Pick<ServerOptions, 'degradedAboveMs' | 'certificateDays'>,
   connection: Connection,
   answer: string,
   latencyMs: number,
+  now: Date,
 ): ProbeResult {
+  const { degradedAboveMs } = given
   const measured = { latencyMs, detail: detailOf(connection, latencyMs) }
   const message = `${oneLine(answer, 200)} in ${Math.round(latencyMs)} ms`
-  if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs) return probeResult('UP', message, measured)
+  const expiry = expirySoon({ certificateDays: given.certificateDays }, connection.certificate, now)
+  if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)
+    return expiry === null ? probeResult('UP', message, measured) : probeResult('DEGRADED', expiry, measured)
   return probeResult('DEGRADED', `${message}, more than ${degradedAboveMs} ms`, measured)
 }
 

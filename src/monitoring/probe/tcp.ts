@@ -7,7 +7,7 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
-import { expired, expirySoon } from './certificate-expiry.ts'
+import { certificateDays, expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { hostText, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
@@ -25,8 +25,7 @@ const options = z
     tls: z.boolean().default(false),
     /** The protocol with which to upgrade to TLS after connecting. */
     startTls: z.enum(startTlsProtocols).optional(),
-    /** The monitor is DEGRADED this many days before the certificate expires; 0: never. */
-    certificateDays: z.int().min(0).max(365).default(14),
+    certificateDays,
     /** Whether the certificate must be trusted. */
     verifyCertificate: z.boolean().default(true),
     /** A secret: the text to send after connecting, with the escapes `\r`, `\n`, `\t`, `\0` and `\\`. */
@@ -70,11 +69,7 @@ export const tcp: Probe<typeof options> = {
     const before = protocol && ((socket: Socket) => startTls(protocol, socket))
     const tls = given.tls || protocol !== undefined ? { verify, before } : undefined
     const connected = await run.tools.outbound.connect({ ...given, use: portUse(given), tls }, run)
-    if (connected.kind === 'failed') {
-      const result = unreachableResult(given.host, connected)
-      const expiry = connected.reason === 'certificate' ? expired(connected.certificate, run.tools.now()) : null
-      return expiry === null ? result : { ...result, message: expiry }
-    }
+    if (connected.kind === 'failed') return unreachableResult(given.host, connected, run.tools.now())
     try {
       // Waiting for rate limits does not count as the target's time.
       const started = performance.now() - connected.phases.total
@@ -146,7 +141,7 @@ function judge(
     case 'found': {
       const measured = { latencyMs, detail }
       const took = `in ${Math.round(latencyMs)} ms`
-      const expiry = expirySoon(given, certificate, tools.now())
+      const expiry = expirySoon({ certificateDays: given.certificateDays }, certificate, tools.now())
       if ((degradedAboveMs === undefined || latencyMs <= degradedAboveMs) && expiry !== null)
         return probeResult('DEGRADED', expiry, measured)
       if (degradedAboveMs === undefined || latencyMs <= degradedAboveMs)

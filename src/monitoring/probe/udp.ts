@@ -69,7 +69,7 @@ export const udp: DescribedProbe<typeof options> = {
     const { outbound } = run.tools
     const started = performance.now()
     const resolved = await outbound.addressesOf(given.host, run)
-    if (resolved.kind === 'failed') return unreachableResult(given.host, resolved)
+    if (resolved.kind === 'failed') return unreachableResult(given.host, resolved, run.tools.now())
     const leftMs = run.timeoutMs - (performance.now() - started)
     const { addresses } = resolved
     let result = probeResult('UNKNOWN', 'Not probed: too many probes of the address at once')

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
+import { NOT_HTTP } from '../../network/outbound/response-head.ts'
 import { TolerantConnection } from '../../network/outbound/tolerant-connection.ts'
 import { ConversationError } from './conversation.ts'
 import {
@@ -109,6 +110,7 @@ const refusalOf = (status = 0) => (status === 101 ? FOREIGN : `HTTP ${status} in
 
 /** Describes the problem of an answer that the library rejects. */
 function problemIn({ message, code = '' }: Error & { readonly code?: string }): string {
+  if (message === NOT_HTTP) return 'The server does not speak HTTP'
   if (code.startsWith('HPE_')) return 'The server does not speak HTTP'
   if (/^Invalid (?:Upgrade|Sec-WebSocket-Accept) header/.test(message)) return FOREIGN
   if (/subprotocol/i.test(message)) return 'The server does not accept the subprotocol'

@@ -8,7 +8,7 @@ export interface ProbeDetail {
   readonly address?: string
   /** The status code of an HTTP response. */
   readonly status?: number
-  /** When the certificate expires, as ISO 8601. */
+  /** When the first certificate expires, as ISO 8601. */
   readonly certificateEndsAt?: string
   /** What the server does that its protocol forbids, or that other clients refuse. It is no failure. */
   readonly note?: string

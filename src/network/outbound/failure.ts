@@ -13,12 +13,22 @@ export function hundredths(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }
 
-/** The certificate of a server. */
+/** The certificate that expires first of those that a server sends to prove its name. */
 export interface Certificate {
   readonly validFrom: Date
   readonly validTo: Date
+  /** The name of an issuer whose certificate it is, in one line; null: it is the server’s own. */
+  readonly issuer: string | null
+  /** The name or address of the server. */
+  readonly host: string
   /** OpenSSL's or Node's code for why it is not trusted, such as `CERT_HAS_EXPIRED`; null: it is trusted. */
   readonly problem: string | null
+}
+
+/** Returns the certificate that expires first; null: there is none. */
+export function firstToExpire(certificates: readonly Certificate[]): Certificate | null {
+  const [first = null] = [...certificates].sort((a, b) => a.validTo.getTime() - b.validTo.getTime())
+  return first
 }
 
 /**

@@ -7,7 +7,7 @@ import { createConnector } from './connector.ts'
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
 import { type Cookies, createCookies } from './cookies.ts'
 import { exchange } from './exchange.ts'
-import type { Certificate, Failure, Phases } from './failure.ts'
+import { type Certificate, type Failure, firstToExpire, type Phases } from './failure.ts'
 import type { PortUse } from './port-policy.ts'
 import type { ProxyServer } from './proxy.ts'
 import { connectFailure } from './proxy.ts'
@@ -109,6 +109,7 @@ export interface Answer {
   /** The URL after redirects. */
   readonly url: string
   readonly address: string
+  /** The certificate that expires first, of all servers on the way; null: none used TLS. */
   readonly certificate: Certificate | null
   readonly phases: Phases
   /** What the response head does that HTTP forbids or that many clients refuse, as phrases. */
@@ -199,11 +200,13 @@ export function createOutbound(settings: {
     let hop = firstHop(request, DEFAULT_HEADERS)
     const hops = [hop]
     const cookies = createCookies()
+    const certificates: Certificate[] = []
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       state.certificate = null
       state.address = null
       const outcome = await ask(hop, request, cookies, state)
-      if ('kind' in outcome) return outcome
+      if (state.certificate !== null) certificates.push(state.certificate)
+      if ('kind' in outcome) return { ...outcome, certificate: firstToExpire(certificates) }
       hop = outcome
       hops.push(hop)
     }

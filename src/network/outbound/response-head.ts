@@ -16,6 +16,9 @@ export class UnreadableHead extends Error {}
 /** The message about a server that answers HTTP/1.1 with HTTP/2. */
 export const ONLY_HTTP2 = 'The server speaks only HTTP/2'
 
+/** The message about an answer in another protocol. */
+export const NOT_HTTP = 'The response is not valid HTTP'
+
 export interface ReadHead {
   /** The head as RFC 9112 wants it, with the empty line at its end. */
   readonly head: Buffer
@@ -99,7 +102,7 @@ function requireHttp1(first: Buffer): void {
 }
 
 function notHttp(): UnreadableHead {
-  return new UnreadableHead('The response is not valid HTTP')
+  return new UnreadableHead(NOT_HTTP)
 }
 
 /** Characters that no header may have (RFC 9110 §5.5). Those from 0x80 on are bytes of any charset. */

@@ -8,6 +8,7 @@ import { Duplex } from 'node:stream'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
+import { certificationPath, commonName, createTrust, firstToExpire } from './certification-path.ts'
 import type { Certificate } from './failure.ts'
 import type { Identity } from './outbound.ts'
 import {
@@ -26,6 +27,7 @@ const BUSY_MS = 20
 const { ca } = workerData as TlsThreadSettings
 const open = new Map<number, OpenConnection>()
 const contextOf = createSecureContexts()
+const isIssuedByTrusted = createTrust(ca)
 
 function send(reply: TlsReply, bytes?: Uint8Array): void {
   parentPort?.postMessage(reply, bytes ? [bytes.buffer as ArrayBuffer] : [])
@@ -97,7 +99,7 @@ function start(id: number, { host, protocols, identity }: TlsSettings): void {
   const offered = protocols === undefined ? {} : { ALPNProtocols: [...protocols] }
   const options = { socket: wire, host, servername, secureContext: context, rejectUnauthorized: false, ...offered }
   const secured = connect(options)
-  secured.once('secureConnect', () => send({ kind: 'secured', id, certificate: certificateOf(secured) }))
+  secured.once('secureConnect', () => send({ kind: 'secured', id, certificate: certificateOf(secured, host) }))
   secured.on('error', ({ code = '' }: NodeJS.ErrnoException) => send({ kind: 'failed', id, code }))
   wire.on('error', () => {})
   open.set(id, { wire, secured, onRead: forward(id, secured) })
@@ -132,12 +134,15 @@ function forward(id: number, secured: TLSSocket): (count: number) => void {
   }
 }
 
-function certificateOf(secured: TLSSocket): Certificate {
-  // Reads only the dates. `getPeerCertificate` would also print all names.
-  const { validFrom = '', validTo = '' } = secured.getPeerX509Certificate() ?? {}
+function certificateOf(secured: TLSSocket, host: string): Certificate {
+  // Reads only what it needs. `getPeerCertificate` would also print all names.
+  const own = secured.getPeerX509Certificate()
   // Node's types say that this is an error, but it is the code of one.
   const problem = secured.authorized ? null : String(secured.authorizationError)
-  return { validFrom: new Date(validFrom), validTo: new Date(validTo), problem }
+  const first = own && firstToExpire(certificationPath(own, isIssuedByTrusted))
+  const { validFrom = '', validTo = '' } = first ?? {}
+  const issuer = first === undefined || first === own ? null : commonName(first)
+  return { validFrom: new Date(validFrom), validTo: new Date(validTo), problem, issuer, host }
 }
 
 /** Returns a function that returns the context with or without an identity; null: its key is not the certificate's. */

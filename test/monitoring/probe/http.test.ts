@@ -55,7 +55,6 @@ describe('options', () => {
       maxRedirects: 5,
       maxBodyBytes: 1024 * 1024,
       verifyCertificate: true,
-      certificateDays: 14,
       inverted: false,
       expectedHeaders: [],
     })
@@ -434,9 +433,46 @@ describe('the certificate of an HTTP monitor', () => {
       outcome: 'DOWN',
       message: 'TLS certificate is self-signed',
     })
-    expect(await probeTls(selfSigned(host), { verifyCertificate: false, certificateDays: 365 })).toMatchObject({
+    expect(await probeTls(selfSigned(host), { verifyCertificate: false })).toMatchObject({
       outcome: 'UP',
       detail: { certificateEndsAt: expect.any(String) },
+    })
+  })
+
+  test('warns though verification is off', async () => {
+    const soon = { verifyCertificate: false, certificateDays: 365 }
+    expect(await probeTls(selfSigned(host), soon)).toMatchObject({
+      outcome: 'DEGRADED',
+      message: expect.stringMatching(/^TLS certificate expires in \d+ days$/),
+    })
+    const from = new Date(Date.now() - 9 * DAY)
+    const past = authority.issue([host], { from, to: new Date(Date.now() - 3.5 * DAY) })
+    expect(await probeTls(past, { verifyCertificate: false })).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate expired 3 days ago',
+    })
+  })
+
+  test('is the first to expire, also that of an issuer, which is named', async () => {
+    const from = new Date(Date.now() - 60 * DAY)
+    const issuer = (to: number) => authority.intermediate('Shop R3', { from, to: new Date(Date.now() + to * DAY) })
+    expect(await probeTls(issuer(5.5).issue([host]))).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate of the issuer Shop R3 expires in 5 days',
+    })
+    expect(await probeTls(issuer(-5.5).issue([host]))).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate of the issuer Shop R3 expired 5 days ago',
+    })
+  })
+
+  test('of 160 hours has no effect until a third is left', async () => {
+    const to = new Date(Date.now() + 160 * 3_600_000)
+    const short = authority.issue([host], { from: new Date(), to })
+    expect(await probeTls(short)).toMatchObject({ outcome: 'UP' })
+    expect(await probeTls(short, {}, () => new Date(to.getTime() - 50 * 3_600_000))).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate expires in 2 days',
     })
   })
 })

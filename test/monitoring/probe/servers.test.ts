@@ -21,8 +21,9 @@ import { describedOptions } from '../../../src/monitoring/monitor/option-list.ts
 import type { DescribedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
 import { describedKinds } from '../../../src/monitoring/monitor/probe-kinds.ts'
 import type { DescribedProbe } from '../../../src/monitoring/probe/server-probe.ts'
+import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
-import { selfSigned } from '../../support/certificate.ts'
+import { createAuthority, selfSigned } from '../../support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
 import { scratchFolder, startProgram } from '../../support/program.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
@@ -177,6 +178,37 @@ describe('the answer of a server', () => {
     expect(await run('SSH', { port, degradedAboveMs: 20 })).toMatchObject({
       outcome: 'DEGRADED',
       message: expect.stringMatching(/more than 20 ms$/),
+    })
+  })
+
+  test.each([
+    ['REDIS', '+PONG\r\n', {}],
+    ['MQTT', Buffer.from([0x20, 2, 0, 0]), {}],
+  ] as const)('of %s warns of a certificate that expires soon, trusted or not', async (kind, reply, more) => {
+    const serve = (socket: Socket) => void socket.once('data', () => socket.write(reply))
+    const { port } = await startTcpServer(serve, selfSigned('127.0.0.1'))
+    const given = { port, tls: true, verifyCertificate: false, ...more }
+    expect(await run(kind, given)).toMatchObject({ outcome: 'UP' })
+    expect(await run(kind, { ...given, certificateDays: 365 })).toMatchObject({
+      outcome: 'DEGRADED',
+      message: expect.stringMatching(/^TLS certificate expires in \d+ days$/),
+    })
+  })
+
+  test('names an issuer whose certificate has expired', async () => {
+    const authority = createAuthority()
+    const [from, to] = [-60, -3.5].map((days) => new Date(Date.now() + days * 86_400_000))
+    const certified = authority
+      .intermediate('Shop R3', { ...(from && { from }), ...(to && { to }) })
+      .issue(['127.0.0.1'])
+    const { port } = await startTcpServer(() => {}, certified)
+    const { tools } = await startTools(zone({}))
+    const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
+    const probe: DescribedProbe = describedKinds.REDIS
+    const options = probe.options.parse({ host: '127.0.0.1', port, tls: true })
+    expect(await probe.run(options, runWith({ ...tools, outbound }))).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate of the issuer Shop R3 expired 3 days ago',
     })
   })
 

@@ -6,7 +6,7 @@ import type { TcpOptions } from '../../../src/monitoring/probe/tcp.ts'
 import { tcp } from '../../../src/monitoring/probe/tcp.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
-import { createAuthority, selfSigned } from '../../support/certificate.ts'
+import { type Authority, createAuthority, selfSigned } from '../../support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
@@ -31,7 +31,6 @@ describe('options', () => {
       host: 'db.example.com',
       port: 5432,
       tls: false,
-      certificateDays: 14,
       verifyCertificate: true,
       inverted: false,
     })
@@ -150,8 +149,16 @@ describe('STARTTLS', () => {
   const authority = createAuthority()
 
   /** Starts a server that answers each line from a script, and then starts TLS. */
-  async function ask(protocol: StartTls, greeting: string, replies: readonly string[], days = 90) {
-    const certified = authority.issue(['127.0.0.1'], { to: new Date(Date.now() + days * 86_400_000) })
+  async function ask(
+    protocol: StartTls,
+    greeting: string,
+    replies: readonly string[],
+    days = 90,
+    more: { issuer?: Authority } = {},
+  ) {
+    const { issuer = authority } = more
+    const from = new Date(Date.now() - 60 * 86_400_000)
+    const certified = issuer.issue(['127.0.0.1'], { from, to: new Date(Date.now() + days * 86_400_000) })
     const { port } = await startTcpServer((socket) => {
       const left = [...replies]
       socket.write(greeting, 'latin1')
@@ -192,6 +199,22 @@ describe('STARTTLS', () => {
     expect(await ask('SMTP', '220 ready\r\n', smtp, -0.5)).toMatchObject({
       outcome: 'DOWN',
       message: 'TLS certificate expired today',
+    })
+  })
+
+  test('names the certificate of an issuer that expires first', async () => {
+    const [from, to] = [
+      new Date(Date.now() - 60 * 86_400_000),
+      (days: number) => new Date(Date.now() + days * 86_400_000),
+    ]
+    const issuer = (days: number) => authority.intermediate('Mail R3', { from, to: to(days) })
+    expect(await ask('IMAP', '* OK ready\r\n', ['a OK begin\r\n'], 90, { issuer: issuer(5.5) })).toMatchObject({
+      outcome: 'DEGRADED',
+      message: 'TLS certificate of the issuer Mail R3 expires in 5 days',
+    })
+    expect(await ask('SMTP', '220 ready\r\n', smtp, 90, { issuer: issuer(-5.5) })).toMatchObject({
+      outcome: 'DOWN',
+      message: 'TLS certificate of the issuer Mail R3 expired 5 days ago',
     })
   })
 

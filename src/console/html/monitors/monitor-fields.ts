@@ -7,6 +7,7 @@ import type { DescribedOption } from '../../../monitoring/monitor/option-list.ts
 import { describedOptions } from '../../../monitoring/monitor/option-list.ts'
 import type { DescribedKind } from '../../../monitoring/monitor/probe-kinds.ts'
 import { describedKinds } from '../../../monitoring/monitor/probe-kinds.ts'
+import { certificateDaysWords } from '../../../monitoring/probe/certificate-expiry.ts'
 import { startTlsProtocols } from '../../../monitoring/probe/start-tls.ts'
 import { queryTypes } from '../../../network/dns/message.ts'
 
@@ -185,7 +186,7 @@ const http: readonly EditorField[] = [
   },
   {
     ...{ name: 'http.certificateDays', label: 'Certificate warning', type: 'number', min: 0, max: 365, isRare: true },
-    ...{ initial: '14', hint: 'Degraded this many days before the certificate expires. 0: never.' },
+    ...{ initial: '', hint: certificateDaysWords.hint },
   },
   {
     ...{ name: 'http.maxBodyBytes', label: 'Bytes searched', type: 'number', min: 1, max: 1024 * 1024, isRare: true },
@@ -208,7 +209,7 @@ const tcp: readonly EditorField[] = [
   },
   {
     ...{ name: 'tcp.certificateDays', label: 'Certificate warning', type: 'number', min: 0, max: 365, isRare: true },
-    ...{ initial: '14', hint: 'Degraded this many days before the certificate expires. 0: never.' },
+    ...{ initial: '', hint: certificateDaysWords.hint },
   },
   {
     ...{ name: 'tcp.expect', label: 'Expected text', type: 'text', maxlength: 1000 },
