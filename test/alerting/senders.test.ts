@@ -5,6 +5,7 @@ import { buildMessage, sealedAddress } from '../../src/alerting/message.ts'
 import type { Sent } from '../../src/alerting/send.ts'
 import { sendAlert } from '../../src/alerting/send.ts'
 import type { AlertItem } from '../../src/alerting/sender/item.ts'
+import { bodyOf } from '../../src/alerting/sender/sender.ts'
 import { readConfig } from '../../src/core/config.ts'
 import { seal, site } from '../notification/setup.ts'
 import { noon } from '../support/context.ts'
@@ -277,6 +278,54 @@ test('a message to people lists or counts its alerts', async () => {
   const of = (name: string, item: AlertItem) => ({ ...item, alertId: name, monitor: { id: name, name } })
   await send({ ntfy: { topic: 'ops' } }, of('A', down), of('B', down), of('C', up))
   expect(receiver.received.map(json)[0]).toMatchObject({ title: 'Down: A, B · Up: C', priority: 5 })
+})
+
+describe('a long message', () => {
+  const reason = 'The server said: “é & <b> *no* _way_” again and 👩‍👩‍👧‍👦 again. '.repeat(120)
+  const inputs: readonly (readonly [string, AddressInput])[] = providers.flatMap(({ name, input }) =>
+    ['PagerDuty', 'Opsgenie', 'Gotify'].includes(name) ? [] : [[name, input] as const],
+  )
+  test.each(inputs)('of %s keeps time and link of an alert', async (name, input) => {
+    answers(() => ok)
+    await send(input, { ...down, message: reason })
+    const body = receiver.received[0]?.body ?? ''
+    expect(body).toContain('/alerts/')
+    expect(body).toContain('Since 20 Nov 2026')
+    expect(body).toContain('…')
+    expect(body).not.toMatch(/\\ud[89a-f]/)
+    const { message } = JSON.parse(body)
+    if (name === 'ntfy') expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4096)
+    if (name === 'Pushover') expect(message.length).toBeLessThanOrEqual(1024)
+    if (name === 'Mattermost') expect(body.length).toBeLessThanOrEqual(16_383)
+  })
+
+  test.each(inputs)('of %s lists the first of many alerts, and counts the others', async (_, input) => {
+    answers(() => ok)
+    const items = Array.from({ length: 200 }, (_, index) => ({
+      ...{ ...down, alertId: `a${index}`, monitor: { id: `m${index}`, name: `Monitor ${index}` } },
+    }))
+    await send(input, ...items)
+    const body = receiver.received[0]?.body ?? ''
+    expect(body).toMatch(/Monitor 0.*(\\n|<br>|\n).*… and \d+ more/)
+    expect(body).toContain('/alerts/')
+  })
+
+  test('is cut at a word of its reason', () => {
+    const text = bodyOf({ lines: ['one two three', 'Since noon'], items: [down] }, 20)
+    expect(text).toBe('one two…\nSince noon')
+  })
+})
+
+test('Mattermost mentions no one and formats no names', async () => {
+  answers(() => ok)
+  const name = '@channel *b* [x](y)'
+  await send(
+    { mattermost: { url: 'https://chat.example.com/hooks/abcdefghijklmnopqrstuvwxyz' } },
+    { ...down, monitor: { ...down.monitor, name }, message: `- ${name}\n# x` },
+  )
+  const [{ title, fallback, text }] = JSON.parse(receiver.received[0]?.body ?? '').attachments
+  expect([title, fallback]).toEqual([`Down: @\u200b${name.slice(1)}`, `Down: @\u200b${name.slice(1)}`])
+  expect(text).toContain('\\- @\u200bchannel \\*b\\* \\[x\\](y)\n\\# x\nSince')
 })
 
 test.each([

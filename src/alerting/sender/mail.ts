@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { issueMessage } from '../../core/issue-message.ts'
 import { textAsHtml } from '../../core/markdown/markdown.ts'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import { cappedText } from '../../core/validation.ts'
 import { email, MAIL } from '../../notification/channel/email.ts'
 import { htmlOf, textOf } from '../../notification/channel/mail-template.ts'
@@ -68,5 +68,5 @@ export const mail = defineSender({
 function shortText({ title, items: [first, ...others], acknowledgeUrl }: AlertMessage): string {
   const reason = others.length > 0 || first.message === '' ? '' : `: ${first.message}`
   const link = acknowledgeUrl === null ? '' : `\n${acknowledgeUrl}`
-  return truncate(`${title}${reason}`, Math.max(SMS_LENGTH - link.length, MIN_SHORT_LENGTH)) + link
+  return cutAtWord(`${title}${reason}`, Math.max(SMS_LENGTH - link.length, MIN_SHORT_LENGTH)) + link
 }

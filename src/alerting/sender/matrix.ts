@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
 import type { SendResult } from '../../notification/channel/channel.ts'
 import { escapeHtml } from '../../notification/channel/mail-template.ts'
 import { jsonOf, post } from '../../notification/channel/post.ts'
@@ -54,7 +53,7 @@ function withWait(sent: SendResult, waitMs: unknown): SendResult {
 /** Text and HTML (https://spec.matrix.org/v1.11/client-server-api/#mroommessage-msgtypes). */
 function contentOf(message: AlertMessage) {
   const { title, url, acknowledgeUrl } = message
-  const text = truncate(bodyOf(message), MAX_LENGTH)
+  const text = bodyOf(message, MAX_LENGTH)
   const links = [
     ...(acknowledgeUrl === null ? [] : ([['Acknowledge', acknowledgeUrl]] as const)),
     ['Open in Allclear', url] as const,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
+import { escapeMarks } from '../../notification/channel/text.ts'
 import type { Tone } from '../../notification/content/content.ts'
 import type { AlertMessage } from './sender.ts'
 import { bodyOf, defineSender, serverUrl } from './sender.ts'
@@ -35,14 +36,14 @@ export const mattermost = defineSender({
 function payloadOf(message: AlertMessage) {
   const { title, tone, url, acknowledgeUrl, organization } = message
   const links = [...(acknowledgeUrl === null ? [] : [`[Acknowledge](${acknowledgeUrl})`]), `[Open in Allclear](${url})`]
-  const text = truncate(escapeMarkdown(bodyOf(message)), MAX_TEXT_LENGTH)
+  const text = escapeMarkdown(bodyOf(message, MAX_TEXT_LENGTH, (plain) => escapeMarkdown(plain).length))
   return {
-    username: truncate(organization.name, 64),
+    username: cutAtWord(organization.name, 64),
     attachments: [
       {
-        fallback: title,
+        fallback: withoutMentions(title),
         color: colours[tone],
-        title: truncate(title, 200),
+        title: withoutMentions(cutAtWord(title, 200)),
         title_link: url,
         text: [text, links.join(' · ')].filter(Boolean).join('\n\n'),
       },
@@ -50,8 +51,15 @@ function payloadOf(message: AlertMessage) {
   }
 }
 
-/** Escapes Markdown and mentions in texts of monitors. */
-const escapeMarkdown = (text: string) => text.replace(/[\\`*_[\]<>#~|]/g, '\\$&').replace(/@/g, '@\u200b')
+/** Escapes Markdown and mentions in texts of monitors, line by line. */
+const escapeMarkdown = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => withoutMentions(escapeMarks(line, /[\\`*_[\]<>#~|]/g, true)))
+    .join('\n')
+
+/** Mentions work in titles as well, which have no other markup when they are links. */
+const withoutMentions = (text: string) => text.replace(/@/g, '@\u200b')
 
 const colours = {
   good: '#0b6e5a',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
 import type { Tone } from '../../notification/content/content.ts'
-import { bodyOf, defineSender, secretText, serverUrl } from './sender.ts'
+import { bodyOf, byteLength, defineSender, secretText, serverUrl } from './sender.ts'
 
 /** A message has at most 4,096 bytes (https://docs.ntfy.sh/publish/#limitations); longer ones become attachments. */
-const MAX_LENGTH = 1300
+const MAX_BYTES = 4096
 
 /**
  * ntfy (https://docs.ntfy.sh/publish/#publish-as-json): JSON is posted to the root of the server. 401 and 403: the topic refuses
@@ -31,8 +31,8 @@ export const ntfy = defineSender({
     const { title, tone, url, acknowledgeUrl } = message
     const body = {
       topic,
-      title: truncate(title, 200),
-      message: truncate(bodyOf(message) || title, MAX_LENGTH),
+      title: cutAtWord(title, 200),
+      message: bodyOf(message, MAX_BYTES, byteLength) || cutAtWord(title, MAX_BYTES / 4),
       priority: priorities[tone],
       tags: [tags[tone]],
       click: url,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { post } from '../../notification/channel/post.ts'
 import { isOver } from './item.ts'
@@ -38,7 +38,7 @@ export const opsgenie = defineSender({
 function requestOf(message: AlertMessage) {
   const { items, title, organization, url } = message
   const [{ alertId, about, change, monitor, state, since, by }] = items
-  const note = truncate(bodyOf(message), 25_000)
+  const note = bodyOf(message, 25_000)
   const step = (name: string) => ({
     path: `/${alertId}/${name}?identifierType=alias`,
     body: { source: 'Allclear', user: by ?? 'Allclear', note },
@@ -46,11 +46,11 @@ function requestOf(message: AlertMessage) {
   if (isOver(items[0])) return step('close')
   if (about === 'ACKNOWLEDGED') return step('acknowledge')
   const body = {
-    message: truncate(title, 130),
+    message: cutAtWord(title, 130),
     alias: alertId,
-    description: truncate(bodyOf(message), 15_000),
+    description: bodyOf(message, 15_000),
     source: 'Allclear',
-    entity: truncate(monitor.name, 512),
+    entity: cutAtWord(monitor.name, 512),
     priority: priorities[change],
     tags: [change],
     details: { organization: organization.name, monitor_id: monitor.id, state, since: since.toISOString(), url },

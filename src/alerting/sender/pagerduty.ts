@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import type { AlertChange } from '../../generated/prisma/enums.ts'
 import { post } from '../../notification/channel/post.ts'
 import { isOver } from './item.ts'
@@ -41,7 +41,7 @@ function eventOf(routingKey: string, { items: [item], title, url, organization }
     event_action: action,
     dedup_key: alertId,
     payload: {
-      summary: truncate(message === '' ? title : `${title}: ${message}`, 1024),
+      summary: cutAtWord(message === '' ? title : `${title}: ${message}`, 1024),
       source: monitor.name,
       severity: severities[change],
       timestamp: at.toISOString(),

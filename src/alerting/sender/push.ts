@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import { bodyOf, defineSender } from './sender.ts'
 
 /** The destination of messages to browsers, which the database queues. */
@@ -37,8 +37,8 @@ export const push = defineSender({
       // A later notification of the same alert replaces this one.
       subjectId: others.length === 0 ? first.alertId : id,
       content: {
-        title: truncate(`${organization.name}: ${title}`, MAX_TITLE),
-        body: truncate(bodyOf(message), MAX_BODY),
+        title: cutAtWord(`${organization.name}: ${title}`, MAX_TITLE),
+        body: bodyOf(message, MAX_BODY),
         path: pathOf(url),
       },
       acknowledgePath: acknowledgeUrl === null ? null : pathOf(acknowledgeUrl),

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { SECOND } from '../../core/time.ts'
-import { truncate } from '../../core/truncate.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import { post } from '../../notification/channel/post.ts'
 import { bodyOf, defineSender, secretText } from './sender.ts'
 
 const HOST = 'api.pushover.net'
+/** The maximum length of a message, in characters (https://pushover.net/api#limits). */
+const MAX_MESSAGE = 1024
 
 /** The form of Pushover's tokens and keys (https://pushover.net/api#identifiers). */
 const key = (what: string) => secretText(/^[A-Za-z0-9]{30}$/, `must be ${what}: 30 letters and digits`)
@@ -32,8 +34,8 @@ export const pushover = defineSender({
       token,
       user,
       ...(device != null && { device }),
-      title: truncate(title, 250),
-      message: truncate(bodyOf(message) || title, 1024),
+      title: cutAtWord(title, 250),
+      message: bodyOf(message, MAX_MESSAGE) || cutAtWord(title, MAX_MESSAGE),
       url: acknowledgeUrl ?? url,
       url_title: acknowledgeUrl === null ? 'Open in Allclear' : 'Acknowledge',
       // 1 bypasses the user's quiet hours.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fitText } from '../../core/markdown/html-text.ts'
 import { parseUrl } from '../../core/url.ts'
 import { trimmedText } from '../../core/validation.ts'
 import type { SendResult, SendTools } from '../../notification/channel/channel.ts'
@@ -99,5 +100,29 @@ export const serverUrl = trimmedText(500).transform((text, ctx) => {
   return z.NEVER
 })
 
-/** Returns the details of a message as plain text. */
-export const bodyOf = ({ lines }: Pick<AlertMessage, 'lines'>): string => lines.join('\n')
+/**
+ * Returns the details of a message as plain text. If they are too long, the reason of a single alert is cut, so that its times stay;
+ * of several alerts, the first ones are listed and the others counted.
+ * @param most the maximum length; absent: no limit.
+ * @param lengthOf the length as the receiver counts it; default: UTF-16 units.
+ */
+export function bodyOf(
+  { lines, items }: Pick<AlertMessage, 'lines' | 'items'>,
+  most = Number.POSITIVE_INFINITY,
+  lengthOf = (text: string) => text.length,
+): string {
+  const fits = (text: string) => lengthOf(text) <= most
+  const whole = lines.join('\n')
+  if (fits(whole)) return whole
+  const [reason = '', ...others] = lines
+  const cut = (text: string) => [text, ...others].join('\n')
+  if (items.length === 1) return fitText(reason, cut, fits) || fitText(whole, (text) => text, fits)
+  for (let count = lines.length - 1; count > 0; count--) {
+    const listed = [...lines.slice(0, count), `… and ${lines.length - count} more`].join('\n')
+    if (fits(listed)) return listed
+  }
+  return fitText(whole, (text) => text, fits)
+}
+
+/** Returns the length of a text in bytes, in UTF-8. */
+export const byteLength = (text: string): number => Buffer.byteLength(text)

@@ -53,10 +53,13 @@ function throughChannel<S extends z.ZodObject>(
   }
 }
 
+/** The maximum length of the details, which every channel has room for, so that the times of an alert are never cut. */
+const MAX_BODY = 1500
+
 /** Renders an alert as the content of a notification. */
 function contentOf(message: AlertMessage): NotificationContent {
   const { organization, channel, title, tone, acknowledgeUrl, url, items } = message
-  const body = bodyOf(message)
+  const body = bodyOf(message, MAX_BODY)
   return {
     page: { name: organization.name, slug: organization.slug, url },
     look: { accentColor: '#0d6656', logoUrl: null },

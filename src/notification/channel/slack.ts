@@ -1,12 +1,14 @@
-import { plainText } from '../../core/markdown/markdown.ts'
-import { truncate } from '../../core/truncate.ts'
+import type { TextStyle } from '../../core/markdown/html-text.ts'
 import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
+import { createTextWriter, writeFacts } from './text.ts'
 
-/** The maximum text length of a section in Slack, in characters. */
+/** The maximum text length of a section, in characters (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_TEXT_LENGTH = 3000
+/** The maximum length of a headline or a sentence, and of all facts, which have further sections if they are long. */
+const [MAX_LINE, MAX_FACTS] = [500, 20_000]
 
 /**
  * Slack's incoming webhooks (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). 403, 404 and
@@ -22,41 +24,70 @@ export const slack: Channel = {
 }
 
 function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
-  const lines = [
-    `*${escapeText(headline)}*`,
-    ...facts.map(([name, value]) => `${escapeText(name)}: ${escapeText(value)}`),
-    ...(html === '' ? [] : [escapeText(plainText(html))]),
-    link(action.url, action.label),
-  ]
+  const lines = writeFacts(writer, facts, MAX_FACTS).map(([name, value]) => `${name}: ${value}`)
+  const [shown = '', ...others] = inSections(lines)
+  const link = writer.link(action.label, action.url)
+  const head = `*${writer.line(headline, MAX_LINE)}*`
+  const parts = (text: string) => [head, shown, text, link].filter((part) => part !== '').join('\n')
+  const room = MAX_TEXT_LENGTH - parts('').length - 1
+  const text = writer.message(html, room)
+  const section = (content: string) => ({ type: 'section', text: { type: 'mrkdwn', text: content } })
+  const manage = writer.link(words.mail.manage, manageUrl)
   return {
-    text: escapeText(`${words.page.feed(page.name)}: ${headline}`),
+    text: writer.line(`${words.page.feed(page.name)}: ${headline}`, MAX_TEXT_LENGTH),
     unfurl_links: false,
     attachments: [
       {
         color: colours[tone],
         blocks: [
-          { type: 'section', text: { type: 'mrkdwn', text: truncate(lines.join('\n'), MAX_TEXT_LENGTH) } },
-          {
-            type: 'context',
-            elements: [
-              {
-                type: 'mrkdwn',
-                text: truncate(`${escapeText(reason)} ${link(manageUrl, words.mail.manage)}`, 2000),
-              },
-            ],
-          },
+          section(parts(text)),
+          ...others.map(section),
+          { type: 'context', elements: [{ type: 'mrkdwn', text: `${writer.line(reason, MAX_LINE)} ${manage}` }] },
         ],
       },
     ],
   }
 }
 
-const link = (url: string, label: string) => `<${url}|${escapeText(label)}>`
+/** Distributes lines among sections. The first one has room for the headline, the message and the link. */
+function inSections(lines: readonly string[]): string[] {
+  const sections = ['']
+  for (const line of lines) {
+    const last = sections.length - 1
+    const joined = sections[last] === '' ? line : `${sections[last]}\n${line}`
+    if (joined.length <= (last === 0 ? MAX_TEXT_LENGTH / 2 : MAX_TEXT_LENGTH)) sections[last] = joined
+    else sections.push(line)
+  }
+  return sections
+}
+
+/**
+ * Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text). It has entities for three characters, but no escape for
+ * emphasis: a mark that would begin it becomes a character that looks alike. Slack shows lists as they are written.
+ */
+const style: TextStyle = {
+  text: (text, isLineStart) => {
+    const escaped = escapeText(text.replace(openingMark, (mark) => likeMarks[mark] ?? mark))
+    return isLineStart && /^\s*&gt;/.test(escaped) ? `\u200b${escaped}` : escaped
+  },
+  link: (label, url, isAddress) => (isAddress ? `<${address(url)}>` : `<${address(url)}|${label}>`),
+  bullet: '• ',
+  quote: '> ',
+  code: (code) => `\`\`\`\n${escapeText(code.replaceAll('`', 'ˋ'))}\n\`\`\``,
+}
+
+/** A mark of emphasis where Slack lets one begin: not within a word, and before a character. Code may begin anywhere. */
+const openingMark = /(?<![\p{L}\p{N}])[*_~](?=\S)|`/gu
+const likeMarks: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '∼', '`': 'ˋ' }
 
 /** Escapes the three special characters (https://docs.slack.dev/messaging/formatting-message-text#escaping). */
 function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
+
+const address = (url: string) => escapeText(url.replace(/[<>|]/g, encodeURIComponent))
+
+const writer = createTextWriter(style)
 
 const colours = {
   good: '#0b6e5a',

@@ -1,9 +1,9 @@
-import { plainText } from '../../core/markdown/markdown.ts'
-import { truncate } from '../../core/truncate.ts'
+import type { TextStyle } from '../../core/markdown/html-text.ts'
 import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
 import { post } from './post.ts'
+import { createTextWriter, escapeMarks, markdownAddress, writeFacts } from './text.ts'
 
 /**
  * Workflows of Microsoft Teams that post to a channel "when a webhook request is received", with an adaptive card
@@ -19,33 +19,42 @@ export const teams: Channel = {
     ),
 }
 
-/** Teams accepts 28 KB. */
-const MAX_TEXT_LENGTH = 5000
+/**
+ * The maximum size of a message in bytes: 28 KB, less what the workflow adds
+ * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using#rate-limiting-for-connectors).
+ */
+const MAX_BYTES = 26_000
+/** The maximum length of a headline or a sentence, and of all facts, so that the message has room. */
+const [MAX_LINE, MAX_FACTS] = [600, 5000]
 
-function bodyOf({ page, words, headline, tone, facts, html, action, reason }: NotificationContent, manageUrl: string) {
-  const paragraph = (text: string, more: object = {}) => ({
-    type: 'TextBlock',
-    text: truncate(escapeText(text), MAX_TEXT_LENGTH),
-    wrap: true,
-    ...more,
-  })
+function bodyOf(content: NotificationContent, manageUrl: string) {
+  const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+  const room = MAX_BYTES - size(cardOf(content, manageUrl, '…'))
+  return cardOf(
+    content,
+    manageUrl,
+    asParagraphs(writer.message(content.html, room, (text) => size(asParagraphs(text)))),
+  )
+}
+
+function cardOf(
+  { page, words, headline, tone, facts, action, reason }: NotificationContent,
+  manageUrl: string,
+  message: string,
+) {
+  const paragraph = (text: string, more: object = {}) => ({ type: 'TextBlock', text, wrap: true, ...more })
+  const line = (text: string, more: object) => paragraph(writer.line(text, MAX_LINE), more)
+  const written = writeFacts(writer, facts, MAX_FACTS).map(([title, value]) => ({ title, value }))
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      paragraph(words.page.feed(page.name), { isSubtle: true, size: 'Small' }),
-      paragraph(headline, { weight: 'Bolder', size: 'Medium', color: colours[tone] }),
-      ...(facts.length === 0
-        ? []
-        : [
-            {
-              type: 'FactSet',
-              facts: facts.map(([title, value]) => ({ title, value: truncate(escapeText(value), 1000) })),
-            },
-          ]),
-      ...(html === '' ? [] : [paragraph(plainText(html))]),
-      paragraph(reason, { isSubtle: true, size: 'Small' }),
+      line(words.page.feed(page.name), { isSubtle: true, size: 'Small' }),
+      line(headline, { weight: 'Bolder', size: 'Medium', color: colours[tone] }),
+      ...(facts.length === 0 ? [] : [{ type: 'FactSet', facts: written }]),
+      ...(message === '' ? [] : [paragraph(message)]),
+      line(reason, { isSubtle: true, size: 'Small' }),
     ],
     actions: [
       { type: 'Action.OpenUrl', title: action.label, url: action.url },
@@ -55,10 +64,21 @@ function bodyOf({ page, words, headline, tone, facts, html, action, reason }: No
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
 }
 
-/** Escapes the Markdown of text blocks: links, emphasis and lists. */
-function escapeText(text: string): string {
-  return text.replace(/[\\`*_[\]<>#]/g, '\\$&')
+/** Separates lines by empty ones, without which Teams joins them, except for the items of a list. */
+const asParagraphs = (text: string) => text.replace(/(?<!\n)\n(?!\n|\s*(?:-|\d+\.) )/g, '\n\n')
+
+/**
+ * The Markdown of text blocks: links, emphasis and lists
+ * (https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features).
+ */
+const style: TextStyle = {
+  text: (text, isLineStart) => escapeMarks(text, /[\\`*_[\]<>#]/g, isLineStart),
+  link: (label, url) => `[${label}](${markdownAddress(url)})`,
+  bullet: '- ',
+  quote: '\\> ',
 }
+
+const writer = createTextWriter(style)
 
 const colours = {
   good: 'Good',

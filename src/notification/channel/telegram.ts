@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { plainText } from '../../core/markdown/markdown.ts'
+import type { TextStyle } from '../../core/markdown/html-text.ts'
 import { SECOND } from '../../core/time.ts'
-import { truncate } from '../../core/truncate.ts'
 import type { Answer } from '../../network/outbound/outbound.ts'
 import type { NotificationContent } from '../content/content.ts'
 import type { Address, Channel, SendResult } from './channel.ts'
 import { escapeHtml } from './mail-template.ts'
 import { jsonOf, post } from './post.ts'
+import { createTextWriter, writeFacts } from './text.ts'
 
 const HOST = 'api.telegram.org'
-/** Below the 4,096 characters of a message, which exclude markup. */
-const MAX_MESSAGE_LENGTH = 3000
+/** The maximum length of a message without its markup (https://core.telegram.org/bots/api#sendmessage). */
+const MAX_MESSAGE_LENGTH = 4096
+/** The maximum length of a headline or a sentence, and of all facts, so that the message has room. */
+const [MAX_LINE, MAX_FACTS] = [400, 1500]
 
 /** The subscriber's own bot, and a chat that it can write to. */
 const address = z
@@ -73,19 +75,32 @@ function withWait(outcome: SendResult, wait: number | null): SendResult {
   return outcome.kind === 'failed' && wait !== null ? { ...outcome, retryAfterMs: wait } : outcome
 }
 
-/** Renders HTML with bold text and links, which Telegram supports (https://core.telegram.org/bots/api#html-style). */
+/**
+ * Telegram's HTML (https://core.telegram.org/bots/api#html-style). It has no lists, and a quote would have to be one element, so both
+ * are marked as in emails.
+ */
+const style: TextStyle = {
+  text: (text) => escapeHtml(text),
+  link: (label, url) => `<a href="${escapeHtml(url)}">${label}</a>`,
+  bullet: '• ',
+  quote: '&#62; ',
+  code: (code) => `<pre>${escapeHtml(code)}</pre>`,
+}
+
+/** Returns the length of a text without its markup, by which Telegram measures it. */
+const lengthOf = (written: string) => written.replace(/<[^>]*>/g, '').replace(/&#\d+;/g, '&').length
+
+const writer = createTextWriter(style, lengthOf)
+
 function textOf(
   { page, words, headline, facts, html, action, reason }: NotificationContent,
   manageUrl: string,
 ): string {
-  const link = (url: string, label: string) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`
-  return [
-    `${escapeHtml(words.page.feed(page.name))}\n<b>${escapeHtml(headline)}</b>`,
-    facts.map(([name, value]) => `${escapeHtml(name)}: ${escapeHtml(truncate(value, 500))}`).join('\n'),
-    escapeHtml(truncate(plainText(html), MAX_MESSAGE_LENGTH)),
-    link(action.url, action.label),
-    `${escapeHtml(reason)} ${link(manageUrl, words.mail.manage)}`,
-  ]
-    .filter(Boolean)
-    .join('\n\n')
+  const head = `${writer.line(words.page.feed(page.name), MAX_LINE)}\n<b>${writer.line(headline, MAX_LINE)}</b>`
+  const lines = writeFacts(writer, facts, MAX_FACTS).map(([name, value]) => `${name}: ${value}`)
+  const about = `${writer.line(reason, MAX_LINE)} ${writer.link(words.mail.manage, manageUrl)}`
+  const parts = (text: string) =>
+    [head, lines.join('\n'), text, writer.link(action.label, action.url), about].filter(Boolean).join('\n\n')
+  const room = MAX_MESSAGE_LENGTH - lengthOf(parts('…')) - 1
+  return parts(writer.message(html, room))
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Database } from '../../core/context.ts'
+import { cutAtWord } from '../../core/truncate.ts'
 import type { KindFor } from '../../event-log/audience.ts'
 import { isFor } from '../../event-log/audience.ts'
 import type { Event, Prisma } from '../../generated/prisma/client.ts'
@@ -50,8 +51,13 @@ export async function buildPush(db: Database, owner: PushOwner, event: Event): P
   const built = isFor('browsers', event.kind) ? await builders[event.kind](db, event) : null
   if (!built) return null
   const { body, path, key } = built
-  const title = `${owner.name}: ${event.subjectName}`.slice(0, MAX_TEXT)
-  const content = { title, body: body.slice(0, MAX_TEXT), path: `/console/${owner.slug}/${path}`, tag: event.subjectId }
+  const title = cutAtWord(`${owner.name}: ${event.subjectName}`, MAX_TEXT)
+  const content = {
+    title,
+    body: cutAtWord(body, MAX_TEXT),
+    path: `/console/${owner.slug}/${path}`,
+    tag: event.subjectId,
+  }
   return { content, key }
 }
 

@@ -1,4 +1,4 @@
-import { plainText } from '../../core/markdown/markdown.ts'
+import { plainLines } from '../../core/markdown/markdown.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import type { MaintenanceSeries } from '../../generated/prisma/client.ts'
 import type { Catalogue } from '../../language/catalogue.ts'
@@ -170,7 +170,7 @@ function descriptionOf(
       words.incident.affected(joinNames({ services: names.map((name) => ({ name })), serviceCount }, words)),
     ...updates
       .filter(({ body }) => body !== null)
-      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainText(updateHtml(update, words))}`),
+      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainLines(updateHtml(update, words))}`),
     updates.length < updateCount && words.maintenance.updatesInTotal(updateCount),
   ]
     .filter(Boolean)
