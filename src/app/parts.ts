@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { createQuota } from '../account/quota.ts'
 import { scheduleBackups } from '../backup/schedule.ts'
 import { createBtcpay } from '../billing/btcpay.ts'
+import { offeredTiers } from '../billing/price.ts'
 import { createTokens } from '../billing/token.ts'
 import type { Checker } from '../blacklist/checker.ts'
 import { createChecker } from '../blacklist/checker.ts'
@@ -48,11 +49,12 @@ export async function createParts(options: PartsOptions, closers: Closers) {
   const db = database.prisma
   const seal = await openSecretBox({ config, db })
   const { checker, geo } = startChecker(options, closers)
-  const site = { baseUrl: config.BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? '' }
+  const site = { baseUrl: config.BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? '', hasPayments: false }
   const mailer = createMailer(config, site)
   closers.push(() => mailer?.close())
   const tokens = createTokens(seal.keyFor('billing tokens'))
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
+  site.hasPayments = billing.btcpay !== null || offeredTiers(config, 'FREE').length > 0
   const ctx = systemContext({ config, db, now, log, billing, site })
   const tools = probeTools({ config, checker, now, log, tracer })
   const usage = createQuota(database.pool)

@@ -229,7 +229,10 @@ describe('the page', () => {
     expect(html).toMatch(
       /<svg class="days" viewBox="0 0 359 40" preserveAspectRatio="none" role="group" aria-label="API, last 90 days: 99.979% uptime in 40 d of data. 1 day with an outage, 40 days without problems and 49 days without data.">/,
     )
-    expect(await read(acme.slug)).toContain('<span class="figure">99.979%</span>')
+    const overview = await read(acme.slug)
+    expect(overview).toContain('<span class="figure">99.979%</span>')
+    // Screen readers get what the strokes of the bar show.
+    expect(overview).toMatch(/aria-label="Last \d+ days: [^"]*\d+ days? with an outage/)
     // One path per mark for any number of days, and one tooltip per day with notes or incidents.
     expect(html.match(/<svg class="days".*?<\/svg>/)?.[0].match(/<path class="\w+"/g)).toEqual([
       '<path class="up"',

@@ -13,6 +13,13 @@ export interface PricingProps {
   readonly problem: FormError | null
 }
 
+const hasPayments = (config: Config, hasCoins: boolean) => hasCoins || offeredTiers(config, 'FREE').length > 0
+
+/** Returns the title of the page: without a way to pay, it shows no prices. */
+export function pricingTitle(config: Config, hasCoins: boolean): string {
+  return hasPayments(config, hasCoins) ? 'Prices' : 'Limits'
+}
+
 /** The error of a submitted form. */
 export interface FormError {
   readonly of: 'tier' | 'plan'
@@ -21,13 +28,16 @@ export interface FormError {
   readonly message: string
 }
 
-/** Renders the page at `/pricing` with the current limits and prices. */
+/** Renders the page at `/pricing` with the current limits, and the prices of what can be paid here. */
 export function Pricing({ config, hasCoins, problem }: PricingProps) {
   return (
     <>
       <section class="hero">
-        <h1>Prices</h1>
-        <p class="lead">Status pages and blacklist checks are separate plans. Both have a free tier.</p>
+        <h1>{pricingTitle(config, hasCoins)}</h1>
+        <p class="lead">
+          Status pages and blacklist checks are separate plans.
+          {hasPayments(config, hasCoins) ? ' Both have a free tier.' : null}
+        </p>
       </section>
       <section aria-labelledby="pages">
         <h2 id="pages">Status pages</h2>
@@ -43,7 +53,7 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
         <div class="tiers">
           <div class="tier">
             <h3>Free</h3>
-            <p class="price">{moneyText({ ...checkPlanPrice, amount: 0 })}</p>
+            {hasCoins ? <p class="price">{moneyText({ ...checkPlanPrice, amount: 0 })}</p> : null}
             <ul>
               <li>{formatNumber(checksPerDay.FREE)} checks a day</li>
               <li>No account needed; counted per IP address</li>
@@ -51,13 +61,15 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
           </div>
           <div class="tier">
             <h3>Pro</h3>
-            <p class="price">
-              {moneyText(checkPlanPrice)} <span>for {checkPlanDays} days</span>
-            </p>
+            {hasCoins ? (
+              <p class="price">
+                {moneyText(checkPlanPrice)} <span>for {checkPlanDays} days</span>
+              </p>
+            ) : null}
             <ul>
               <li>{formatNumber(checksPerDay.PRO)} checks a day</li>
               <li>Bulk checks of up to 20 targets</li>
-              <li>Pay with Bitcoin or Litecoin; does not renew automatically</li>
+              {hasCoins ? <li>Pay with Bitcoin or Litecoin; does not renew automatically</li> : null}
             </ul>
           </div>
         </div>
@@ -73,13 +85,17 @@ export function Pricing({ config, hasCoins, problem }: PricingProps) {
 
 function TierCard({ tier, config }: { readonly tier: Tier; readonly config: Config }) {
   const limits = tierLimits[tier]
+  const sold = offeredTiers(config, 'FREE')
+  const isSold = tier === 'FREE' ? sold.length > 0 : sold.includes(tier)
   const price = tier === 'FREE' ? { amount: 0, currency: config.STRIPE_CURRENCY } : priceOf(tier, config)
   return (
     <div class="tier">
       <h3>{tierTitle(tier)}</h3>
-      <p class="price">
-        {moneyText(price)} {tier === 'FREE' ? null : <span>a month</span>}
-      </p>
+      {isSold ? (
+        <p class="price">
+          {moneyText(price)} {tier === 'FREE' ? null : <span>a month</span>}
+        </p>
+      ) : null}
       <ul>
         <li>{formatNumber(limits.monitors)} monitors</li>
         <li>Probes every {limits.minIntervalSeconds} s</li>

@@ -22,7 +22,7 @@ import type { BillingContext, BuyerContext } from '../context.ts'
 import { startUpgrade } from '../subscription/checkout.ts'
 import { checkoutErrorPage, unindexedPage } from './checkout-result.tsx'
 import type { FormError } from './pricing.tsx'
-import { Pricing } from './pricing.tsx'
+import { Pricing, pricingTitle } from './pricing.tsx'
 import { ConfirmExtension, ConfirmUpgrade, PurchaseStatus } from './purchase.tsx'
 import { NothingToRenew, Renew } from './renewal.tsx'
 
@@ -95,13 +95,13 @@ function respondWithPricing(
   problem: FormError | null = null,
   status: 200 | ErrorStatus = 200,
 ): Response {
+  const hasCoins = visitorOf(c).billing.btcpay !== null
   const page = {
-    title: 'Prices · Allclear',
-    description: 'What status pages and blacklist checks cost, and what each tier includes.',
+    title: `${pricingTitle(config, hasCoins)} · Allclear`,
+    description: 'What each tier of status pages and blacklist checks includes.',
     path: '/pricing',
     indexed: true,
   }
-  const hasCoins = visitorOf(c).billing.btcpay !== null
   return respondWithPage(c, site, page, <Pricing {...{ config, hasCoins, problem }} />, status)
 }
 

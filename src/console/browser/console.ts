@@ -2,6 +2,7 @@
 // keep their input. Without this script, every page works.
 
 import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
+import { listenToCopy, offerCopy } from './copy.ts'
 import type { Followed } from './log-subscription.ts'
 import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
@@ -38,6 +39,8 @@ listenToPreview()
 listenToPublication()
 offerPush(document)
 listenToPush()
+offerCopy(document)
+listenToCopy()
 
 function followed(): Followed {
   const monitor = document.querySelector<HTMLElement>('[data-probe-results]')?.dataset['probeResults'] ?? null

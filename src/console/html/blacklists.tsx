@@ -114,7 +114,14 @@ function CheckForm({ screen, state }: { readonly screen: Screen; readonly state:
       <FormProblem state={state} />
       {isPro ? null : (
         <p>
-          This needs the pro check plan. <a href={screen.path('plan')}>Plan</a>
+          This needs the pro check plan
+          {screen.ctx.billing.btcpay === null ? (
+            ', which the operator of this service sets.'
+          ) : (
+            <>
+              . <a href={screen.path('plan')}>Plan</a>
+            </>
+          )}
         </p>
       )}
       <TextField

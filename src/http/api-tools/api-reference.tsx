@@ -43,7 +43,8 @@ export function referenceRoutes(site: Site, libraries: Libraries, openApi: () =>
   return app
 }
 
-function referencePage({ assets }: Site, file: (name: string) => string): string {
+function referencePage(site: Site, file: (name: string) => string): string {
+  const { assets } = site
   const page = (
     <html lang="en">
       <head>
@@ -59,7 +60,7 @@ function referencePage({ assets }: Site, file: (name: string) => string): string
         <script src={assets.url('api-reference.js')} defer></script>
       </head>
       <body>
-        <SiteHeader path="/docs/reference" />
+        <SiteHeader site={site} path="/docs/reference" />
         <p class="crumbs">
           <a href="/docs">Docs</a> / API reference
         </p>

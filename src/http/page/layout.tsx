@@ -10,6 +10,8 @@ export interface Site {
   readonly assets: Assets
   /** The public address, without a trailing slash. */
   readonly baseUrl: string
+  /** Whether anything can be bought here; otherwise no page leads to prices. */
+  readonly hasPayments?: boolean
 }
 
 export interface PageProps {
@@ -45,10 +47,11 @@ export const pageHeaders = {
   'cache-control': 'private, no-cache',
 } as const
 
+const PRICES = '/pricing'
 const navigation = [
   { path: '/docs/status-pages', text: 'Status pages' },
   { path: '/', text: 'Check' },
-  { path: '/pricing', text: 'Prices' },
+  { path: PRICES, text: 'Prices' },
   { path: '/docs', text: 'Docs' },
   { path: '/graphql', text: 'GraphQL' },
   { path: '/console', text: 'Console' },
@@ -153,18 +156,20 @@ export function SkipLink({ text = 'Skip to content' }: { readonly text?: string 
 }
 
 /** Renders the site's name and navigation. */
-export function SiteHeader({ path }: Pick<PageProps, 'path'>) {
+export function SiteHeader({ site, path }: Pick<PageProps, 'path'> & { readonly site: Site }) {
   return (
     <header class="site">
       <a class="wordmark" href="/">
         Allclear
       </a>
       <nav aria-label="Main">
-        {navigation.map((entry) => (
-          <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
-            {entry.text}
-          </a>
-        ))}
+        {navigation
+          .filter(({ path }) => site.hasPayments || path !== PRICES)
+          .map((entry) => (
+            <a href={entry.path} aria-current={entry.path === path ? 'page' : undefined}>
+              {entry.text}
+            </a>
+          ))}
       </nav>
     </header>
   )
@@ -173,7 +178,7 @@ export function SiteHeader({ path }: Pick<PageProps, 'path'>) {
 function PageShell({ site, path, sources, aside, ...page }: PageProps & { readonly site: Site }) {
   return (
     <Document {...page} assets={site.assets} canonical={path === null ? null : site.baseUrl + path}>
-      <SiteHeader path={path} />
+      <SiteHeader site={site} path={path} />
       {aside}
       <main id="main" tabindex={-1}>
         {raw(contentPlaceholder)}

@@ -5,7 +5,7 @@ import { Part } from './parts.tsx'
 export function DayDialog({ words: { day: words } }: { readonly words: Catalogue }) {
   return (
     <Part>
-      <dialog id="day-details" aria-labelledby="day-title" data-keep>
+      <dialog id="day-details" aria-labelledby="day-service day-title" data-keep>
         <button type="button" data-close>
           {words.close}
         </button>

@@ -28,12 +28,12 @@ interface RangesProps {
   readonly words: Catalogue
 }
 
-/** Renders the links to the ranges of a page. */
+/** Renders the links to the ranges of a page. They lead back to themselves, so that the page does not scroll away. */
 export function Ranges({ base, ranges, range, words: { range: words } }: RangesProps) {
   return (
-    <nav class="ranges" aria-label={words.ranges} data-range={range}>
+    <nav class="ranges" id="ranges" aria-label={words.ranges} data-range={range}>
       {ranges.map((name) => (
-        <a href={rangeAddress(base, name)} aria-current={name === range ? 'true' : undefined}>
+        <a href={`${rangeAddress(base, name)}#ranges`} aria-current={name === range ? 'true' : undefined}>
           {words.names[name]}
         </a>
       ))}

@@ -43,6 +43,9 @@ export function DayPage({ service, happened, readAt, context }: DayPageProps) {
       <LiveState words={context.words} />
       <Part>
         <section id="day">
+          <p class="of-service" id="day-service" {...context.ownersText}>
+            {service.name}
+          </p>
           <h1 id="day-title">{title}</h1>
           <Figures happened={happened} words={context.words} />
           <Imported happened={happened} words={context.words} />

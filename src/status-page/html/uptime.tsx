@@ -47,13 +47,18 @@ interface UptimeLineProps {
 
 /** Renders the bar and the percentage of a service's line. */
 export function UptimeLine({ range, bar, words }: UptimeLineProps) {
-  const isOfDays = unitOf(range) === 'day'
   return (
     <>
-      <DayBars label={isOfDays ? words.uptime.lastDays(bar.marks.length) : words.range.last[range]} bar={bar} />
-      <span class="figure">{bar.figure}</span>
+      <DayBars label={lineLabel(range, bar, words)} bar={bar} />
+      <span class={bar.figure.endsWith('*') ? 'figure noted' : 'figure'}>{bar.figure}</span>
     </>
   )
+}
+
+/** Describes the bar of a line, which already has a name and a figure: how many days have each mark. */
+function lineLabel(range: RangeName, { marks }: BarView, words: Catalogue): string {
+  if (unitOf(range) !== 'day') return words.range.last[range]
+  return `${words.uptime.lastDays(marks.length)}: ${countSummary(marks, words)}`
 }
 
 /**

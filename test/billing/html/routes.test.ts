@@ -44,6 +44,9 @@ describe('/pricing', () => {
     expect(html).not.toContain('<form')
     expect(html).toContain('Payments aren’t set up here')
     expect(html).toContain('Crypto payments aren’t set up here')
+    expect(html).toContain('<h1>Limits</h1>')
+    expect(html).toContain('500 monitors')
+    expect(html).not.toMatch(/[€$]|Prices|href="\/pricing|class="price"|Bitcoin/)
   })
 })
 

@@ -84,15 +84,17 @@ describe('the overview', () => {
     const path = pathOf(acme)
     await expect.poll(() => read(path)).toContain('API')
     const html = await read(path)
-    expect(html.match(/href="[^"]*\?range=\w+"( aria-current="true")?/g)).toEqual([
-      `href="${path}?range=24h"`,
-      `href="${path}?range=7d"`,
-      `href="${path}?range=30d" aria-current="true"`,
+    expect(html.match(/href="[^"]*\?range=\w+#ranges"( aria-current="true")?/g)).toEqual([
+      `href="${path}?range=24h#ranges"`,
+      `href="${path}?range=7d#ranges"`,
+      `href="${path}?range=30d#ranges" aria-current="true"`,
     ])
     const hours = await get(`${path}?range=24h`)
     expect(hours.headers.get('cache-control')).toBe((await get(path)).headers.get('cache-control'))
     const shown = await hours.text()
     expect(shown).toContain('aria-label="last 24 hours"')
+    // The page stays where the reader chose the range.
+    expect(shown).toContain('<nav class="ranges" id="ranges"')
     expect(shown).toContain('Each bar is one hour (UTC).')
     expect(shown).toContain(`<link rel="canonical" href="https://allclear.example${path}"/>`)
     expect(nestingFaults(shown)).toEqual([])

@@ -28,6 +28,7 @@ import { ConfirmDeletion, EditProblem, readVersion, VersionField } from '../fram
 import type { ListPage } from '../frame/paging.tsx'
 import { PageLinks, readListPage } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 
 /** The labels of the kinds of senders. */
 const kindNames = {
@@ -231,9 +232,7 @@ async function showOne(screen: Screen, state: FormState, made: IntegrationWithSe
         <section>
           <h2>Copy the address now</h2>
           <p>It is shown only once.{kind === 'PAGERDUTY_EVENTS' ? ' Its last part is the routing key.' : null}</p>
-          <p class="secret" data-once>
-            {url}
-          </p>
+          <ShownOnce text={url} about="the address" />
         </section>
       )}
       {kind === 'DATADOG' ? (

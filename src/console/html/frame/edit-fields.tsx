@@ -1,14 +1,17 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
+import { z } from 'zod'
+import { zoneName } from '../../../account/page/page-settings.ts'
 import { Conflict } from '../../../core/errors.ts'
 import { formatLocalTime, parseLocalTime } from '../../../core/time-zone.ts'
-import { invalid } from '../../../core/validation.ts'
+import { invalid, validate } from '../../../core/validation.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { CheckboxField, FormProblem, InputField, TextField, textRules } from '../../../http/page/form.tsx'
 import { wordsOf } from '../../../language/catalogue.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { message as messageText } from '../../../status/timeline/timeline-limits.ts'
 import type { Zone } from '../../../status-page/time-format.ts'
+import { zoneOf } from '../../../status-page/time-format.ts'
 
 /**
  * Contains the version that an edit is based on: the one that was read first, even after a preview or a refusal, until
@@ -130,6 +133,17 @@ export function readTime(fields: URLSearchParams, name: string, zone: Zone, know
   const at = parseLocalTime(zone.name, text)
   if (at === null) throw invalid([{ path: [name], message: 'must be a date and a time' }])
   return at
+}
+
+/**
+ * Reads the time zone of a form; without one, it is the default.
+ * @throws Invalid for an unknown one.
+ */
+export function readZone(fields: URLSearchParams, defaultZone: Zone): Zone {
+  const name = fields.get('timeZone')?.trim() || defaultZone.name
+  return name === defaultZone.name
+    ? defaultZone
+    : zoneOf(validate(z.object({ timeZone: zoneName }), { timeZone: name }).timeZone)
 }
 
 /** Renders the field of a message in Markdown, with a preview. */

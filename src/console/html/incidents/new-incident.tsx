@@ -1,8 +1,9 @@
-import { IncidentImpact, IncidentStatus } from '../../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
 import { serviceIdOf } from '../../../monitoring/monitor/monitor-queries.ts'
 import { proposedStatuses } from '../../../status/incident/incident-effects.ts'
+import { impactOfStatuses, impactsByStatus, impactWithoutServices } from '../../../status/incident/incident-impact.ts'
 import { createIncident } from '../../../status/incident/incident-opening.ts'
 import type { PageState } from '../../../status/page/page-state.ts'
 import type { Template } from '../../../status/template/template.ts'
@@ -59,13 +60,14 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     return showNew(screen, { fields, problem: null }, preview)
   }
   requireFilledIn(fields)
+  const services = readServiceStatuses(fields)
   const { id } = await createIncident(ctx, {
     title: fields.get('title') ?? '',
     status: fields.get('status'),
-    impact: fields.get('impact'),
+    impact: fields.get('impact') || impactOfStatuses(statusesOf(services)),
     message,
     translations: readTranslations(fields),
-    services: readServiceStatuses(fields),
+    services,
     startedAt: readTime(fields, 'startedAt', zone),
     resolvedAt: readTime(fields, 'resolvedAt', zone),
     tellSubscribers: readTellSubscribers(fields),
@@ -73,6 +75,10 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   })
   return `incidents/${id}`
 }
+
+/** Returns the statuses of the services in a form; unknown ones are refused later. */
+const statusesOf = (services: ReturnType<typeof readServiceStatuses>): ServiceStatus[] =>
+  Object.values(ServiceStatus).filter((status) => services.some((each) => each.status === status))
 
 const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
 
@@ -117,6 +123,8 @@ function shownNow({ services, incidents }: Props['page']): ReadonlyMap<string, s
 
 function NewIncident({ screen, state, preview, page, from, templates }: Props) {
   const { services } = page
+  const chosen = proposedStatuses(services, from)
+  const statuses = state.fields.size > 0 ? statusesOf(readServiceStatuses(state.fields)) : [...chosen.values()]
   return (
     <form method="post" class="stack composer" id="new-incident">
       <FormProblem state={state} fields={ownFields} />
@@ -124,16 +132,18 @@ function NewIncident({ screen, state, preview, page, from, templates }: Props) {
       <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
         <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />
-        <SelectField label="Impact" name="impact" state={state} choices={impactChoices} value="MINOR" />
+        <SelectField
+          label="Impact"
+          name="impact"
+          state={state}
+          choices={[{ value: '', text: 'Follows the services' }, ...impactChoices]}
+          value=""
+          hint={<FollowedImpact statuses={statuses} />}
+        />
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
-      <ServiceStatusFields
-        state={state}
-        services={services}
-        chosen={proposedStatuses(services, from)}
-        shownNow={shownNow(page)}
-      />
+      <ServiceStatusFields state={state} services={services} chosen={chosen} shownNow={shownNow(page)} />
       <TellSubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
@@ -145,6 +155,16 @@ function NewIncident({ screen, state, preview, page, from, templates }: Props) {
         <a href={screen.path('incidents')}>Cancel</a>
       </p>
     </form>
+  )
+}
+
+/** Says which impact follows from the services. The script (`browser/publication.ts`) follows the choices. */
+function FollowedImpact({ statuses }: { readonly statuses: readonly ServiceStatus[] }) {
+  const names = Object.entries(impactsByStatus).map(([status, impact]) => [status, impactLabels[impact]])
+  return (
+    <span data-impacts={JSON.stringify([['', impactLabels[impactWithoutServices]], ...names])}>
+      From the services: <b>{impactLabels[impactOfStatuses(statuses)]}</b>
+    </span>
   )
 }
 

@@ -6,6 +6,7 @@ import { isOver } from '../../../status/maintenance/maintenance-schedule.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
+import type { Zone } from '../../../status-page/time-format.ts'
 import {
   currentTellSubscribers,
   currentTime,
@@ -16,6 +17,7 @@ import {
   readTellSubscribers,
   readTime,
   readVersion,
+  readZone,
   TellSubscribersField,
   TimeField,
   VersionField,
@@ -49,12 +51,12 @@ async function showFirst(screen: Screen, state: FormState): Promise<Response> {
 
 const used = (screen: Screen, fields: URLSearchParams) =>
   withTemplate(screen, 'MAINTENANCE', fields, {
-    startedAt: readTime(fields, 'startsAt', screen.zone),
-    endsAt: readTime(fields, 'endsAt', screen.zone),
+    startedAt: readTime(fields, 'startsAt', readZone(fields, screen.zone)),
+    endsAt: readTime(fields, 'endsAt', readZone(fields, screen.zone)),
   })
 
 async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
-  const { ctx, zone } = screen
+  const { ctx } = screen
   if (usesTemplate(fields)) return showNew(screen, { fields: await used(screen, fields), problem: null }, null)
   const message = fields.get('message') ?? ''
   if (isDraft(fields)) {
@@ -64,6 +66,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     return showNew(screen, { fields, problem: null }, preview)
   }
   requireFilledIn(fields)
+  const zone = readZone(fields, screen.zone)
   const { id } = await scheduleMaintenance(ctx, {
     title: fields.get('title') ?? '',
     message,
@@ -76,7 +79,22 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   return `maintenance/${id}`
 }
 
-const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'serviceIds', TRANSLATIONS] as const
+const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'timeZone', 'serviceIds', TRANSLATIONS] as const
+
+/** Renders the time zone of the times in a form. */
+function ZoneField({ state, zone }: { readonly state: FormState; readonly zone: Zone }) {
+  return (
+    <InputField
+      label="Time zone"
+      name="timeZone"
+      state={state}
+      value={zone.name}
+      required
+      autocomplete="off"
+      hint="Of both times, such as Europe/Berlin. Pages show them in the zone of the organization."
+    />
+  )
+}
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { zone } = screen
@@ -87,15 +105,9 @@ async function showNew(screen: Screen, state: FormState, preview: MessagePreview
       <TemplateChoice {...{ screen, state, templates }} />
       <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
       <div class="beside">
-        <TimeField
-          label="Starts"
-          name="startsAt"
-          state={state}
-          zone={zone}
-          required
-          hint={`In the zone ${zone.name}.`}
-        />
-        <TimeField label="Ends" name="endsAt" state={state} zone={zone} required hint={`In the zone ${zone.name}.`} />
+        <TimeField label="Starts" name="startsAt" state={state} zone={zone} required />
+        <TimeField label="Ends" name="endsAt" state={state} zone={zone} required />
+        <ZoneField state={state} zone={zone} />
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
@@ -114,9 +126,10 @@ async function showNew(screen: Screen, state: FormState, preview: MessagePreview
 const read = (screen: Screen) => findMaintenance(screen.ctx, screen.organization.id, idIn(screen))
 
 async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<string | Response> {
-  const { ctx, zone } = screen
+  const { ctx } = screen
   const id = idIn(screen)
   if (isDraft(fields)) return showEdit(screen, { fields, problem: null })
+  const zone = readZone(fields, screen.zone)
   const { startsAt, endsAt, status } = await read(screen)
   const times = {
     startsAt: readTime(fields, 'startsAt', zone, startsAt) ?? undefined,
@@ -167,6 +180,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
               hint={at('startsAt', startsAt)}
             />
             <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at('endsAt', endsAt)} />
+            <ZoneField state={state} zone={zone} />
           </div>
           <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
           <TellSubscribersField

@@ -1,6 +1,4 @@
-import { z } from 'zod'
-import { zoneName } from '../../../account/page/page-settings.ts'
-import { invalid, validate } from '../../../core/validation.ts'
+import { invalid } from '../../../core/validation.ts'
 import type { Prisma } from '../../../generated/prisma/client.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { CheckboxesField, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
@@ -39,6 +37,7 @@ import {
   readTellSubscribers,
   readTime,
   readVersion,
+  readZone,
   TellSubscribersField,
   TimeField,
   VersionField,
@@ -172,13 +171,9 @@ function readRule(fields: URLSearchParams, startsAt: Date, zone: Zone): string {
   })
 }
 
-/**
- * Returns the time zone of a form.
- * @throws Invalid for an unknown one.
- */
+/** Returns the time zone of a form. @throws Invalid for an unknown one. */
 function zoneIn(screen: Screen, fields: URLSearchParams, known: Series | null): Zone {
-  const name = fields.get('timeZone')?.trim() || (known?.timeZone ?? screen.zone.name)
-  return zoneOf(validate(z.object({ timeZone: zoneName }), { timeZone: name }).timeZone)
+  return readZone(fields, known === null ? screen.zone : zoneOf(known.timeZone))
 }
 
 /** Reads the fields of a form. @throws Invalid for an invalid time zone, first start or duration. */

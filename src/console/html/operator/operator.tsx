@@ -21,6 +21,7 @@ import { addOwner, membersOf } from '../../../people/membership.ts'
 import { roleNames, unprovenNote } from '../../../people/role.ts'
 import { currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import type { ConsoleOptions } from '../frame/screen-routes.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 import type { OperatorScreen } from './operator-screen.tsx'
 import { createOperatorScreens } from './operator-screen.tsx'
 import { operatorStateScreens } from './operator-state.tsx'
@@ -199,9 +200,7 @@ async function showOrganization(
         <section>
           <h2>{secret.title}</h2>
           <p>It is shown only once.</p>
-          <p class="secret" data-once>
-            {secret.text}
-          </p>
+          <ShownOnce text={secret.text} about={secret.title} />
         </section>
       )}
       <p>

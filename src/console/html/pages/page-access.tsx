@@ -14,6 +14,7 @@ import {
 import { Time } from '../../../status-page/html/time.tsx'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 import { Table } from '../frame/table.tsx'
 import { pageIn } from './page-fields.tsx'
 
@@ -186,9 +187,7 @@ async function showTokens(
         <section>
           <h2>Copy the token now</h2>
           <p>It is shown only once.</p>
-          <p class="secret" data-once>
-            {created.secret}
-          </p>
+          <ShownOnce text={created.secret} about="the token" />
         </section>
       )}
       {tokens.length === 0 ? (

@@ -3,6 +3,7 @@ import { tierLimits } from '../../../account/limits.ts'
 import type { Page } from '../../../account/page/page.ts'
 import { readPages } from '../../../account/page/page.ts'
 import { linksOf } from '../../../account/page/page-settings.ts'
+import { offeredTiers } from '../../../billing/price.ts'
 import { requireScope } from '../../../core/access.ts'
 import { requireVersion } from '../../../core/optimistic-lock.ts'
 import type { Organization } from '../../../generated/prisma/client.ts'
@@ -77,7 +78,11 @@ async function showList(screen: Screen): Promise<Response> {
         {isFull ? (
           <>
             {' '}
-            <a href={screen.path('plan')}>See the plans</a>
+            {offeredTiers(ctx.config, organization.tier).length === 0 ? (
+              'The operator of this service can raise it.'
+            ) : (
+              <a href={screen.path('plan')}>See the plans</a>
+            )}
           </>
         ) : null}
       </p>

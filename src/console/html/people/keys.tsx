@@ -11,6 +11,7 @@ import { membersOf } from '../../../people/membership.ts'
 import { roleNames } from '../../../people/role.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 import { Table } from '../frame/table.tsx'
 
 const scopes = [
@@ -53,9 +54,7 @@ async function showKeys(screen: Screen, state: FormState, created: CreatedApiKey
         <section>
           <h2>Copy the key now</h2>
           <p>It is shown only once.</p>
-          <p class="secret" data-once>
-            {created.secret}
-          </p>
+          <ShownOnce text={created.secret} about="the key" />
         </section>
       )}
       {keys.length === 0 ? null : <KeyTable {...{ screen, keys, members }} />}

@@ -12,6 +12,7 @@ import { Time } from '../../../status-page/html/time.tsx'
 import { CurrentValue } from '../frame/edit-fields.tsx'
 import { NumberedPages, pageNumber, ROWS_PER_PAGE } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 
 const roleChoices = Object.values(Role).map((value) => ({ value, text: roleNames[value] }))
 
@@ -88,9 +89,7 @@ function NewLink({ screen, invited }: { readonly screen: Screen; readonly invite
           : 'It works once, for seven days, and is shown only once.'}{' '}
         Whoever opens it first has the account, so its address counts as not proven.
       </p>
-      <p class="secret" data-once>
-        {`${screen.ctx.site.baseUrl}${INVITATION_PATH}/${token}`}
-      </p>
+      <ShownOnce text={`${screen.ctx.site.baseUrl}${INVITATION_PATH}/${token}`} about="the invitation link" />
     </section>
   )
 }

@@ -5,6 +5,7 @@ import type { Member } from '../../../people/membership.ts'
 import { membersOf } from '../../../people/membership.ts'
 import { createResetLink } from '../../../people/sign-in/password-reset.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
+import { ShownOnce } from '../frame/shown-once.tsx'
 
 /** Adds the screen on which the operator creates a link for a person who lost the password and has no email. */
 export function resetLinkScreens({ form }: Screens): void {
@@ -46,9 +47,7 @@ function showLink(screen: Screen, link: string): Response {
   const content = (
     <>
       <p>Send this link. It works once, for a day, and is shown only once.</p>
-      <p class="secret" data-once>
-        {link}
-      </p>
+      <ShownOnce text={link} about="the link" />
       <p class="actions">
         <a class="button" href={screen.path('people')}>
           Done

@@ -97,6 +97,23 @@ describe('the composer', () => {
     await prisma.service.deleteMany({ where: { id: { in: [search, mail, wiki] } } })
   })
 
+  test('has the impact of its worst service, unless its author chooses another one', async () => {
+    const { html } = await editor.get('incidents/new')
+    expect(html).toContain('<option value="" selected="">Follows the services</option>')
+    expect(html).toContain('From the services: <b>Minor impact</b>')
+    const other = await addService('Impact')
+    const services = { [`services.${serviceId}`]: 'DEGRADED_PERFORMANCE', [`services.${other}`]: 'MAJOR_OUTAGE' }
+    const impactOf = async (more: Record<string, string>) =>
+      (await prisma.incident.findUniqueOrThrow({ where: { id: await report(editor, more) } })).impact
+    expect(await impactOf({ impact: '', ...services })).toBe('CRITICAL')
+    expect(await impactOf({ impact: 'NONE', ...services })).toBe('NONE')
+    expect(await impactOf({ impact: '' })).toBe('MINOR')
+    const asked = await editor.post('incidents/new', { ...fields, impact: '', ...services, preview: 'true' })
+    expect(asked.html).toContain('From the services: <b>Critical impact</b>')
+    expect((await editor.post('incidents/new', { ...fields, impact: 'HUGE' })).status).toBe(422)
+    await prisma.service.delete({ where: { id: other } })
+  })
+
   test('a draft says on the screen Now which services it will name', async () => {
     await report(editor, { title: 'A draft', visibility: 'DRAFT', [`services.${serviceId}`]: 'PARTIAL_OUTAGE' })
     expect((await editor.get('now')).html).toMatch(/Will be published for API: Partial outage/)

@@ -44,6 +44,25 @@ describe('a maintenance', () => {
     expect(html).not.toContain('id="update"')
   })
 
+  test('is scheduled and moved in any time zone', async () => {
+    expect((await editor.get('maintenance/new')).html).toMatch(/id="timeZone"[^>]* value="America\/New_York"/)
+    const id = await schedule({ timeZone: 'Asia/Tokyo' })
+    const timesOf = async () => {
+      const { startsAt, endsAt } = await maintenanceOf(id)
+      return [startsAt.toISOString(), endsAt.toISOString()]
+    }
+    expect(await timesOf()).toEqual(['2998-12-31T17:00:00.000Z', '2998-12-31T18:00:00.000Z'])
+    const { html } = await editor.get(`maintenance/${id}/edit`)
+    expect(html).toContain('value="2998-12-31T12:00"')
+    const edit = { title: fields.title, startsAt: '2999-01-01T02:00', endsAt: '2999-01-01T04:00', version: '1' }
+    await editor.post(`maintenance/${id}/edit`, { ...edit, timeZone: 'Europe/Berlin' })
+    expect(await timesOf()).toEqual(['2999-01-01T01:00:00.000Z', '2999-01-01T03:00:00.000Z'])
+    const refused = await editor.post('maintenance/new', { ...fields, timeZone: 'Mars/Olympus' })
+    expect(refused.status).toBe(422)
+    expect(refused.html).toContain('id="timeZone-problem"')
+    expect(refused.html).toContain('value="Mars/Olympus"')
+  })
+
   test('is previewed, and refused with its input', async () => {
     const preview = await editor.post('maintenance/new', { ...fields, preview: 'true' })
     expect([preview.status, preview.html.includes('We <em>replace</em> disks.')]).toEqual([200, true])
