@@ -3,6 +3,7 @@
 
 import { animationsFinished, morph } from '../../status-page/browser/morph.ts'
 import { listenToCopy, offerCopy } from './copy.ts'
+import { listenToLeaving } from './leaving.ts'
 import type { Followed } from './log-subscription.ts'
 import { followLog } from './log-subscription.ts'
 import { enableOrder } from './order.ts'
@@ -39,6 +40,7 @@ listenToPreview()
 listenToPublication()
 offerPush(document)
 listenToPush()
+listenToLeaving(isChanged)
 offerCopy(document)
 listenToCopy()
 
@@ -109,14 +111,17 @@ function keepForms(fresh: Document): void {
 
 function isTouched(form: HTMLFormElement): boolean {
   if (form.contains(document.activeElement?.closest('input, textarea, select') ?? null)) return true
-  return [...form.elements].some((field) => {
-    if (field instanceof HTMLInputElement && (field.type === 'checkbox' || field.type === 'radio'))
-      return field.checked !== field.defaultChecked
-    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
-      return field.value !== field.defaultValue
-    if (field instanceof HTMLSelectElement) return isOtherChoice(field)
-    return false
-  })
+  return [...form.elements].some(isChanged)
+}
+
+/** Returns whether a field has another value than the server sent. */
+function isChanged(field: Element): boolean {
+  if (field instanceof HTMLInputElement && (field.type === 'checkbox' || field.type === 'radio'))
+    return field.checked !== field.defaultChecked
+  if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
+    return field.value !== field.defaultValue
+  if (field instanceof HTMLSelectElement) return isOtherChoice(field)
+  return false
 }
 
 /** Shows the checkboxes that select all of a list, which need this script. */
