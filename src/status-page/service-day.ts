@@ -6,7 +6,7 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import type { UptimeSource } from '../generated/prisma/enums.ts'
 import type { ImportedDay } from '../monitoring/uptime/imported-history.ts'
 import { readImportedDays, sumImported } from '../monitoring/uptime/imported-history.ts'
-import { declaredOf, touchedSpan } from '../monitoring/uptime/service-stretches.ts'
+import { declaredOf, touchedParts } from '../monitoring/uptime/service-stretches.ts'
 import { saidOf } from '../monitoring/uptime/service-uptime.ts'
 import type { Condition, Span, Stretch, Tally } from '../monitoring/uptime/uptime.ts'
 import { sumOf, tally } from '../monitoring/uptime/uptime.ts'
@@ -148,7 +148,7 @@ async function readTally(
   const days = await readDays(db, { timeZone: organization.timeZone, tier }, [service.id], count, now)
   const own = (days.get(service.id) ?? []).filter(({ day }) => day >= begin && day <= last)
   const declared = declaredOf(saidOf({ ...service, source }, incidentHistory), now)
-  return sumOf(own.map((day) => (touchedSpan([day], declared) === null ? day.tally : tally(found, day))))
+  return sumOf(own.map((day) => (touchedParts([day], declared).length === 0 ? day.tally : tally(found, day))))
 }
 
 /**

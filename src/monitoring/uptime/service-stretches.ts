@@ -1,7 +1,7 @@
 import type { UptimeSource } from '../../generated/prisma/enums.ts'
 import type { ServiceIncident } from '../../status/incident/incident-effect-reader.ts'
 import type { ImpairedStatus } from '../../status/service/service-status.ts'
-import type { Condition, Declared, MonitorHistory, Span, Stretch } from './uptime.ts'
+import type { Condition, Declared, MonitorHistory, Span, Stretch, Tally } from './uptime.ts'
 import { stretches, tallies } from './uptime.ts'
 import type { DayUptime } from './uptime-days.ts'
 import type { History } from './uptime-history.ts'
@@ -73,30 +73,35 @@ export function reportedDays(record: Omit<ServiceRecord, 'monitors'>, days: read
   })
 }
 
-/** Returns the part of consecutive days from the first to the last that something declared touches; null: none. */
-export function touchedSpan(days: readonly Span[], declared: readonly Declared[]): Span | null {
-  const touched = days.filter((day) => touches(day, declared))
-  const [first, last] = [touched[0], touched.at(-1)]
-  return first && last ? { from: first.from, to: last.to } : null
+/** Returns the parts of consecutive days that something declared touches, adjacent days as one. */
+export function touchedParts(days: readonly Span[], declared: readonly Declared[]): Span[] {
+  const parts: Span[] = []
+  for (const { from, to } of days) {
+    if (!declared.some((each) => each.from < to && each.to > from)) continue
+    const last = parts.at(-1)
+    if (last?.to.getTime() === from.getTime()) parts[parts.length - 1] = { from: last.from, to }
+    else parts.push({ from, to })
+  }
+  return parts
 }
 
 /**
  * Adds what was declared to measured days. Only the days that it touches are tallied again, because the others are
  * stored.
- * @param history of the service since the first of these days.
+ * @param history of the service in the touched parts of these days.
  */
 export function withDeclared(
   days: readonly DayUptime[],
   declared: readonly Declared[],
   { monitors, maintenance }: History,
 ): readonly DayUptime[] {
-  const span = touchedSpan(days, declared)
-  if (span === null) return days
-  const touched = days.filter((day) => touches(day, declared))
-  const of = tallies(stretches(monitors, maintenance, span, declared), touched)
-  const again = new Map(touched.map((day, index) => [day, of[index]]))
+  const parts = touchedParts(days, declared)
+  if (parts.length === 0) return days
+  const again = new Map<DayUptime, Tally>()
+  for (const part of parts) {
+    const touched = days.filter(({ from, to }) => from >= part.from && to <= part.to)
+    const of = tallies(stretches(monitors, maintenance, part, declared), touched)
+    for (const [index, day] of touched.entries()) again.set(day, of[index] ?? day.tally)
+  }
   return days.map((day) => ({ ...day, tally: again.get(day) ?? day.tally }))
 }
-
-const touches = ({ from, to }: Span, declared: readonly Declared[]) =>
-  declared.some((each) => each.from < to && each.to > from)

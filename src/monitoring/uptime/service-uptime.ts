@@ -11,7 +11,7 @@ import {
   declaredOf,
   reportedDays,
   serviceStretches,
-  touchedSpan,
+  touchedParts,
   uptimeSourceOf,
   withDeclared,
 } from './service-stretches.ts'
@@ -128,8 +128,10 @@ export async function readTouched(
   days: ReadonlyMap<string, readonly DayUptime[]>,
   now: Date,
 ): Promise<Map<string, History>> {
-  const wanted = Array.from(declared, ([id, own]) => ({ id, span: touchedSpan(days.get(id) ?? [], own) }))
-  const queries = wanted.flatMap(({ id, span }) => (span === null ? [] : [{ id, since: span.from }]))
+  const queries = Array.from(declared).flatMap(([id, own]) => {
+    const parts = touchedParts(days.get(id) ?? [], own)
+    return parts[0] === undefined ? [] : [{ id, since: parts[0].from, parts }]
+  })
   return queries.length === 0 ? new Map() : readHistories(db, queries, now)
 }
 

@@ -19,6 +19,8 @@ export interface HistoryQuery {
   readonly since: Date
   /** The start of the maintenance to read. Default: `since`. */
   readonly maintainedSince?: Date
+  /** The only parts of the history to read; default: all since `since`. */
+  readonly parts?: readonly Span[]
 }
 
 /** The uptime of a span. */
@@ -94,7 +96,7 @@ export async function readHistories(
 ): Promise<Map<string, History>> {
   const watched = await readWatched(db, wanted)
   if (watched.length === 0) return new Map()
-  const ofMonitors = earliest(watched.map(({ id, since }) => ({ id, since })))
+  const ofMonitors = partsOf(watched, wanted)
   const maintainedSince = new Map(wanted.map((each) => [each.id, each.maintainedSince ?? each.since]))
   const ofServices = earliest(
     watched.flatMap(({ serviceId: id, of, since }) =>
@@ -185,24 +187,29 @@ type IntervalJson = readonly [of: string, from: number, to: number | null, state
  */
 async function readStretches(
   db: Database,
-  ofMonitors: ReadonlyMap<string, Date>,
+  ofMonitors: readonly HistoryPart[],
   ofServices: ReadonlyMap<string, Date>,
   now: Date,
 ) {
   const wanted = (since: ReadonlyMap<string, Date>) =>
     Prisma.sql`unnest(${[...since.keys()]}::text[], ${[...since.values()]}::timestamptz[]) AS wanted (id, since)`
+  const parts = Prisma.sql`unnest(${ofMonitors.map(({ id }) => id)}::text[],
+    ${ofMonitors.map(({ since }) => since)}::timestamptz[], ${ofMonitors.map(({ until }) => until)}::timestamptz[]
+    ) AS wanted (id, since, until)`
   const time = (column: string) => Prisma.raw(`(extract(epoch FROM ${column}) * 1000)::float8`)
   const [row] = await db.$queryRaw<{ intervals: string; gaps: string; maintenance: string }[]>`
     SELECT (
       SELECT coalesce(json_agg(json_build_array(
         i."monitorId", ${time('i."startedAt"')}, ${time('i."endedAt"')}, i.state, i.cause) ORDER BY i."startedAt"), '[]')::text
-      FROM ${wanted(ofMonitors)} JOIN "MonitorInterval" i ON i."monitorId" = wanted.id AND i."startedAt" >= coalesce((
+      FROM ${parts} JOIN "MonitorInterval" i ON i."monitorId" = wanted.id AND i."startedAt" >= coalesce((
         SELECT max(before."startedAt") FROM "MonitorInterval" before
         WHERE before."monitorId" = wanted.id AND before."startedAt" <= wanted.since), '-infinity')
+        AND i."startedAt" < coalesce(wanted.until, 'infinity')
       WHERE i."endedAt" IS NULL OR i."endedAt" > wanted.since
     ) AS intervals, (
       SELECT coalesce(json_agg(json_build_array(g."monitorId", ${time('g."startedAt"')}, ${time('g."endedAt"')})), '[]')::text
-      FROM ${wanted(ofMonitors)} JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since
+      FROM ${parts} JOIN "MonitorGap" g ON g."monitorId" = wanted.id AND g."endedAt" > wanted.since
+        AND g."startedAt" < coalesce(wanted.until, 'infinity')
     ) AS gaps, (
       SELECT coalesce(json_agg(json_build_array(s."serviceId", ${time('m."startedAt"')},
         ${time(`coalesce(m."endedAt", now.now)`)})), '[]')::text
@@ -241,6 +248,23 @@ export async function readMaintenance(
       JOIN "Maintenance" m ON m.id = s."maintenanceId"
       WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > ${since})`,
   )
+}
+
+/** A part of the history of a monitor; `until` null: up to now. */
+interface HistoryPart {
+  readonly id: string
+  readonly since: Date
+  readonly until: Date | null
+}
+
+/** Returns the parts of the histories of monitors to read. An interval may be in several of them, and counts once. */
+function partsOf(watched: readonly Watched[], wanted: readonly HistoryQuery[]): HistoryPart[] {
+  const parts = new Map(wanted.map((each) => [each.id, each.parts]))
+  const whole = earliest(watched.filter(({ of }) => parts.get(of) === undefined))
+  return [
+    ...Array.from(whole, ([id, since]) => ({ id, since, until: null })),
+    ...watched.flatMap(({ id, of }) => (parts.get(of) ?? []).map(({ from, to }) => ({ id, since: from, until: to }))),
+  ]
 }
 
 /** Returns the earliest time needed for each id. */
