@@ -148,6 +148,7 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
   const serving = { dependencies, site, database, metrics, heartbeats: monitoring.parts, readiness, tracer }
   const port = await startServing(serving, loaded, closers)
   site.baseUrl ||= `http://localhost:${port}`
+  await monitoring.startReceiving()
   monitoring.startProbing()
   // Only now: compiling it at the first start keeps a processor busy for seconds.
   void geo.load()

@@ -14,22 +14,35 @@ import { readWatches } from '../watch/due-watch.ts'
 import { heartbeatDue, runEndOf } from '../watch/heartbeat-due.ts'
 import type { Schedule } from '../watch/staleness.ts'
 import { scheduleOf } from '../watch/staleness.ts'
+import type { Received, Reception } from './reception.ts'
 
 /** The path under which jobs report (contract §6). */
 export const HEARTBEAT_PATH = '/api/v1/heartbeats'
 
 /** A job's report about its run, as in the "Pinging API" of healthchecks.io. */
 export type Signal =
-  | { readonly kind: 'success' }
+  | ({ readonly kind: 'success' } & Measured)
   /** The job has started. Its duration is measured, and limited if the monitor has a time limit. */
   | { readonly kind: 'start' }
   /** @property exitCode the exit code; null: the job reported none. */
-  | { readonly kind: 'failure'; readonly exitCode: number | null }
+  | ({ readonly kind: 'failure'; readonly exitCode: number | null } & Measured)
+  /** Only output. It says nothing about the job. */
+  | { readonly kind: 'log' }
+
+/** What a job has measured itself. */
+interface Measured {
+  /** In milliseconds; absent: nothing. */
+  readonly latencyMs?: number
+}
+
+/** A signal that ends a run. */
+type Report = Exclude<Signal, { readonly kind: 'start' | 'log' }>
 
 /** The dependencies of recording heartbeats. */
 export interface HeartbeatParts {
   readonly pool: Pick<pg.Pool, 'query'>
   readonly resultWriter: Pick<ResultWriter, 'record'>
+  readonly reception: Pick<Reception, 'noteRefusal'>
 }
 
 export type HeartbeatContext = Context & HeartbeatParts
@@ -55,6 +68,19 @@ export function newToken(): string {
  * @throws NotFound when no monitor has the token, and Unavailable when the result cannot be stored.
  */
 export async function recordSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
+  try {
+    await acceptSignal(ctx, token, signal, text)
+  } catch (error) {
+    // What a job does wrong, or does too often at once, must not excuse other jobs.
+    if (!(error instanceof NotFound || error instanceof Contended)) ctx.reception.noteRefusal()
+    throw error
+  }
+}
+
+/** Signals of one job changed its watch at the same time, again and again. */
+class Contended extends Unavailable {}
+
+async function acceptSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
   const monitor = TOKEN.test(token)
     ? await ctx.db.monitor.findUnique({
         where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
@@ -63,7 +89,7 @@ export async function recordSignal(ctx: HeartbeatContext, token: string, signal:
     : null
   if (monitor === null) throw new NotFound('No heartbeat has this token.')
   const [watch] = monitor.watches
-  if (watch === undefined) return
+  if (watch === undefined || signal.kind === 'log') return
   const now = ctx.now()
   const schedule = scheduleOf(monitor, monitor.organization.tier)
   if (signal.kind === 'start') return recordStart(ctx, watch, schedule, now)
@@ -94,7 +120,7 @@ async function record(
     if (await resultWriter.record({ ...watch, startedAt }, { at, result })) return
   }
   log.warn({ watch: id }, 'monitoring: could not record a heartbeat')
-  throw new Unavailable('The heartbeat could not be recorded. Send it again.')
+  throw new Contended('The heartbeat could not be recorded. Send it again.')
 }
 
 function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): boolean {
@@ -114,16 +140,16 @@ function isRecent(time: Date | null, now: Date): boolean {
   return time !== null && Math.abs(now.getTime() - time.getTime()) < MIN_INTERVAL_MS
 }
 
-function resultOf({ startedAt }: Watch, signal: Signal, text: string, now: Date): ProbeResult {
+function resultOf({ startedAt }: Watch, signal: Report, text: string, now: Date): ProbeResult {
   const line = firstLine(text)
-  const durationMs = startedAt === null ? null : now.getTime() - startedAt.getTime()
+  const durationMs = startedAt === null ? (signal.latencyMs ?? null) : now.getTime() - startedAt.getTime()
   return probeResult(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
     latencyMs: durationMs !== null && durationMs >= 0 && durationMs <= MAX_DURATION_MS ? durationMs : null,
     detail: line === '' ? null : { output: line },
   })
 }
 
-function messageOf(signal: Signal): string {
+function messageOf(signal: Report): string {
   if (signal.kind !== 'failure') return 'The job reported success.'
   const { exitCode } = signal
   return exitCode === null ? 'The job reported failure.' : `The job ended with exit code ${exitCode}.`
@@ -136,21 +162,28 @@ function firstLine(text: string): string {
   return [...plain].slice(0, MAX_TEXT_LENGTH).join('')
 }
 
-/** The delay of a worker, in milliseconds, above which it may have been down when a heartbeat was sent. */
+/**
+ * The delay of a worker, in milliseconds, above which the service may not have been running when a heartbeat was sent.
+ * Only counts while no instance has recorded that it received heartbeats, as after an upgrade.
+ */
 const MAX_LATENESS_MS = MINUTE
 
 /**
- * Returns the result of a heartbeat that is overdue or whose run exceeds its limit: DOWN. If the workers were down at
- * the due time and may have missed the heartbeat, returns UNKNOWN, which gives the job another interval.
+ * Returns the result of a heartbeat that is overdue or whose run exceeds its limit: DOWN. If the heartbeat may have come
+ * while no instance received it, or one refused it, returns UNKNOWN, which gives the job another interval.
  * @param dueAt when the heartbeat became overdue.
+ * @param received whether all heartbeats were received from `expectedFrom` on.
  */
 export function missedHeartbeat(
   { memory, schedule, startedAt }: Pick<DueWatch, 'memory' | 'schedule' | 'startedAt'>,
   dueAt: Date,
   now: Date,
+  received: Received = 'unrecorded',
 ): ProbeResult {
-  if (now.getTime() - dueAt.getTime() > MAX_LATENESS_MS)
+  if (received === 'unrecorded' && now.getTime() - dueAt.getTime() > MAX_LATENESS_MS)
     return probeResult('UNKNOWN', 'We were not running when the heartbeat was due.')
+  if (received === 'perhaps not all')
+    return probeResult('UNKNOWN', 'We could not receive heartbeats for a while when this one was expected.')
   if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) {
     const limit = durationInWords(Number(schedule.maxRunSeconds) * SECOND)
     return probeResult('DOWN', `The job started at ${formatTime(Number(startedAt))} and has not ended within ${limit}.`)

@@ -23,9 +23,11 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
         c.header('Allow', METHODS.join(', '))
         throw new HTTPException(405, { message: `This path accepts ${METHODS.join(', ')} only.` })
       }
-      const signal = signalOf(c.req.param('signal'))
+      const word = c.req.param('signal')
+      const signal = word === undefined ? pushSignal(c) : signalOf(word)
       if (signal === null) throw new NotFound('No route matches this path.')
-      await recordSignal(ctx, c.req.param('token'), signal, await readBeginning(c))
+      const body = await readBeginning(c)
+      await recordSignal(ctx, c.req.param('token'), signal, body === '' ? (c.req.query('msg') ?? '') : body)
     }),
   )
 
@@ -49,10 +51,21 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
   return app
 }
 
+/**
+ * Returns the signal of a request without a word at the end of its path: success, unless it has the parameters of Uptime
+ * Kuma's push address. There, every status but `up` is down, and `ping` is a time in milliseconds.
+ */
+function pushSignal(c: HttpContext): Signal {
+  const { status = '', ping = '' } = c.req.query()
+  const measured = /^\d{1,9}(?:\.\d+)?$/.test(ping) ? { latencyMs: Number(ping) } : {}
+  const isUp = status === '' || status.toLowerCase() === 'up'
+  return isUp ? { kind: 'success', ...measured } : { kind: 'failure', exitCode: null, ...measured }
+}
+
 /** Returns the signal that the end of the path names, as in the API of healthchecks.io; null: it is unknown. */
-function signalOf(word: string | undefined): Signal | null {
-  if (word === undefined || word === '0') return { kind: 'success' }
-  if (word === 'start') return { kind: 'start' }
+function signalOf(word: string): Signal | null {
+  if (word === '0') return { kind: 'success' }
+  if (word === 'start' || word === 'log') return { kind: word }
   if (word === 'fail') return { kind: 'failure', exitCode: null }
   const exitCode = /^[1-9]\d{0,2}$/.test(word) ? Number(word) : Number.NaN
   return exitCode <= 255 ? { kind: 'failure', exitCode } : null

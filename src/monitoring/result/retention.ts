@@ -4,6 +4,7 @@ import type { CountDeleted } from '../../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
 import { DAY } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { deleteOldReceptions } from '../heartbeat/reception.ts'
 
 /** The number of days for which a region without workers is kept. */
 const REGION_DAYS = 7
@@ -21,6 +22,7 @@ export async function deleteExpired(parts: Parts, count: CountDeleted = uncounte
     if ((await forget(parts, count)) >= DELETE_BATCH) return true
   }
   await deleteOldRegions(parts)
+  await deleteOldReceptions(parts)
   return false
 }
 

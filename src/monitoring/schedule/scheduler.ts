@@ -13,13 +13,15 @@ import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { missedHeartbeat } from '../heartbeat/heartbeat.ts'
+import type { Reception } from '../heartbeat/reception.ts'
+import { receivedWithin } from '../heartbeat/reception.ts'
 import { ANYWHERE } from '../monitor/watches.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import type { ResultWriter } from '../result/result-writer.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
 import { readWatches } from '../watch/due-watch.ts'
-import { heartbeatDue, isLateAt } from '../watch/heartbeat-due.ts'
+import { expectedFrom, heartbeatDue, isLateAt } from '../watch/heartbeat-due.ts'
 import { createConnectivity } from './connectivity.ts'
 import { reconcileWatches } from './reconcile-watches.ts'
 
@@ -53,6 +55,8 @@ interface SchedulerParts {
   readonly resultWriter: ResultWriter
   readonly run: RunProbe
   readonly metrics: Metrics
+  /** The reception of heartbeats in this process; absent: it receives none. */
+  readonly reception?: Pick<Reception, 'flush'>
   /** Checks our own network with a host that is not a target; absent: a check always fails. */
   readonly isNetworkUp?: () => Promise<boolean>
   /** Wakes the scheduler when a watch is due; absent: it polls every second. */
@@ -143,7 +147,7 @@ type RunWatch = (watch: DueWatch, dueAt: Date) => Promise<boolean>
  * @param stopped aborts probes.
  */
 function createWatchRunner(
-  { ctx, resultWriter, run, metrics, isNetworkUp = async () => false }: SchedulerParts,
+  { ctx, resultWriter, run, metrics, reception, isNetworkUp = async () => false }: SchedulerParts,
   stopped: AbortSignal,
 ): RunWatch {
   const { now, log } = ctx
@@ -156,6 +160,13 @@ function createWatchRunner(
     const dueAt = heartbeatDue(schedule, { reportedAt: at, startedAt })
     await ctx.db.watch.updateMany({ where: { id, dueAt: leasedUntil }, data: { dueAt } })
     return true
+  }
+
+  /** Judges an overdue heartbeat by whether it could be received. */
+  async function judgeMissed(watch: DueWatch, dueAt: Date, at: Date): Promise<ProbeResult> {
+    await reception?.flush()
+    const from = expectedFrom(watch.schedule, dueAt, watch.startedAt)
+    return missedHeartbeat(watch, dueAt, at, await receivedWithin(ctx, { from, to: dueAt }))
   }
 
   /** Runs a probe, and ends it if it hangs, because its watch would never be probed again. */
@@ -179,7 +190,7 @@ function createWatchRunner(
     metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
     const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
     if (isHeartbeat && !isLateAt(watch.schedule, dueAt, watch.startedAt)) return reschedule(watch, at)
-    const found = isHeartbeat ? missedHeartbeat(watch, dueAt, at) : await probe(watch)
+    const found = isHeartbeat ? await judgeMissed(watch, dueAt, at) : await probe(watch)
     if (stopped.aborted) return false
     const wasDown = watch.memory.state === 'DOWN'
     const result = isHeartbeat ? found : await connectivity.assess(found, wasDown, performance.now())

@@ -10,6 +10,8 @@ import type { DatabaseHandle } from '../../database/client.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import { listenToLogs } from '../../event-log/event.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
+import type { Reception } from '../heartbeat/reception.ts'
+import { createReception } from '../heartbeat/reception.ts'
 import type { Configuration } from '../monitor/options.ts'
 import { openOptions } from '../monitor/options.ts'
 import { runProbe } from '../monitor/run-probe.ts'
@@ -32,11 +34,14 @@ interface MonitoringParts {
   readonly resultWriter: ResultWriter
   readonly resultFeed: ResultFeed
   readonly pool: pg.Pool
+  readonly reception: Reception
 }
 
 /** The running monitoring of a process. */
 export interface Monitoring {
   readonly parts: MonitoringParts
+  /** Records that this process receives heartbeats, unless the role is `worker`. Call it once the server listens. */
+  startReceiving(): Promise<void>
   /** Starts probing, unless the role is `web`. The first statements are slow. */
   startProbing(): void
   /** Returns the health of probing; undefined: this process does not probe. */
@@ -75,16 +80,20 @@ export async function startMonitoring(options: {
     log,
   })
   const resultFeed = await openResultFeed({ database, log })
-  const parts = { resultWriter, resultFeed, pool }
+  const reception = createReception({ pool, now, log })
+  const startReceiving = () => (config.ROLE === 'worker' ? Promise.resolve() : reception.start())
+  const parts = { resultWriter, resultFeed, pool, reception }
   const stalenessJob = await startStalenessJob(ctx)
   const stopWatching = await listenToLogs(database, stalenessJob.wake)
   if (config.ROLE === 'web') {
     return {
       parts,
+      startReceiving,
       startProbing: () => {},
       schedulerState: () => undefined,
       check: async () => {},
       async close() {
+        await reception.stop()
         await stopWatching()
         await stalenessJob.stop()
         await resultFeed.close()
@@ -98,6 +107,7 @@ export async function startMonitoring(options: {
     pool,
     resultWriter,
     metrics,
+    reception,
     isNetworkUp,
     agenda,
     run: createProbeRunner(ctx, seal, tools),
@@ -106,10 +116,12 @@ export async function startMonitoring(options: {
   const stopListening = await listenToLogs(database, scheduler.wake)
   return {
     parts,
+    startReceiving,
     startProbing: scheduler.start,
     check: scheduler.check,
     schedulerState: () => worseState(scheduler.state(), resultWriter.state()),
     async close() {
+      await reception.stop()
       await stopListening()
       await scheduler.close()
       await stopWatching()

@@ -1,4 +1,4 @@
-import { SECOND } from '../../core/time.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
 import { nextRun } from './cron.ts'
 import type { Schedule } from './staleness.ts'
 import { freshMs } from './staleness.ts'
@@ -24,6 +24,20 @@ export function heartbeatDue(schedule: Schedule, { reportedAt, startedAt }: Repo
 /** Returns when a run that started at `startedAt` exceeds its time limit; null: there is no limit. */
 export function runEndOf({ maxRunSeconds }: Schedule, startedAt: Date): Date | null {
   return maxRunSeconds === null ? null : new Date(startedAt.getTime() + maxRunSeconds * SECOND)
+}
+
+/** How much sooner than its schedule a job may report: its clock may differ from ours. */
+const EARLY_MS = MINUTE
+
+/**
+ * Returns from when on the heartbeat could have come that is missing at its due time: the start of a run that exceeds
+ * its limit, the scheduled time, or the second half of the interval.
+ */
+export function expectedFrom(schedule: Schedule, dueAt: Date, startedAt: Date | null): Date {
+  if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) return startedAt
+  const { cron, graceSeconds, intervalSeconds } = schedule
+  const early = cron ? EARLY_MS : (intervalSeconds * SECOND) / 2
+  return new Date(dueAt.getTime() - graceSeconds * SECOND - early)
 }
 
 /**

@@ -385,7 +385,9 @@ describe('deleting an organization', () => {
       ),
     ).toEqual([])
     expect(await findUndispatched(pool, [org.id])).toEqual([])
-    const parts = { pool, resultWriter: { record: () => Promise.reject(new Error('It is not to be recorded.')) } }
+    const reception = { noteRefusal: () => Promise.reject(new Error('Nothing was refused.')) }
+    const resultWriter = { record: () => Promise.reject(new Error('It is not to be recorded.')) }
+    const parts = { pool, resultWriter, reception }
     await expect(recordSignal({ ...system(), ...parts }, token, { kind: 'success' }, '')).rejects.toThrow(NotFound)
     const seq = async () => (await prisma.organization.findUniqueOrThrow({ where: { id: org.id } })).lastSeq
     const stood = await seq()

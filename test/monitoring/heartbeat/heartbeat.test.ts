@@ -101,6 +101,29 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: outcome, due: inSeconds(360), results: [{ outcome, message }] })
   })
 
+  test.each([
+    ['?status=up&msg=OK&ping=12', 'UP', 12, 'OK'],
+    ['?status=down&msg=disk%20full&ping=', 'DOWN', null, 'disk full'],
+    ['?status=DOWN', 'DOWN', null, null],
+    ['?status=maintenance', 'DOWN', null, null],
+    ['?status=&msg=&ping=', 'UP', null, null],
+    ['?msg=fine&ping=12.6', 'UP', 13, 'fine'],
+    ['?status=up&ping=-1', 'UP', null, null],
+    ['?ping=99999999999', 'UP', null, null],
+  ])('with the parameters of Uptime Kuma’s push address: %s is %s', async (query, outcome, latencyMs, output) => {
+    const job = await newJob()
+    expect((await call(`${job.token}${query}`)).status).toBe(200)
+    const detail = output === null ? null : { output }
+    await expectSoon(job, { state: outcome, results: [{ outcome, latencyMs, detail }] })
+  })
+
+  test('with /log reports nothing about the job', async () => {
+    const job = await newJob()
+    expect((await call(`${job.token}/log`, { method: 'POST', body: 'Half done' })).status).toBe(200)
+    expect(await found(job)).toMatchObject({ state: 'PENDING', due: null, results: [] })
+    expect((await call(`${'0'.repeat(32)}/log`)).status).toBe(404)
+  })
+
   test('can send text, and only its organization sees the first line', async () => {
     const job = await newJob()
     const long = `\n \u0000<b>disk\u001b full</b> ${'é'.repeat(300)}\nand more`
@@ -182,7 +205,7 @@ describe('a job that calls its URL', () => {
 })
 
 describe('an invalid URL', () => {
-  test.each(['x', '0'.repeat(32), '0'.repeat(10_000), '%00', 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
+  test.each(['x', '0'.repeat(32), '0'.repeat(500), '%00', 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
     for (const path of [token, `${token}/fail`]) {
       const [status, error] = await body(await call(path))
       expect([status, error.error.code]).toEqual([404, 'NOT_FOUND'])
