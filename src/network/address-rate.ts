@@ -14,10 +14,13 @@ export const CONNECTIONS_PER_MINUTE = 7200
  * starts.
  */
 export interface AddressRateLimiter {
-  /** Admits a connection to an address; false: the limit is reached. */
-  tryAcquire(address: string): boolean
+  /** Admits a connection to an address; false: the limit is reached. @param owner who has half of it; absent: we. */
+  tryAcquire(address: string, owner?: string): boolean
   /** Waits until the limit admits a connection; false: not within `waitMs` milliseconds, or the signal aborted. */
-  acquire(address: string, limits: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<boolean>
+  acquire(
+    address: string,
+    limits: { readonly waitMs: number; readonly signal: AbortSignal; readonly owner?: string | undefined },
+  ): Promise<boolean>
 }
 
 /** Creates a limiter. @param keyOf returns the key whose connections are limited together; null: no limit. */
@@ -27,9 +30,9 @@ export function createAddressRateLimiter(
 ): AddressRateLimiter {
   const limiter: DestinationLimiter = createDestinationLimiter({ atOnce: Number.POSITIVE_INFINITY, perMinute })
   return {
-    tryAcquire(address) {
+    tryAcquire(address, owner) {
       const key = keyOf(address)
-      const end = key === null ? null : limiter.tryAcquire(key)
+      const end = key === null ? null : limiter.tryAcquire(key, owner)
       end?.()
       return key === null || end !== null
     },

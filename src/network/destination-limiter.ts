@@ -8,34 +8,49 @@ export interface DestinationLimits {
   readonly perMinute?: number
 }
 
-/** Limits work per key: at once and per minute. Further work waits in order of arrival. */
+/**
+ * Limits work per key: at once and per minute. An owner, such as an organization, has at most half of both. Further work
+ * waits in order of arrival, but not behind that of an owner who has his half.
+ */
 export interface DestinationLimiter {
   /**
    * Runs `work` as soon as the limits allow it. Returns null without running it if that takes longer than `waitMs`
    * milliseconds, or if the signal aborts.
    */
   run<T>(key: string, limits: WaitLimits, work: () => Promise<T>): Promise<T | null>
-  /** Admits work now. Returns the function that ends it; null: the limit is reached. */
-  tryAcquire(key: string): (() => void) | null
-  /** Returns the milliseconds until the limit per minute may admit work again. */
-  msUntilFree(key: string): number
+  /** Admits work now. Returns the function that ends it; null: the limit is reached. @param owner absent: we. */
+  tryAcquire(key: string, owner?: string): (() => void) | null
+  /** Returns the milliseconds until the limit per minute may admit work of an owner again. */
+  msUntilFree(key: string, owner?: string): number
 }
 
 interface WaitLimits {
   readonly waitMs: number
   readonly signal: AbortSignal
+  /** Whose work it is; absent: ours, which has no share. */
+  readonly owner?: string | undefined
 }
 
-/** Running and waiting work of one key. */
-interface Destination {
+/** What is used of a limit. */
+interface Use {
   running: number
   /** Null: the rate is unlimited. */
   readonly bucket: TokenBucket | null
-  readonly waiting: Set<(isTaken: boolean) => void>
+}
+
+/** Running and waiting work of one key. */
+interface Destination extends Use {
+  readonly owners: Map<string, Use>
+  readonly waiting: Set<Waiting>
   timer: NodeJS.Timeout | undefined
 }
 
-/** The number of keys above which idle ones are dropped. */
+interface Waiting {
+  readonly owner: string | undefined
+  end(isTaken: boolean): void
+}
+
+/** The number of keys, and of owners of a key, above which idle ones are dropped. */
 const MAX_KEYS = 1000
 /** The share of the limit per minute that may start at once. The rest is spread evenly: no minute exceeds the limit. */
 const BURST_SHARE = 1 / 6
@@ -44,69 +59,93 @@ const BURST_SHARE = 1 / 6
 export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimits): DestinationLimiter {
   const destinations = new Map<string, Destination>()
 
-  function newBucket(): TokenBucket | null {
+  const half = Math.max(1, Math.floor(atOnce / 2))
+
+  /** @param share the part of the limit per minute. */
+  function newBucket(share: number): TokenBucket | null {
     if (perMinute === undefined) return null
-    const burst = Math.max(1, Math.floor(perMinute * BURST_SHARE))
-    return createTokenBucket({ limit: perMinute, windowMs: MINUTE, burst })
+    const limit = perMinute * share
+    const burst = Math.max(1, Math.floor(limit * BURST_SHARE))
+    return createTokenBucket({ limit, windowMs: MINUTE, burst })
   }
 
   function destinationOf(key: string): Destination {
     const known = destinations.get(key)
     if (known) return known
-    if (destinations.size >= MAX_KEYS) forgetIdle()
-    const destination: Destination = { running: 0, bucket: newBucket(), waiting: new Set(), timer: undefined }
+    if (destinations.size >= MAX_KEYS) forgetIdle(destinations, ({ waiting }) => waiting.size === 0)
+    const destination: Destination = {
+      running: 0,
+      bucket: newBucket(1),
+      owners: new Map(),
+      waiting: new Set(),
+      timer: undefined,
+    }
     destinations.set(key, destination)
     return destination
   }
 
-  function forgetIdle(): void {
-    for (const [key, destination] of destinations) {
-      if (destination.running === 0 && destination.waiting.size === 0 && destination.bucket?.isFull() !== false)
-        destinations.delete(key)
-    }
+  function useOf({ owners }: Destination, owner: string): Use {
+    const known = owners.get(owner)
+    if (known) return known
+    if (owners.size >= MAX_KEYS) forgetIdle(owners)
+    const use: Use = { running: 0, bucket: newBucket(0.5) }
+    owners.set(owner, use)
+    return use
   }
 
-  function begin(destination: Destination): boolean {
-    if (destination.running >= atOnce || destination.bucket?.take() === false) return false
-    destination.running += 1
+  function msUntilToken(destination: Destination, owner: string | undefined): number {
+    const own = owner === undefined ? null : useOf(destination, owner)
+    return Math.max(destination.bucket?.msUntilToken() ?? 0, own?.bucket?.msUntilToken() ?? 0)
+  }
+
+  function begin(destination: Destination, owner: string | undefined): boolean {
+    const own = owner === undefined ? null : useOf(destination, owner)
+    if (destination.running >= atOnce || (own !== null && own.running >= half)) return false
+    if (msUntilToken(destination, owner) > 0) return false
+    for (const use of own === null ? [destination] : [destination, own]) {
+      use.bucket?.take()
+      use.running += 1
+    }
     return true
   }
 
-  /** Admits waiting callers in order, as far as the limits allow. */
+  /** Admits waiting callers in order, as far as the limits and their shares allow. */
   function startWaiting(destination: Destination): void {
     for (const next of destination.waiting) {
-      if (!begin(destination)) break
-      destination.waiting.delete(next)
-      next(true)
+      if (destination.running >= atOnce) break
+      if (begin(destination, next.owner)) next.end(true)
     }
     clearTimeout(destination.timer)
-    const pause = destination.bucket?.msUntilToken() ?? 0
-    if (destination.waiting.size > 0 && pause > 0)
-      destination.timer = setTimeout(() => startWaiting(destination), pause).unref()
+    const pauses = Array.from(destination.waiting, ({ owner }) => msUntilToken(destination, owner)).filter(
+      (ms) => ms > 0,
+    )
+    if (pauses.length > 0) destination.timer = setTimeout(() => startWaiting(destination), Math.min(...pauses)).unref()
   }
 
-  function releaseOf(destination: Destination): () => void {
+  function releaseOf(destination: Destination, owner: string | undefined): () => void {
     let ended = false
     return () => {
       if (ended) return
       ended = true
       destination.running -= 1
+      if (owner !== undefined) useOf(destination, owner).running -= 1
       startWaiting(destination)
     }
   }
 
-  function wait(destination: Destination, { waitMs, signal }: WaitLimits): Promise<boolean> {
+  function wait(destination: Destination, { waitMs, signal, owner }: WaitLimits): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isTaken: boolean) => {
-        destination.waiting.delete(end)
+        destination.waiting.delete(waiting)
         clearTimeout(timer)
         signal.removeEventListener('abort', giveUp)
         resolve(isTaken)
       }
+      const waiting: Waiting = { owner, end }
       const giveUp = () => end(false)
       const timer = setTimeout(giveUp, waitMs)
       signal.addEventListener('abort', giveUp)
-      destination.waiting.add(end)
+      destination.waiting.add(waiting)
       if (signal.aborted) giveUp()
       else startWaiting(destination)
     })
@@ -116,9 +155,9 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
     async run(key, limits, work) {
       const destination = destinationOf(key)
       // Work that does not have to wait starts synchronously.
-      const isFirst = !limits.signal.aborted && destination.waiting.size === 0 && begin(destination)
+      const isFirst = !limits.signal.aborted && destination.waiting.size === 0 && begin(destination, limits.owner)
       if (!isFirst && !(await wait(destination, limits))) return null
-      const end = releaseOf(destination)
+      const end = releaseOf(destination, limits.owner)
       try {
         if (limits.signal.aborted) return null
         return await work()
@@ -126,10 +165,17 @@ export function createDestinationLimiter({ atOnce, perMinute }: DestinationLimit
         end()
       }
     },
-    tryAcquire(key) {
+    tryAcquire(key, owner) {
       const destination = destinationOf(key)
-      return destination.waiting.size === 0 && begin(destination) ? releaseOf(destination) : null
+      if (destination.waiting.size > 0) startWaiting(destination)
+      return begin(destination, owner) ? releaseOf(destination, owner) : null
     },
-    msUntilFree: (key) => destinationOf(key).bucket?.msUntilToken() ?? 0,
+    msUntilFree: (key, owner) => msUntilToken(destinationOf(key), owner),
   }
+}
+
+/** Forgets what has used up nothing of its limits. */
+function forgetIdle<U extends Use>(uses: Map<string, U>, mayForget: (use: U) => boolean = () => true): void {
+  for (const [key, use] of uses)
+    if (use.running === 0 && use.bucket?.isFull() !== false && mayForget(use)) uses.delete(key)
 }

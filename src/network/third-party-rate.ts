@@ -25,48 +25,25 @@ const pushService =
 /** Returns whether a host is the push service of a browser. @param host without a port. */
 export const isPushService = (host: string): boolean => pushService.test(host.toLowerCase())
 
-type PartyLimits = typeof PER_PARTY | typeof PER_PUSH_SERVICE
-
-/** Creates the limits of one kind of third party: for all organizations, and half of it for each. */
-function createLimits({ atOnce, perMinute }: PartyLimits) {
-  return {
-    shared: createDestinationLimiter({ atOnce, perMinute }),
-    own: createDestinationLimiter({ atOnce: atOnce / 2, perMinute: perMinute / 2 }),
-  }
-}
-
 /** Creates the limits that all senders of this process share. Hosts in private networks have no limit. */
 export function createThirdPartyRate(): ThirdPartyRate {
-  const parties = createLimits(PER_PARTY)
-  const services = createLimits(PER_PUSH_SERVICE)
+  const parties = createDestinationLimiter(PER_PARTY)
+  const services = createDestinationLimiter(PER_PUSH_SERVICE)
 
-  function limitsOf(host: string, organizationId: string) {
+  function limitOf(host: string) {
     const name = host.replace(/:\d+$/, '').toLowerCase()
     const party = thirdParty(name)
-    if (party === null) return null
-    return { party, ofOwn: `${organizationId} ${party}`, ...(isPushService(name) ? services : parties) }
+    return party === null ? null : { party, limiter: isPushService(name) ? services : parties }
   }
 
   return {
     tryAcquire(host, organizationId) {
-      const limits = limitsOf(host, organizationId)
-      if (limits === null) return () => {}
-      // Its own limit comes first: what it refuses must not use up what all share.
-      const leaveOwn = limits.own.tryAcquire(limits.ofOwn)
-      const leave = leaveOwn && limits.shared.tryAcquire(limits.party)
-      if (leaveOwn === null || leave === null) {
-        leaveOwn?.()
-        return null
-      }
-      return () => {
-        leave()
-        leaveOwn()
-      }
+      const limit = limitOf(host)
+      return limit === null ? () => {} : limit.limiter.tryAcquire(limit.party, organizationId)
     },
     msUntilFree(host, organizationId) {
-      const limits = limitsOf(host, organizationId)
-      if (limits === null) return 0
-      return Math.max(limits.own.msUntilFree(limits.ofOwn), limits.shared.msUntilFree(limits.party))
+      const limit = limitOf(host)
+      return limit === null ? 0 : limit.limiter.msUntilFree(limit.party, organizationId)
     },
   }
 }

@@ -86,9 +86,9 @@ describe('the rate of an address', () => {
 describe('fifty names of one address', () => {
   test('share the limit of the address; the others are UNKNOWN, never DOWN', async () => {
     const receiver = await receiverOf()
-    // The limit admits a sixth of a minute's connections at once, then one every six seconds. On a busy machine, one or
-    // two of the latter may be admitted during the test.
-    const tools = await toolsWith(createAddressRateLimiter(12, (address) => address))
+    // The organization has half of the limit, of which a sixth is admitted at once, then one every six seconds. On a busy
+    // machine, one or two of the latter may be admitted during the test.
+    const tools = await toolsWith(createAddressRateLimiter(24, (address) => address))
     const wait = vi.spyOn(tools.outbound, 'request')
     const findings = await Promise.all(
       names.map((name) => {

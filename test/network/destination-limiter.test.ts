@@ -94,4 +94,38 @@ describe('the destination limiter', () => {
     await vi.advanceTimersByTimeAsync(pause)
     expect(turns.tryAcquire('a')).not.toBe(null)
   })
+
+  test('gives an owner whose work hangs half, and lets others pass those who wait for him', async () => {
+    const turns = createDestinationLimiter({ atOnce: 4 })
+    const begun: string[] = []
+    const hang = (name: string) => () => new Promise<void>(() => void begun.push(name))
+    for (let each = 0; each < 5; each += 1) void turns.run('a', { ...patient(), owner: 'greedy' }, hang('greedy'))
+    void turns.run('a', { ...patient(), owner: 'other' }, hang('other'))
+    expect(turns.tryAcquire('a', 'third')).not.toBe(null)
+    expect(turns.tryAcquire('a', 'fourth'), 'all are taken').toBe(null)
+    await vi.advanceTimersByTimeAsync(SECOND)
+    expect(begun).toEqual(['greedy', 'greedy', 'other'])
+  })
+
+  test('gives an owner half of the starts of a minute, and the others the rest', async () => {
+    const turns = createDestinationLimiter({ atOnce: 1000, perMinute: 60 })
+    const begun: string[] = []
+    const start = (owner: string) =>
+      turns.run('a', { ...patient(), waitMs: 10 * MINUTE, owner }, async () => void begun.push(owner))
+    for (let each = 0; each < 200; each += 1) void start('greedy')
+    for (let each = 0; each < 20; each += 1) void start('other')
+    await vi.advanceTimersByTimeAsync(MINUTE)
+    expect(begun.filter((owner) => owner === 'greedy').length).toBeLessThanOrEqual(30)
+    expect(begun.filter((owner) => owner === 'other').length).toBe(20)
+    await vi.advanceTimersByTimeAsync(10 * MINUTE)
+    expect(begun.length).toBe(220)
+    expect(turns.msUntilFree('a', 'third')).toBe(0)
+  })
+
+  test('work that an owner is refused uses up nothing of the others', () => {
+    const turns = createDestinationLimiter({ atOnce: 1000, perMinute: 60 })
+    for (let each = 0; each < 100; each += 1) turns.tryAcquire('a', 'greedy')?.()
+    const admitted = Array.from({ length: 100 }, () => turns.tryAcquire('a', 'other')).filter((end) => end !== null)
+    expect(admitted.length).toBe(5)
+  })
 })

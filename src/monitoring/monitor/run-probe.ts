@@ -57,7 +57,7 @@ async function runWithinLimits<K extends ProbedKind>(
   if (issue) return probeResult('UNKNOWN', `Not probed: ${issue.path.join('.')} ${issue.message}`)
   const party = partyOf(configuration)
   if (party === null) return runWithDeadline(kind, options, { ...run, waitMs: MAX_WAIT_MS })
-  const limits = { waitMs: MAX_WAIT_MS, signal: run.signal }
+  const limits = { waitMs: MAX_WAIT_MS, signal: run.signal, owner: run.owner }
   const begun = performance.now()
   const result = await run.tools.limiter.run(party, limits, () => {
     const waitMs = Math.max(0, MAX_WAIT_MS - (performance.now() - begun))

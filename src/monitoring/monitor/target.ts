@@ -11,8 +11,8 @@ import type { KindRules, Target } from '../probe/probe.ts'
 import type { Configuration } from './options.ts'
 import { kindRules } from './probe-kinds.ts'
 
-/** The limits on the probes that one process sends to one third party for all organizations. Further probes wait. */
-export const PROBE_LIMITS = { atOnce: 50, perMinute: 1200 } as const
+/** The limits on the probes that one process sends to one third party for all organizations, half of it for one. Further probes wait. */
+export const PROBE_LIMITS = { atOnce: 100, perMinute: 1200 } as const
 
 /** The maximum number of probes per minute that one organization may send to one third party. */
 const PROBES_PER_MINUTE = 600

@@ -197,9 +197,9 @@ function startAfter<T>(ms: number, work: () => Promise<T>): { readonly outcome: 
  * Waits for the rate limit of a resolver, which many names and organizations may share. Returns whether the limit
  * admits the probe.
  */
-async function awaitResolverSlot(resolver: string, { tools, waitMs = 0, signal }: ProbeRun): Promise<boolean> {
+async function awaitResolverSlot(resolver: string, { tools, owner, waitMs = 0, signal }: ProbeRun): Promise<boolean> {
   const address = parseDnsServer(resolver)?.address
-  return address === undefined || tools.outbound.awaitConnectionSlot(address, { waitMs, signal })
+  return address === undefined || tools.outbound.awaitConnectionSlot(address, { waitMs, signal, owner })
 }
 
 /** Queries the resolver that the owner configured. It is the target of the monitor. */

@@ -25,8 +25,8 @@ const options = z.strictObject({
 
 export type PingOptions = z.output<typeof options>
 
-/** The maximum number of `ping` processes. One for a silent host runs until its deadline. */
-const MAX_RUNNING = 32
+/** The maximum number of `ping` processes, half of them for one organization. One for a silent host runs until its deadline. */
+const MAX_RUNNING = 64
 
 /** Sends ICMP echo requests with the system's `ping`, so that this service needs no privileges. */
 export const ping: Probe<typeof options> = pingBy('ping')
@@ -60,19 +60,19 @@ async function pingHost(
   run: ProbeRun,
 ): Promise<ProbeResult> {
   const { host, ipVersion } = given
-  const { signal } = run
+  const { signal, owner } = run
   const { awaitConnectionSlot } = run.tools.outbound
   let ends = performance.now() + run.timeoutMs
   const resolved = await run.tools.outbound.addressesOf(host, { ...run, family: ipVersion })
   if (resolved.kind === 'failed') return unreachableResult(host, resolved, run.tools.now())
   const [first = host] = resolved.addresses
   const asked = performance.now()
-  if (!(await awaitConnectionSlot(first, { waitMs: run.waitMs ?? 0, signal })))
+  if (!(await awaitConnectionSlot(first, { waitMs: run.waitMs ?? 0, signal, owner })))
     return probeResult('UNKNOWN', problems.rateLimited)
   ends += performance.now() - asked
   const waitMs = ends - performance.now() - Math.min(MIN_PING_MS, run.timeoutMs / 2)
-  const result = await limiter.run(program, { waitMs, signal }, () =>
-    pingAddresses(program, resolved.addresses, given, { ends, signal, awaitConnectionSlot }),
+  const result = await limiter.run(program, { waitMs, signal, owner }, () =>
+    pingAddresses(program, resolved.addresses, given, { ends, signal, owner, awaitConnectionSlot }),
   )
   return result ?? probeResult('UNKNOWN', problems.busy)
 }
@@ -84,8 +84,9 @@ async function pingAddresses(
   {
     ends,
     signal,
+    owner,
     awaitConnectionSlot,
-  }: { readonly ends: number; readonly signal: AbortSignal } & Pick<
+  }: { readonly ends: number; readonly signal: AbortSignal; readonly owner: string } & Pick<
     ProbeRun['tools']['outbound'],
     'awaitConnectionSlot'
   >,
@@ -94,7 +95,7 @@ async function pingAddresses(
   // The addresses alternate between IPv4 and IPv6, and the machine may only have a route to one of these. The first
   // address is already admitted.
   for (const [index, address] of addresses.slice(0, 2).entries()) {
-    if (index > 0 && !(await awaitConnectionSlot(address, { waitMs: 0, signal })))
+    if (index > 0 && !(await awaitConnectionSlot(address, { waitMs: 0, signal, owner })))
       return probeResult('UNKNOWN', problems.rateLimited)
     const limits = { limitMs: ends - performance.now(), signal }
     const reading = await pingAddress(program, address, given, limits)

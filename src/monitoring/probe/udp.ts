@@ -76,7 +76,8 @@ export const udp: DescribedProbe<typeof options> = {
     // The addresses alternate between IPv4 and IPv6, and the machine may only have a route to one of these.
     for (const [index, address] of addresses.slice(0, 2).entries()) {
       const waitMs = index === 0 ? (run.waitMs ?? 0) : 0
-      if (!(await outbound.awaitConnectionSlot(address, { waitMs, signal: run.signal }))) return result
+      if (!(await outbound.awaitConnectionSlot(address, { waitMs, signal: run.signal, owner: run.owner })))
+        return result
       result = await ask(given, address, leftMs, run)
       if (result.outcome !== 'UNKNOWN' || run.signal.aborted) return result
     }

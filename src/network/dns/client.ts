@@ -23,7 +23,7 @@ export interface QueryOptions {
    */
   readonly ttlOf?: (values: readonly string[]) => number | undefined
   /** Who asks, such as an organization: owners take turns, each with at most half of the queries in flight. Absent: we. */
-  readonly owner?: string
+  readonly owner?: string | undefined
   /** Sends a query even when the cache has a result. */
   readonly fresh?: boolean
   /** Called before a query is sent. If it returns false, the query is not sent but `withheld`. Must not throw. */

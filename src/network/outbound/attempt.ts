@@ -29,8 +29,8 @@ export interface Attempt {
   /** Aborts with a `Stop` at the deadline or when the caller's signal aborts. */
   readonly signal: AbortSignal
   readonly started: number
-  /** Who asks (`Limits`); '': we. */
-  readonly owner: string
+  /** Who asks (`Limits`); undefined: we. */
+  readonly owner: string | undefined
   /** How long the attempt has been paused, and how long it may still be paused, in milliseconds. */
   pausedMs: number
   maxPauseMs: number
@@ -46,7 +46,7 @@ const MAX_WAIT_MS = 5 * SECOND
  * the failure. Any other error is a bug and is rethrown.
  */
 export async function attempt<T>(
-  { timeoutMs, signal, waitMs = MAX_WAIT_MS, owner = '' }: Limits,
+  { timeoutMs, signal, waitMs = MAX_WAIT_MS, owner }: Limits,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T | Failure> {
   const ending = new AbortController()

@@ -49,7 +49,7 @@ export function createConnector(settings: {
     const addresses = await acquireFirst(rate, resolved, state)
     const { socket, address } = proxy
       ? await tunnel(proxy, { host: addresses[0] ?? resolved.host, port }, state)
-      : await dial(addresses, port, state, rate.tryAcquire)
+      : await dial(addresses, port, state, (address) => rate.tryAcquire(address, state.owner))
     if (tls === undefined) return { socket, address }
     try {
       if (tls.before) await runPrelude(tls.before, socket, state)
@@ -150,10 +150,10 @@ async function acquireFirst(
   { host, addresses }: Resolved,
   state: Attempt,
 ): Promise<readonly string[]> {
-  const free = addresses.find((address) => rate.tryAcquire(address))
+  const free = addresses.find((address) => rate.tryAcquire(address, state.owner))
   if (free !== undefined) return [free, ...addresses.filter((address) => address !== free)]
   const [first = host] = addresses
-  const limits = { waitMs: state.maxPauseMs, signal: state.signal }
+  const limits = { waitMs: state.maxPauseMs, signal: state.signal, owner: state.owner }
   const isTaken = await state.pauseDuring(() => rate.acquire(first, limits))
   state.signal.throwIfAborted()
   if (!isTaken) throw rateLimited(host)

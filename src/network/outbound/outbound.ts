@@ -130,7 +130,7 @@ export interface Outbound {
    */
   awaitConnectionSlot(
     address: string,
-    limits: { readonly waitMs: number; readonly signal: AbortSignal },
+    limits: { readonly waitMs: number; readonly signal: AbortSignal; readonly owner?: string },
   ): Promise<boolean>
 }
 
@@ -223,7 +223,7 @@ export function createOutbound(settings: {
       }),
     request: (request, limits) => attempt(limits, (state) => follow(request, state)),
     awaitConnectionSlot: (address, limits) =>
-      rate.tryAcquire(address) ? Promise.resolve(true) : rate.acquire(address, limits),
+      rate.tryAcquire(address, limits.owner) ? Promise.resolve(true) : rate.acquire(address, limits),
   }
 }
 

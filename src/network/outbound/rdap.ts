@@ -78,8 +78,11 @@ export function createRdapClient(settings: {
     if (url === null) return unknown(`No registry of .${domain.replace(/^.*\./, '')} supports RDAP`)
     const pausedUntil = paused.get(url.host) ?? 0
     if (pausedUntil > now()) return asksToWait(url, pausedUntil)
-    const answer = await limiter.run(url.host, { waitMs: limits.waitMs ?? 0, signal: limits.signal }, () =>
-      outbound.request({ ...requestOf(`${url.href}domain/${domain}`, MAX_ANSWER_BYTES), maxRedirects: 3 }, limits),
+    const answer = await limiter.run(
+      url.host,
+      { waitMs: limits.waitMs ?? 0, signal: limits.signal, owner: limits.owner },
+      () =>
+        outbound.request({ ...requestOf(`${url.href}domain/${domain}`, MAX_ANSWER_BYTES), maxRedirects: 3 }, limits),
     )
     if (answer === null) return unknown(`Not queried: too many queries to ${url.host} at once`)
     if (answer.kind === 'failed') return unknown(`${url.host}: ${answer.message}`)
