@@ -31,6 +31,7 @@ export async function startLiveService(
   database: Pick<DatabaseHandle, 'prisma' | 'pool' | 'listen'>,
   settings: NodeJS.ProcessEnv = {},
   maxConnections?: number,
+  maxStreamsPerClient?: number,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { config, now } = testContext(database.prisma, { settings })
   const usage = createQuota(database.pool)
@@ -76,6 +77,7 @@ export async function startLiveService(
     revokedKeys,
     log: silent,
     now,
+    ...(maxStreamsPerClient !== undefined && { maxStreamsPerClient }),
   })
   const checkCost = createCostCheck(readSizes)
   const yoga = createGraphqlServer({

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { ExecutionArgs, ExecutionResult } from 'graphql'
-import { createSourceEventStream, execute } from 'graphql'
+import { createSourceEventStream, execute, GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import { credentialIdOf } from '../../core/access.ts'
 import { createAsyncQueue } from '../../core/concurrency/async-queue.ts'
+import { createKeyLimiter } from '../../core/concurrency/key-limiter.ts'
+import { clientSubject } from '../../core/ip-address.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../../http/request/caller.ts'
 import type { GraphContext } from '../schema/builder.ts'
@@ -23,6 +25,9 @@ type Result = ExecutionResult | { readonly stringify: () => string }
  * its cursor.
  */
 const MAX_PENDING_BYTES = 1024 * 1024
+/** The maximum number of endless streams of server-sent events, in total and per client's network, as of websockets. */
+const MAX_STREAMS = 20_000
+const MAX_STREAMS_PER_CLIENT = 1000
 
 /** Yoga's context over HTTP. */
 type YogaContext = GraphContext & {
@@ -55,14 +60,24 @@ export function createLiveSubscriptions(options: {
   readonly revokedKeys: RevokedKeys
   readonly log: Logger
   readonly now: Clock
+  /** The maximum number of streams per client's network; absent: the default. */
+  readonly maxStreamsPerClient?: number
 }): LiveSubscriptions {
-  const { contextOf, shared, revokedKeys, log, now } = options
+  const { contextOf, shared, revokedKeys, log, now, maxStreamsPerClient = MAX_STREAMS_PER_CLIENT } = options
   const streams = new Set<ServerResponse>()
+  const limiter = createKeyLimiter({ atOnce: maxStreamsPerClient, inTotal: MAX_STREAMS })
 
-  function trackStream({ res }: YogaContext): void {
-    if (!res || res.destroyed) return
+  /** Notes a stream until it closes. Returns false if its client or all have too many. Websockets count themselves. */
+  function trackStream({ res, clientAddress }: YogaContext): boolean {
+    if (!res || res.destroyed) return true
+    const leave = limiter.tryAcquire(clientSubject(clientAddress))
+    if (leave === null) return false
     streams.add(res)
-    res.once('close', () => streams.delete(res))
+    res.once('close', () => {
+      streams.delete(res)
+      leave()
+    })
+    return true
   }
 
   async function subscribeIndividually(args: ExecutionArgs): Promise<AsyncIterable<Result> | ExecutionResult> {
@@ -72,7 +87,10 @@ export function createLiveSubscriptions(options: {
       return execution(args, source[Symbol.asyncIterator](), async () => args.contextValue)
     }
     const context = contextIn(args)
-    trackStream(context)
+    if (!trackStream(context)) {
+      await source[Symbol.asyncIterator]().return?.()
+      return tooManyStreams()
+    }
     return execution(args, source[Symbol.asyncIterator](), async () => ({
       ...context,
       ...(await contextOf(context.caller)),
@@ -124,8 +142,11 @@ export function createLiveSubscriptions(options: {
     })
     const joined = await shared.join(args, reader)
     if (typeof joined !== 'function') return isRefusal(joined) ? subscribeIndividually(args) : joined
-    trackStream(context)
     leave = joined
+    if (!trackStream(context)) {
+      leave()
+      return tooManyStreams()
+    }
     if (hasReturned) leave()
     return reader.results
   }
@@ -141,6 +162,11 @@ export function createLiveSubscriptions(options: {
       for (const response of streams) response.destroy()
     },
   }
+}
+
+function tooManyStreams(): ExecutionResult {
+  const message = 'Too many streams are open. Close some, or try again soon.'
+  return { errors: [new GraphQLError(message, { extensions: { code: 'UNAVAILABLE', http: { status: 503 } } })] }
 }
 
 /** Closes the connection of a caller who has lost access. */

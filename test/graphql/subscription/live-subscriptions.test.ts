@@ -502,6 +502,35 @@ describe('connections', () => {
     await small.close()
   })
 
+  test('of server-sent events are limited per client, for every kind of stream, until they close', async () => {
+    const { id, ctx, slug } = await tenant()
+    const { secret: key } = await createApiKey(ctx, { name: 'streams', scope: 'READ' })
+    await appendMany(id, 1)
+    const small = await startLiveService(database, {}, undefined, 2)
+    const open = async (query: string, authorization: string) => {
+      const leaving = new AbortController()
+      const headers = { 'content-type': 'application/json', accept: 'text/event-stream', authorization }
+      const body = JSON.stringify({ query, variables: { id, slug, after: encodeCursor(0) } })
+      const sent = { method: 'POST', headers, body, signal: leaving.signal }
+      const { body: stream } = await fetch(`${small.url}/graphql`, sent)
+      const reader = stream?.getReader()
+      let text = ''
+      // The event that has happened, or an error.
+      while (!text.includes('\ndata: ')) text += Buffer.from((await reader?.read())?.value ?? '').toString()
+      return { isRefused: text.includes('UNAVAILABLE'), leave: () => leaving.abort() }
+    }
+    const anonymous = () => open(PAGE_EVENTS, '')
+    const ownEvents =
+      'subscription ($id: ID!, $after: String) { organizationEvents(organizationId: $id, after: $after) { cursor } }'
+    const own = () => open(ownEvents, `Bearer ${key}`)
+    const first = await anonymous()
+    expect([first.isRefused, (await own()).isRefused]).toEqual([false, false])
+    expect([(await anonymous()).isRefused, (await own()).isRefused]).toEqual([true, true])
+    first.leave()
+    await expect.poll(async () => (await anonymous()).isRefused).toBe(false)
+    await small.close()
+  })
+
   test('are limited per address', async () => {
     const sockets: WebSocket[] = []
     const refusal = await new Promise<Error>((resolve) => {

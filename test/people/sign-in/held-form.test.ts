@@ -25,3 +25,14 @@ test('a form that is too long, or that exceeds the limit of its network, is not 
   for (let count = 0; count < 61; count++) kept.push(await storeHeldForm(visitor(3), 'x'))
   expect(kept.map((token) => token !== null)).toEqual([...Array(60).fill(true), false])
 })
+
+test('a thousand forms of many networks are stored, which is 64 MiB, and more when those have expired', async () => {
+  await prisma.oneTimeToken.deleteMany()
+  const [createdAt, expiresAt] = [noon, new Date(noon.getTime() + 15 * MINUTE)]
+  const rows = Array.from({ length: 999 }, (_, each) => ({ hash: `${each}`, purpose: 'HELD_FORM' as const }))
+  await prisma.oneTimeToken.createMany({ data: rows.map((row) => ({ ...row, createdAt, expiresAt })) })
+  expect(await storeHeldForm(visitor(4), 'x')).not.toBeNull()
+  expect(await storeHeldForm(visitor(5), 'x')).toBeNull()
+  const later = { ...visitor(5), now: () => new Date(noon.getTime() + 16 * MINUTE) }
+  expect(await storeHeldForm(later, 'x')).not.toBeNull()
+})
