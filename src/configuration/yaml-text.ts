@@ -1,4 +1,17 @@
-import { type ErrorCode, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml'
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  stringify,
+  visit,
+} from 'yaml'
 import type { Issue } from '../core/errors.ts'
 
 /** Parsed YAML: its value and the line of each part. */
@@ -20,8 +33,8 @@ const problems: Readonly<Partial<Record<ErrorCode, string>>> = {
 const UNCLOSED = 'lacks a closing bracket, or is indented too little'
 const NOT_VALID = 'is not valid YAML'
 
-/** The maximum number of alias expansions, which bounds the growth of nested aliases. */
-const MAX_ALIASES = 100
+/** The maximum number of aliases. The parser looks for the anchor of each among all of them. */
+const MAX_ALIASES = 2000
 /** The maximum number of values, with aliases expanded: enough for a file with 2,000 objects. */
 const MAX_NODES = 100_000
 const MAX_DEPTH = 20
@@ -33,12 +46,18 @@ const MAX_PROBLEMS = 5
 /** Joins a path to a map key. */
 export const pathKey = (path: readonly string[]): string => path.join('\0')
 
-/** Parses YAML. Returns the problems if it is invalid. */
-export function readYaml(text: string): YamlText | readonly Issue[] {
+const MERGE_KEY = '<<'
+
+/**
+ * Parses YAML. Returns the problems if it is invalid.
+ * @param options whether merge keys (`<<: *defaults`, yaml.org/type/merge.html) insert the fields of other objects. Without, they
+ * are a problem, because YAML 1.2 has none: a reader that does not know them would drop these fields.
+ */
+export function readYaml(text: string, { merges = false } = {}): YamlText | readonly Issue[] {
   if (isNestedDeeply(text)) return [{ path: [], message: 'is nested too deeply' }]
   try {
     const counter = new LineCounter()
-    const document = parseDocument(text, { lineCounter: counter, prettyErrors: false })
+    const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: merges })
     if (document.errors.length > 0) {
       return document.errors.slice(0, MAX_PROBLEMS).map(({ code, message, pos }) => ({
         path: [],
@@ -47,7 +66,10 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
         line: counter.linePos(pos[0]).line,
       }))
     }
-    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
+    const refused = merges ? [] : mergeKeysIn(document, counter)
+    if (refused.length > 0) return refused
+    if (growsTooLarge(document)) return [{ path: [], message: 'has too many aliases' }]
+    const value: unknown = document.toJS({ maxAliasCount: -1 })
     if (remainingNodes(value, MAX_NODES, MAX_DEPTH) < 0)
       return [{ path: [], message: 'is too large or nested too deeply' }]
     const lines = new Map<string, number>()
@@ -62,10 +84,49 @@ export function readYaml(text: string): YamlText | readonly Issue[] {
 function conversionProblem(error: unknown): string {
   // The stack is exhausted.
   if (error instanceof RangeError) return 'is nested too deeply'
+  if (error instanceof Error && error.message.startsWith('Merge sources')) return 'merges (<<) what is not an object'
   if (!(error instanceof ReferenceError)) return NOT_VALID
   return error.message.startsWith('Unresolved alias')
     ? 'has an alias without an anchor before it'
     : 'has too many aliases'
+}
+
+function mergeKeysIn(document: Document.Parsed, counter: LineCounter): Issue[] {
+  const found: Issue[] = []
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isScalar(key) || key.type !== 'PLAIN' || key.source !== MERGE_KEY) return undefined
+      const message = 'is a merge key, which files here do not have: repeat the fields in each place'
+      found.push({ path: [MERGE_KEY], message, ...(key.range && { line: counter.linePos(key.range[0]).line }) })
+      return found.length < MAX_PROBLEMS ? undefined : visit.BREAK
+    },
+  })
+  return found
+}
+
+/**
+ * Returns whether a document has too many aliases, or too many values once they are replaced. Counts without replacing, because
+ * nested aliases and merge keys double the work at each level. An alias within its own anchor is infinite.
+ */
+function growsTooLarge(document: Document.Parsed): boolean {
+  const sizes = new Map<string, number>()
+  let aliases = 0
+  const sizeOf = (node: unknown): number => {
+    if (isAlias(node)) {
+      aliases += 1
+      // Without an anchor before it, the parser refuses it.
+      return sizes.get(node.source) ?? 1
+    }
+    if (isPair(node)) return sizeOf(node.key) + sizeOf(node.value)
+    const anchor = isNode(node) && 'anchor' in node ? node.anchor : undefined
+    if (anchor !== undefined) sizes.set(anchor, Number.POSITIVE_INFINITY)
+    const items: readonly unknown[] = isMap(node) || isSeq(node) ? node.items : []
+    const size = items.reduce((sum: number, item) => sum + sizeOf(item), 1)
+    if (anchor !== undefined) sizes.set(anchor, size)
+    return size
+  }
+  const size = sizeOf(document.contents)
+  return aliases > 0 && (aliases > MAX_ALIASES || size > 2 * MAX_NODES)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { ownValue } from '../core/own-value.ts'
-import { noteUnread } from './fetch-notes.ts'
+import { noteUnfetched } from './fetch-notes.ts'
+import { Fields } from './fields.ts'
 import { affecting, firstTime, htmlMessageOf, impactOf, minutesAfter, slugOf, titleOf } from './incident-fields.ts'
-import { type Draft, Fields, type KeyedStatus, keyOf, nameOf, present, type SourceUpdate } from './translation.ts'
+import { type Draft, type KeyedStatus, keyOf, nameOf, present, type SourceUpdate } from './translation.ts'
 
 const PREFIX = 'betterstack'
 
@@ -27,7 +28,7 @@ export function addPages(draft: Draft, file: Fields): void {
   const updates = resources(file, 'status_updates')
   for (const report of resources(file, 'status_reports')) addReport(draft, report, updates, keys)
   for (const subscriber of resources(file, 'subscribers')) addSubscriber(draft, subscriber.fields, keys)
-  noteUnread(draft, file)
+  noteUnfetched(draft, file)
 }
 
 /** Creates services for the resources of pages. Returns their keys by the id of the resource. */
@@ -61,11 +62,11 @@ function addPage(draft: Draft, { id, fields }: Resource, file: Fields, keys: Rea
     .flatMap((resource) => keys.get(resource.id) ?? [])
   const name = nameOf(fields.text('company_name'), 'Status')
   if (id === '' || services.length === 0) {
-    draft.skip('pages', name, 'None of its resources is imported.')
+    draft.skip('pages', name, 'None of its resources is imported.', fields)
     return
   }
   if (fields.isTrue('password_enabled')) {
-    draft.skip('pages', name, 'It has a password. Create the page here and set its access.')
+    draft.skip('pages', name, 'It has a password. Create the page here and set its access.', fields)
     return
   }
   if (fields.text('custom_domain') !== '') draft.partly('pages', name, 'Set up its domain here.')
@@ -104,7 +105,7 @@ function addReport(
     .toSorted((one, other) => (one.at < other.at ? -1 : 1))
   const startsAt = firstTime(fields, 'starts_at', 'created_at') ?? own[0]?.at ?? null
   if (id === '' || startsAt === null) {
-    draft.skip(isMaintenance ? 'maintenance' : 'incidents', title, 'It has no id or time.')
+    draft.skip(isMaintenance ? 'maintenance' : 'incidents', title, 'It has no id or time.', fields)
     return
   }
   const endsAt = firstTime(fields, 'ends_at')
@@ -145,7 +146,7 @@ function addReport(
 function addSubscriber(draft: Draft, subscriber: Fields, keys: ReadonlyMap<string, string>): void {
   const address = subscriber.text('email')
   if (subscriber.get('confirmed_at') === undefined) {
-    draft.skip('subscribers', address || 'Subscriber', 'It has not confirmed its subscription there.')
+    draft.skip('subscribers', address || 'Subscriber', 'It has not confirmed its subscription there.', subscriber)
     return
   }
   const services = subscriber

@@ -1,18 +1,59 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { addPages } from './better-stack-pages.ts'
-import {
-  Draft,
-  type Drafted,
-  Fields,
-  keyOf,
-  nameOf,
-  present,
-  readJsonObject,
-  Unreadable,
-  within,
-} from './translation.ts'
+import { Fields } from './fields.ts'
+import { type KnownKeys, noLossOf, noteLosses, unless, words } from './losses.ts'
+import { Draft, type Drafted, keyOf, nameOf, present, readJsonObject, Unreadable, within } from './translation.ts'
 
 const PREFIX = 'betterstack'
+
+const WINDOW = 'Its maintenance window is not imported. Plan a repeating maintenance here.'
+const ALERTS = 'How its alerts are sent is not imported. Choose channels here.'
+const ESCALATION = 'Escalation policies are not imported.'
+const LOOK = 'The look of pages is not imported.'
+
+const known: KnownKeys = {
+  // Ids, times, the current state, paging, and what belongs to another type of monitor.
+  ...noLossOf(
+    words(`
+      id type created_at updated_at last_checked_at status paused paused_at port required_keyword
+      expected_status_codes http_method request_headers checks_version availability status_history position
+      aggregate_state team_name auth_username auth_password proxy_host proxy_port relationships confirmed_at
+      published_at published_at_timezone resource_id notify_subscribers status_page_id status_page_section_id
+      starts_at widget_type subdomain links verify_ssl follow_redirects request_headers.id
+    `),
+  ),
+  ...noLossOf(['first', 'last', 'prev', 'next'], 'pagination'),
+  ...{
+    call: unless(ALERTS, false),
+    sms: unless(ALERTS, false),
+    email: unless(ALERTS, false),
+    push: unless(ALERTS, false),
+  },
+  ...{
+    critical_alert: unless(ALERTS, false),
+    team_wait: ESCALATION,
+    policy_id: ESCALATION,
+    expiration_policy_id: ESCALATION,
+  },
+  ...{ monitor_group_id: 'Groups of monitors are not imported.', regions: 'Its regions are not imported.' },
+  recovery_period: unless('The time until an outage ends is not imported.', 0),
+  confirmation_period: unless('The time until an outage begins is not imported.', 0),
+  remember_cookies: unless('Cookies are not kept between probes.', false),
+  domain_expiration: 'The expiry of its domain is not watched. Add a monitor for it here.',
+  ssl_expiration: 'The expiry of its certificate is not imported for this kind.',
+  ...{ maintenance_from: WINDOW, maintenance_to: WINDOW, maintenance_timezone: WINDOW, maintenance_days: WINDOW },
+  ...noLossOf(['playwright_script', 'scenario_name', 'environment_variables']),
+  ...{
+    logo_url: LOOK,
+    theme: LOOK,
+    layout: LOOK,
+    design: LOOK,
+    custom_css: LOOK,
+    custom_javascript: LOOK,
+    navigation_links: LOOK,
+  },
+  ...{ favicon_url: LOOK, whitelabeled: LOOK, history: LOOK, min_incident_length: LOOK },
+}
 
 /** Translates the answer of Better Stack's `/api/v2/monitors`, plus the fields that `addPages` reads. @throws Unreadable. */
 export function translateBetterStack(text: string): Drafted {
@@ -31,16 +72,17 @@ export function translateBetterStack(text: string): Drafted {
       'The list has more pages. Combine the data of all pages in one file, or use a larger per_page.',
     )
   addPages(draft, answer)
+  noteLosses(draft, [answer], known)
   return { ...draft, hasVariables: false }
 }
 
 function addMonitor(draft: Draft, id: string, monitor: Fields): void {
   const name = nameOf(monitor.text('pronounceable_name') || monitor.text('url'), `Monitor ${id}`)
-  const isPaused = monitor.get('paused_at') !== undefined || monitor.isTrue('paused')
+  const isPaused = monitor.has('paused_at') || monitor.isTrue('paused')
   const options = id === '' ? null : optionsOf(draft, name, monitor)
   if (options === null) {
     const kind = `Allclear has no monitors of kind ${monitor.text('monitor_type')}.`
-    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind)
+    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind, monitor)
     return
   }
   const key = keyOf(PREFIX, id)
@@ -108,8 +150,8 @@ function httpOptions(monitor: Fields): ObjectFields {
     method: method === 'GET' ? undefined : method,
     headers: headers.length > 0 ? headers : undefined,
     body: /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('request_body'),
-    verifyCertificate: monitor.get('verify_ssl') === false ? false : undefined,
-    maxRedirects: monitor.get('follow_redirects') === false ? 0 : undefined,
+    verifyCertificate: monitor.isFalse('verify_ssl') ? false : undefined,
+    maxRedirects: monitor.isFalse('follow_redirects') ? 0 : undefined,
     certificateDays: days === undefined || days < 1 ? undefined : within(1, 365, days),
     proxy:
       proxyHost === '' ? undefined : { url: `http://${proxyHost}${proxyPort === undefined ? '' : `:${proxyPort}`}` },

@@ -1,6 +1,9 @@
 import { type CachetAffected, type CachetUpdate, draftCachet } from './cachet-draft.ts'
+import { cachetKeys } from './cachet-keys.ts'
+import { Fields } from './fields.ts'
 import { timeOf } from './incident-fields.ts'
-import { type Drafted, Fields, Unreadable } from './translation.ts'
+import { noteLosses } from './losses.ts'
+import { type Drafted, Unreadable } from './translation.ts'
 
 /** Rows of database tables by table name. */
 export type Tables = ReadonlyMap<string, readonly Readonly<Record<string, unknown>>[]>
@@ -30,7 +33,8 @@ export function cachetTable(name: string): (typeof cachetTables)[number] | null 
 
 /** Translates the tables of Cachet 2 or 3 (see its database/migrations). Its times are UTC. @throws Unreadable. */
 export function translateCachetTables(tables: Tables): Drafted {
-  const rows = (name: (typeof cachetTables)[number]) => (tables.get(name) ?? []).map((row) => new Fields(row))
+  const file = new Fields(Object.fromEntries(tables))
+  const rows = (name: (typeof cachetTables)[number]) => file.list(name).map((row) => new Fields(row))
   const components = rows('components').filter(isKept)
   if (components.length === 0) throw new Unreadable('This isn’t a database of Cachet: it has no components.')
   const affected = grouped(rows('incident_components'), 'incident_id')
@@ -85,6 +89,9 @@ export function translateCachetTables(tables: Tables): Drafted {
       return { email: subscriber.text('email'), isVerified: verified !== null, components: isGlobal ? [] : own }
     }),
   })
+  for (const removed of ['components', 'incidents', 'schedules'] as const)
+    for (const row of rows(removed)) if (!isKept(row)) row.settle()
+  noteLosses(draft, [file], cachetKeys)
   return { ...draft, hasVariables: false }
 }
 

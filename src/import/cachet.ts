@@ -1,9 +1,12 @@
 import { type CachetAffected, type CachetUpdate, draftCachet } from './cachet-draft.ts'
+import { cachetKeys } from './cachet-keys.ts'
 import { translateCachetTables } from './cachet-tables.ts'
-import { noteUnread } from './fetch-notes.ts'
+import { noteUnfetched } from './fetch-notes.ts'
+import { Fields } from './fields.ts'
 import { timeOf } from './incident-fields.ts'
+import { noteLosses } from './losses.ts'
 import { readDump } from './mysql-dump.ts'
-import { type Drafted, Fields, readJsonObject, Unreadable } from './translation.ts'
+import { type Drafted, readJsonObject, Unreadable } from './translation.ts'
 
 /** The possible names of each answer in a file that combines several. */
 const parts = {
@@ -74,7 +77,8 @@ export function translateCachet(text: string): Drafted {
       }
     }),
   })
-  noteUnread(draft, file)
+  noteUnfetched(draft, file)
+  noteLosses(draft, [file], cachetKeys)
   return { ...draft, hasVariables: false }
 }
 

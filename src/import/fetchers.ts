@@ -1,7 +1,7 @@
 import { invalid } from '../core/validation.ts'
+import { Fields } from './fields.ts'
 import type { Source } from './source-names.ts'
 import { type Ask, type Asked, originOf, Refused } from './source-request.ts'
-import { Fields } from './translation.ts'
 
 /** Builds a JSON file from several answers, serializing them as they arrive. */
 class Collected {

@@ -1,47 +1,91 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
+import { isTelegram } from './channel-servers.ts'
+import { Fields } from './fields.ts'
 import { conditionsOf } from './gatus-conditions.ts'
-import { Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
+import { type KnownKeys, NO_LOSS, noteLosses } from './losses.ts'
+import { Draft, type Drafted, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'gatus'
+
+const SERVER = 'This is a setting of the server of Gatus.'
+const OWN_MAIL = 'Allclear sends email through its own mail server.'
+
+const known: KnownKeys = {
+  // The note on the new address says it.
+  'external-endpoints.token': NO_LOSS,
+  storage: 'This is where Gatus stores its results. History is not imported.',
+  ...{ web: SERVER, metrics: SERVER, security: SERVER, debug: SERVER, concurrency: SERVER, tunneling: SERVER },
+  ...{ remote: SERVER, 'disable-monitoring-lock': SERVER, 'skip-invalid-config-update': SERVER },
+  connectivity: 'Allclear does not test its own connection with an address.',
+  ui: 'The look of pages is not imported.',
+  maintenance: 'Its window is not imported. Plan a repeating maintenance here.',
+  'maintenance-windows': 'Its windows are not imported. Plan a repeating maintenance here.',
+  announcements: 'Announcements are not imported. Publish them as incidents here.',
+  overrides: 'Its overrides for groups are not imported.',
+  'alerts.description': 'The text of an alert is not imported.',
+  'default-alert.description': 'The text of an alert is not imported.',
+  'minimum-reminder-interval': 'Reminders of an alert are not imported.',
+  ...{ 'email.from': OWN_MAIL, 'email.host': OWN_MAIL, 'email.port': OWN_MAIL },
+  ...{ 'email.username': OWN_MAIL, 'email.password': OWN_MAIL, 'email.client': OWN_MAIL },
+}
+
+/** A monitor that an alert is for, and whether it also sends its end. */
+interface Alerted {
+  readonly key: string
+  readonly sendsEnd: boolean
+}
 
 /** Translates a configuration file of Gatus. Keeps its `${NAME}` placeholders. @throws Unreadable. */
 export function translateGatus(text: string): Drafted {
   const file = readYamlObject(text)
   const endpoints = file.list('endpoints').map((each) => new Fields(each))
   const external = file.list('external-endpoints').map((each) => new Fields(each))
-  if (endpoints.length + external.length === 0)
+  const suites = file.list('suites').map((each) => new Fields(each))
+  if (endpoints.length + external.length + suites.length === 0)
     throw new Unreadable('This isn’t a configuration of Gatus: it has no endpoints.')
   const draft = new Draft()
-  const alerted = new Map<string, string[]>()
-  for (const endpoint of endpoints) addMonitor(draft, endpoint, alerted, optionsOf)
-  for (const endpoint of external) addMonitor(draft, endpoint, alerted, heartbeatOf)
-  for (const [type, monitors] of alerted) addChannel(draft, type, file.fields('alerting').fields(type), monitors)
+  const alerting = file.fields('alerting')
+  const alerted = new Map<string, Alerted[]>()
+  for (const endpoint of endpoints) addMonitor(draft, endpoint, { alerting, alerted, read: optionsOf })
+  for (const endpoint of external) addMonitor(draft, endpoint, { alerting, alerted, read: heartbeatOf })
+  for (const suite of suites)
+    draft.skip('monitors', nameOf(suite.text('name'), 'Suite'), 'Allclear has no monitors of several requests.', suite)
+  for (const [type, monitors] of alerted) addChannels(draft, type, alerting.fields(type), monitors)
+  for (const [type, provider] of alerting.entries())
+    if (!alerted.has(type))
+      draft.skip('channels', nameOf(type, 'Alerts'), 'No imported endpoint uses it.', new Fields(provider))
+  noteLosses(draft, [file], known)
   return { ...draft, hasVariables: true }
 }
 
 /** Returns the fields that define the probe of a monitor, or why it cannot be imported. */
-type Read = (draft: Draft, name: string, endpoint: Fields) => ObjectFields | string
+type Read = (draft: Draft, name: string, endpoint: Fields, alerts: readonly Alert[]) => ObjectFields | string
 
-function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[]>, read: Read): void {
+interface Context {
+  readonly alerting: Fields
+  /** The monitors by type of their alerts. */
+  readonly alerted: Map<string, Alerted[]>
+  readonly read: Read
+}
+
+function addMonitor(draft: Draft, endpoint: Fields, { alerting, alerted, read }: Context): void {
   const name = nameOf(endpoint.text('name'), 'Endpoint')
   const group = nameOf(endpoint.text('group'), '')
   const key = keyOf(PREFIX, `${group}_${name}`.toLowerCase())
-  const isOff = endpoint.get('enabled') === false
+  const isOff = endpoint.isFalse('enabled')
+  endpoint.isTrue('enabled')
   if (draft.objects.monitors.has(key)) {
-    draft.skip('monitors', name, 'Another endpoint has this group and name.')
+    draft.skip('monitors', name, 'Another endpoint has this group and name.', endpoint)
     return
   }
-  const checked = read(draft, name, endpoint)
+  const alerts = alertsOf(endpoint, alerting)
+  const checked = read(draft, name, endpoint, alerts)
   if (typeof checked === 'string') {
-    draft.skip('monitors', name, checked)
+    draft.skip('monitors', name, checked, endpoint)
     return
-  }
-  for (const part of ['maintenance-windows', 'ssh', 'client'] as const) {
-    if (endpoint.get(part) !== undefined && !isClientKnown(endpoint, part))
-      draft.partly('monitors', name, `Its ${part} is not imported.`)
   }
   const groupKey = group === '' ? undefined : keyOf(PREFIX, group.toLowerCase())
   if (groupKey !== undefined) draft.objects.groups.set(groupKey, { name: group })
@@ -49,13 +93,39 @@ function addMonitor(draft: Draft, endpoint: Fields, alerted: Map<string, string[
   draft.objects.monitors.set(key, { name, service: key, ...checked })
   if (isOff) draft.pause(key, name)
   addDomain(draft, endpoint, { key, name })
-  for (const alert of endpoint.list('alerts')) {
-    const fields = new Fields(alert)
-    if (fields.get('enabled') === false) continue
-    const type = fields.text('type')
-    const keys = alerted.get(type) ?? []
-    if (!keys.includes(key)) alerted.set(type, [...keys, key])
+  for (const { type, sendsEnd } of alerts) {
+    const monitors = alerted.get(type) ?? []
+    if (!monitors.some((each) => each.key === key)) alerted.set(type, [...monitors, { key, sendsEnd }])
   }
+}
+
+/** An alert of an endpoint that is not disabled. */
+interface Alert {
+  readonly type: string
+  readonly failures: number
+  readonly successes: number
+  readonly sendsEnd: boolean
+}
+
+/** Returns the alerts of an endpoint, with the defaults of their provider (`default-alert`), then those of Gatus. */
+function alertsOf(endpoint: Fields, alerting: Fields): Alert[] {
+  return endpoint.list('alerts').flatMap((each) => {
+    const alert = new Fields(each)
+    const type = alert.text('type')
+    const otherwise = alerting.fields(type).fields('default-alert')
+    const first = (name: string) => (alert.has(name) ? alert : otherwise)
+    if (first('enabled').isFalse('enabled')) {
+      alert.settle()
+      return []
+    }
+    for (const source of [alert, otherwise]) for (const name of ['enabled', 'send-on-resolved']) source.isTrue(name)
+    return {
+      type,
+      failures: alert.number('failure-threshold') ?? otherwise.number('failure-threshold') ?? 3,
+      successes: alert.number('success-threshold') ?? otherwise.number('success-threshold') ?? 2,
+      sendsEnd: first('send-on-resolved').isTrue('send-on-resolved'),
+    }
+  })
 }
 
 function addDomain(
@@ -78,20 +148,7 @@ function domainOf(endpoint: Fields): ObjectFields | null {
     : { domain: host, warnDays: within(0, 365, Math.ceil(Number(hours) / 24)) }
 }
 
-/** The supported options of the client. */
-const clientOptions = ['insecure', 'ignore-redirect', 'timeout', 'oauth2']
-
-function isClientKnown(endpoint: Fields, part: string): boolean {
-  return (
-    part === 'client' &&
-    endpoint
-      .fields('client')
-      .entries()
-      .every(([name]) => clientOptions.includes(name))
-  )
-}
-
-function optionsOf(draft: Draft, name: string, endpoint: Fields): ObjectFields | string {
+function optionsOf(draft: Draft, name: string, endpoint: Fields, alerts: readonly Alert[]): ObjectFields | string {
   const client = endpoint.fields('client')
   const url = endpoint.text('url')
   const kind = kindOf(endpoint, url)
@@ -103,23 +160,24 @@ function optionsOf(draft: Draft, name: string, endpoint: Fields): ObjectFields |
       .filter((each) => domainOf(endpoint) === null || !DOMAIN_CONDITION.test(String(each).trim())),
   )
   for (const condition of dropped) draft.partly('monitors', name, `It is probed without the condition ${condition}.`)
-  const interval = within(1, 86_400, seconds(endpoint.text('interval')) ?? 60)
-  const timeout = (seconds(client.text('timeout')) ?? 10) * 1000
+  const interval = within(1, 86_400, endpoint.parsed('interval', seconds) ?? 60)
+  const timeout = (client.parsed('timeout', seconds) ?? 10) * 1000
   const own = kind.key === 'http' ? httpOptions(endpoint, client) : ownOptions(kind, client)
   return {
     intervalSeconds: interval,
     timeoutMs: within(500, Math.min(30_000, interval * 1000), timeout),
-    ...thresholdsOf(endpoint),
+    ...thresholdsOf(alerts),
     [kind.key]: present({ ...kind.options, ...own, ...known }),
   }
 }
 
-function ownOptions({ key }: Kind, client: Fields): ObjectFields {
-  return key === 'grpc' && client.isTrue('insecure') ? { verifyCertificate: false } : {}
+function ownOptions({ key, options }: Kind, client: Fields): ObjectFields {
+  const hasTls = key === 'grpc' || key === 'websocket' || options['tls'] === true || options['startTls'] !== undefined
+  return hasTls && client.isTrue('insecure') ? { verifyCertificate: false } : {}
 }
 
 function heartbeatOf(draft: Draft, name: string, endpoint: Fields): ObjectFields | string {
-  const interval = seconds(endpoint.fields('heartbeat').text('interval'))
+  const interval = endpoint.fields('heartbeat').parsed('interval', seconds)
   if (interval === undefined || interval === 0) return 'It has no heartbeat interval.'
   draft.partly('monitors', name, 'It gets a new address. Change the job to report there.')
   return { intervalSeconds: within(1, 31 * 86_400, interval), heartbeat: {} }
@@ -210,13 +268,11 @@ function oauthOf(client: Fields): ObjectFields | undefined {
 }
 
 /** Returns the lowest thresholds of the alerts, which become those of the monitor. */
-function thresholdsOf(endpoint: Fields): ObjectFields {
-  const alerts = endpoint.list('alerts').map((each) => new Fields(each))
+function thresholdsOf(alerts: readonly Alert[]): ObjectFields {
   if (alerts.length === 0) return {}
-  const least = (name: string, otherwise: number) => Math.min(...alerts.map((each) => each.number(name) ?? otherwise))
   return {
-    failureThreshold: within(1, 10, least('failure-threshold', 3)),
-    recoveryThreshold: within(1, 10, least('success-threshold', 2)),
+    failureThreshold: within(1, 10, Math.min(...alerts.map(({ failures }) => failures))),
+    recoveryThreshold: within(1, 10, Math.min(...alerts.map(({ successes }) => successes))),
   }
 }
 
@@ -230,20 +286,35 @@ function seconds(text: string): number | undefined {
   )
 }
 
-function addChannel(draft: Draft, type: string, provider: Fields, monitors: readonly string[]): void {
+/** Adds a channel for a type of alert, and another one for the monitors whose alerts do not send their end. */
+function addChannels(draft: Draft, type: string, provider: Fields, alerted: readonly Alerted[]): void {
   const name = nameOf(type, 'Alerts')
   const address = ownValue(addresses, type)?.(provider)
-  if (address === undefined) {
-    draft.skip('channels', name, 'Channels of this kind are not supported.')
+  const refusal =
+    address === undefined
+      ? 'Channels of this kind are not supported.'
+      : provider.isEmpty()
+        ? 'The file has no settings for it.'
+        : hasOtherServer(type, provider)
+          ? 'It sends to a server of its own, but Allclear only to api.telegram.org.'
+          : null
+  if (refusal !== null || address === undefined) {
+    draft.skip('channels', name, refusal ?? '', provider)
     return
   }
-  if (provider.entries().length === 0) {
-    draft.skip('channels', name, 'The file has no settings for it.')
-    return
+  const add = (key: string, own: string, when: readonly string[], sendsEnd: boolean) => {
+    const monitors = alerted.filter((each) => each.sendsEnd === sendsEnd).map((each) => each.key)
+    if (monitors.length > 0) draft.objects.channels.set(key, { name: own, monitors, when, ...address })
   }
-  if (provider.list('overrides').length > 0) draft.partly('channels', name, 'Its overrides are not imported.')
-  draft.objects.channels.set(keyOf(PREFIX, type), { name, monitors, when: ['DOWN', 'UP'], ...address })
+  const isMixed = new Set(alerted.map(({ sendsEnd }) => sendsEnd)).size > 1
+  add(keyOf(PREFIX, type), name, ['DOWN', 'UP'], true)
+  const silent = isMixed ? `${type} down` : type
+  add(keyOf(PREFIX, silent), isMixed ? nameOf(`${name}, only outages`, name) : name, ['DOWN'], false)
 }
+
+/** Returns whether the messages go to a server other than Telegram’s, which must not learn the token from us. */
+const hasOtherServer = (type: string, provider: Fields): boolean =>
+  type === 'telegram' && !isTelegram(provider.text('api-url'))
 
 /** Returns the address of a channel from the settings of its alert type. */
 const addresses: Readonly<Record<string, (provider: Fields) => ObjectFields>> = {

@@ -1,7 +1,8 @@
 import { ownValue } from '../core/own-value.ts'
 import { MINUTE } from '../core/time.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
-import { type Fields, type KeyedStatus, nameOf, type SourceUpdate } from './translation.ts'
+import type { Fields } from './fields.ts'
+import { type KeyedStatus, nameOf, type SourceUpdate } from './translation.ts'
 
 /** The maximum lengths of the title and messages of an incident, in characters. */
 const MAX_TITLE = 200

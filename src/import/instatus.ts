@@ -1,20 +1,41 @@
 import { ownValue } from '../core/own-value.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
-import { noteUnread } from './fetch-notes.ts'
+import { noteUnfetched } from './fetch-notes.ts'
+import { Fields } from './fields.ts'
 import { affecting, firstTime, htmlMessageOf, minutesAfter, slugOf, statusOf, titleOf } from './incident-fields.ts'
-import {
-  Draft,
-  type Drafted,
-  Fields,
-  keyOf,
-  nameOf,
-  present,
-  readJson,
-  type SourceUpdate,
-  Unreadable,
-} from './translation.ts'
+import { type KnownKeys, NO_LOSS, noLossOf, noteLosses, unless, words } from './losses.ts'
+import { Draft, type Drafted, keyOf, nameOf, present, readJson, type SourceUpdate, Unreadable } from './translation.ts'
 
 const PREFIX = 'instatus'
+
+const LOOK = 'The look of pages is not imported.'
+
+const COMPONENT = ['name', 'description', 'showUptime', 'isThirdParty', 'group', 'archivedAt']
+
+const known: KnownKeys = {
+  // Ids, times, the current state, and what repeats data of another place.
+  ...noLossOf(
+    words(`
+      id createdAt updatedAt status order uniqueEmail incidentId maintenanceId pageId siteId workspaceId
+      started resolved ended groupId parentId messageHtml notify isParent nameTranslationId page_id confirmed
+      all children components nameTranslations
+    `),
+  ),
+  ...{ showUptime: unless('Its uptime is hidden there.', true), archivedAt: 'It is archived there.' },
+  ...{ isThirdParty: unless('It follows another provider there.', false), thirdPartyComponentId: NO_LOSS },
+  ...{
+    autoStart: unless('It starts and ends by itself here.', true),
+    autoEnd: unless('It starts and ends by itself here.', true),
+  },
+  // Components and groups, which other records repeat.
+  ...noLossOf(COMPONENT, 'incidents.components'),
+  ...noLossOf(COMPONENT, 'maintenances.components'),
+  ...noLossOf(COMPONENT, 'subscribers.components'),
+  ...noLossOf(['description', 'showUptime', 'name'], 'group'),
+  customDomain: 'Set up its domain here.',
+  translations: 'Its translations are not imported.',
+  ...{ logoUrl: LOOK, faviconUrl: LOOK, websiteUrl: LOOK, brandColor: LOOK, okColor: LOOK, googleAnalytics: LOOK },
+}
 
 /**
  * Translates the answer of Instatus to `/v2/{page}/components`, or an object that combines `components`, `incidents`,
@@ -39,7 +60,9 @@ export function translateInstatus(text: string): Drafted {
   for (const incident of file.list('incidents')) addIncident(draft, new Fields(incident))
   for (const maintenance of file.list('maintenances')) addMaintenance(draft, new Fields(maintenance))
   for (const subscriber of file.list('subscribers')) addSubscriber(draft, new Fields(subscriber))
-  noteUnread(draft, file)
+  noteUnfetched(draft, file)
+  if (Array.isArray(answer)) noteLosses(draft, components, known, 'components')
+  else noteLosses(draft, [file], known)
   return { ...draft, hasVariables: false }
 }
 
@@ -63,7 +86,7 @@ function addService(draft: Draft, component: Fields): void {
   if (draft.objects.groups.has(key)) return
   const name = nameOf(textOf(component.get('name')), `Component ${id}`)
   if (id === '') {
-    draft.skip('services', name, 'It has no id.')
+    draft.skip('services', name, 'It has no id.', component)
     return
   }
   const parent = parentOf(component)
@@ -75,18 +98,19 @@ function addService(draft: Draft, component: Fields): void {
 
 function addPage(draft: Draft, file: Fields): void {
   const wanted = file.text('page_id')
-  const page = file
-    .list('pages')
-    .map((each) => new Fields(each))
-    .find((each) => each.text('id') === wanted || each.text('subdomain') === wanted)
+  const pages = file.list('pages').map((each) => new Fields(each))
+  const page = pages.find((each) => each.text('id') === wanted || each.text('subdomain') === wanted)
   const services = [...draft.objects.services.keys()]
-  if (page === undefined || page.text('id') === '' || services.length === 0) return
-  const name = nameOf(textOf(page.get('name')), 'Status')
-  draft.objects.pages.set(keyOf(PREFIX, `page ${page.text('id')}`), {
-    slug: slugOf(page.text('subdomain') || name),
-    name,
-    services,
-  })
+  for (const other of pages) {
+    const name = nameOf(textOf(other.get('name')), 'Status')
+    const id = other.text('id')
+    if (other !== page || id === '' || services.length === 0)
+      draft.skip('pages', name, 'The components are not those of this page.', other)
+    else {
+      const slug = slugOf(other.text('subdomain') || name)
+      draft.objects.pages.set(keyOf(PREFIX, `page ${id}`), { slug, name, services })
+    }
+  }
 }
 
 const impacts: Readonly<Record<string, IncidentImpact>> = {
@@ -105,7 +129,7 @@ function addIncident(draft: Draft, incident: Fields): void {
   const title = titleOf(textOf(incident.get('name')), 'Incident')
   const startedAt = firstTime(incident, 'started', 'createdAt')
   if (id === '' || startedAt === null) {
-    draft.skip('incidents', title, 'It has no id or time.')
+    draft.skip('incidents', title, 'It has no id or time.', incident)
     return
   }
   const status = statusIn(incident.text('status')) ?? 'RESOLVED'
@@ -144,7 +168,7 @@ function addMaintenance(draft: Draft, maintenance: Fields): void {
   const title = titleOf(textOf(maintenance.get('name')), 'Maintenance')
   const startsAt = firstTime(maintenance, 'start', 'started')
   if (id === '' || startsAt === null) {
-    draft.skip('maintenance', title, 'It has no id or time.')
+    draft.skip('maintenance', title, 'It has no id or time.', maintenance)
     return
   }
   const status = maintenanceStatus(maintenance.text('status')) ?? 'COMPLETED'
@@ -172,7 +196,7 @@ function addSubscriber(draft: Draft, subscriber: Fields): void {
       : subscriber.get('confirmed') === false
         ? 'It has not confirmed its subscription there.'
         : null
-  if (problem !== null) draft.skip('subscribers', address || 'Subscriber', problem)
+  if (problem !== null) draft.skip('subscribers', address || 'Subscriber', problem, subscriber)
   else {
     const services = subscriber.get('all') === false ? componentsOf(subscriber) : []
     draft.records.subscribers.push({ address, services })

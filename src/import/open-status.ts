@@ -1,38 +1,54 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
-import { Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
+import { Fields } from './fields.ts'
+import { type KnownKeys, noteLosses } from './losses.ts'
+import { Draft, type Drafted, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'openstatus'
 
+const known: KnownKeys = {
+  openTelemetry: 'OpenTelemetry is not supported.',
+}
+
 /** Translates `openstatus.yaml`, the file of the OpenStatus command line. @throws Unreadable. */
 export function translateOpenStatus(text: string): Drafted {
-  const entries = readYamlObject(text)
-    .entries()
-    .map(([key, value]) => [key, new Fields(value)] as const)
-    .filter(([, monitor]) => monitor.get('request') !== undefined)
-  if (entries.length === 0) throw new Unreadable('This isn’t a configuration of OpenStatus: it has no monitors.')
+  const file = readYamlObject(text)
+  const entries = file.entries().map(([key, value]) => [key, new Fields(value)] as const)
+  const monitors = entries.filter(([, monitor]) => monitor.has('request'))
+  if (monitors.length === 0) throw new Unreadable('This isn’t a configuration of OpenStatus: it has no monitors.')
   const draft = new Draft()
-  for (const [key, monitor] of entries) addMonitor(draft, key, monitor)
+  for (const [key, monitor] of entries) {
+    if (monitor.has('request')) addMonitor(draft, key, monitor)
+    else draft.skip('monitors', nameOf(monitor.text('name'), nameOf(key, 'Monitor')), 'It has no request.', monitor)
+  }
+  // The keys of the file are the ids of monitors, so paths begin below them.
+  noteLosses(
+    draft,
+    monitors.map(([, monitor]) => monitor),
+    known,
+    'monitors',
+  )
   return { ...draft, hasVariables: false }
 }
 
 function addMonitor(draft: Draft, id: string, monitor: Fields): void {
   const name = nameOf(monitor.text('name'), id)
   const kind = monitor.text('kind') || 'http'
-  const isOff = monitor.get('active') === false
+  const isOff = monitor.isFalse('active')
+  monitor.isTrue('active')
   const options = optionsOf(draft, name, kind, monitor)
   if (options === null) {
-    draft.skip('monitors', name, `Allclear has no monitors of kind ${kind}.`)
+    draft.skip('monitors', name, `Allclear has no monitors of kind ${kind}.`, monitor)
     return
   }
   const key = keyOf(PREFIX, id)
-  const interval = ownValue(frequencies, monitor.text('frequency')) ?? 600
+  const interval = monitor.parsed('frequency', (text) => ownValue(frequencies, text)) ?? 600
   if (monitor.list('regions').length > 1)
     draft.partly('monitors', name, 'Its regions are not imported. It is probed from the regions here.')
-  if (monitor.get('openTelemetry') !== undefined) draft.partly('monitors', name, 'OpenTelemetry is not supported.')
   // A monitor that is not public gets no service.
-  const isPublic = monitor.get('public') !== false
+  const isPublic = !monitor.isFalse('public')
+  monitor.isTrue('public')
   const description = monitor.text('description').slice(0, 2000)
   if (isPublic) draft.objects.services.set(key, present({ name, description }))
   draft.objects.monitors.set(key, {
@@ -69,7 +85,7 @@ function optionsOf(draft: Draft, name: string, kind: string, monitor: Fields): O
       method: method === 'GET' ? undefined : method,
       headers: headers.length > 0 ? headers : undefined,
       body: /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : request.text('body'),
-      maxRedirects: request.get('followRedirects') === false ? 0 : undefined,
+      maxRedirects: request.isFalse('followRedirects') ? 0 : undefined,
       degradedAboveMs: degradedAboveMs === undefined ? undefined : within(1, 30_000, degradedAboveMs),
       ...assertionsOf(draft, name, monitor.list('assertions')),
     }),
@@ -83,7 +99,10 @@ function assertionsOf(draft: Draft, name: string, assertions: readonly unknown[]
     const [kind, compare, target] = [fields.text('kind'), fields.text('compare'), fields.text('target')]
     const added = assertionOf(kind, compare, target)
     if (added !== null && !Object.keys(added).some((key) => key in converted)) Object.assign(converted, added)
-    else draft.partly('monitors', name, `It is probed without the assertion ${[kind, compare, target].join(' ')}.`)
+    else {
+      fields.settle()
+      draft.partly('monitors', name, `It is probed without the assertion ${[kind, compare, target].join(' ')}.`)
+    }
   }
   return converted
 }

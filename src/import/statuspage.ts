@@ -2,12 +2,13 @@ import { ownValue } from '../core/own-value.ts'
 import type { IncidentImpact } from '../generated/prisma/enums.ts'
 import { csvRows } from '../notification/subscriber/csv.ts'
 import { SubscriberList } from '../notification/subscriber/subscriber-csv.ts'
-import { noteUnread } from './fetch-notes.ts'
+import { noteUnfetched } from './fetch-notes.ts'
+import { Fields } from './fields.ts'
 import { affecting, firstTime, htmlMessageOf, slugOf, statusOf, timeOf, titleOf } from './incident-fields.ts'
+import { type KnownKeys, NO_LOSS, noLossOf, noteLosses, unless, words } from './losses.ts'
 import {
   Draft,
   type Drafted,
-  Fields,
   type KeyedStatus,
   keyOf,
   nameOf,
@@ -19,6 +20,54 @@ import {
 
 const PREFIX = 'statuspage'
 const MAX_SUBSCRIBERS = 100_000
+
+const SMS = 'Its telephone number is not imported, because SMS is not supported.'
+const LOOK = 'The look of pages is not imported.'
+
+/** The keys of a component, which incidents and maintenance repeat. */
+const COMPONENT = ['name', 'description', 'showcase', 'only_show_if_degraded', 'automation_email']
+
+const known: KnownKeys = {
+  ...noLossOf(COMPONENT, 'incidents.components'),
+  ...noLossOf(COMPONENT, 'scheduled_maintenances.components'),
+  ...noLossOf(['name', 'old_status', 'code', 'new_status'], 'affected_components'),
+  // Ids, times, the current state, and what repeats data of another place.
+  ...noLossOf(
+    words(`
+      id page_id created_at updated_at started_at monitoring_at resolved_at position status start_date
+      shortlink incident_id wants_twitter_update twitter_updated_at tweet_id display_at component_groups group
+      group_id components.components component_groups.components impact deliver_notifications
+      skip_confirmation_notification page.url page.time_zone scheduled_remind_prior scheduled_reminded_at
+      scheduled_for scheduled_until purge_at obfuscated_channel_name display_phone_number mode
+      postmortem_notified_subscribers postmortem_notified_twitter postmortem_ignored
+      postmortem_body_last_updated_at custom_tweet
+    `),
+  ),
+  showcase: unless('The history of this component is hidden there.', true),
+  only_show_if_degraded: unless('It is always shown here.', false),
+  automation_email: 'Its email address for automation is not imported. Use an integration here.',
+  ...{ phone_number: SMS, phone_country: SMS },
+  metadata: 'Its metadata is not imported.',
+  impact_override: NO_LOSS,
+  ...{ scheduled_auto_in_progress: unless('It starts and ends by itself here.', true) },
+  ...{ scheduled_auto_completed: unless('It starts and ends by itself here.', true) },
+  ...noLossOf([
+    'scheduled_auto_transition',
+    'scheduled_remind_subscribers',
+    'auto_transition_to_maintenance_state',
+    'auto_transition_to_operational_state',
+    'auto_transition_deliver_notifications_at_start',
+  ]),
+  auto_transition_deliver_notifications_at_end: NO_LOSS,
+  backfilled: NO_LOSS,
+  ...{
+    css_body_background_color: LOOK,
+    hero_cover: LOOK,
+    favicon_logo: LOOK,
+    transactional_logo: LOOK,
+    email_logo: LOOK,
+  },
+}
 
 /**
  * Translates data of Atlassian Statuspage: `/api/v2/summary.json`, an object that combines several of these answers, answers of the
@@ -53,14 +102,15 @@ export function translateStatuspage(text: string): Drafted {
     else addIncident(draft, record)
   }
   for (const subscriber of file.list('subscribers')) addSubscriber(draft, new Fields(subscriber))
-  noteUnread(draft, file)
+  noteUnfetched(draft, file)
+  noteLosses(draft, [file], known)
   return { ...draft, hasVariables: false }
 }
 
 function addService(draft: Draft, component: Fields): void {
   const name = nameOf(component.text('name'), 'Component')
   if (component.text('id') === '') {
-    draft.skip('services', name, 'It has no id.')
+    draft.skip('services', name, 'It has no id.', component)
     return
   }
   const key = keyOf(PREFIX, component.text('group_id'))
@@ -91,8 +141,6 @@ const incidentStatuses: Readonly<Record<string, SourceUpdate['status']>> = {
   resolved: 'RESOLVED',
   postmortem: 'RESOLVED',
 }
-const known = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined
 
 /** Returns the timeline of a record without its post-mortem. `display_at` is the time shown on the page. */
 const updatesOf = (record: Fields) =>
@@ -111,16 +159,16 @@ function addIncident(draft: Draft, incident: Fields): void {
   const all = updatesOf(incident)
   const begun = firstTime(incident, 'started_at', 'created_at') ?? all.at(-1)?.at ?? null
   if (incident.text('id') === '' || begun === null) {
-    draft.skip('incidents', name, incident.text('id') === '' ? 'It has no id.' : 'It has no time.')
+    draft.skip('incidents', name, incident.text('id') === '' ? 'It has no id.' : 'It has no time.', incident)
     return
   }
-  const impact = known(impacts, incident.text('impact')) ?? 'NONE'
+  const impact = ownValue(impacts, incident.text('impact')) ?? 'NONE'
   const affected = incident.list('components').map((each) => keyOf(PREFIX, new Fields(each).text('id')))
-  const current = known(incidentStatuses, incident.text('status')) ?? 'RESOLVED'
+  const current = ownValue(incidentStatuses, incident.text('status')) ?? 'RESOLVED'
   const updates = all
     .filter(({ status }) => status !== 'postmortem')
     .map(({ update, at, status, message }): SourceUpdate => {
-      return { at, status: known(incidentStatuses, status) ?? current, message, services: affectedOf(update) }
+      return { at, status: ownValue(incidentStatuses, status) ?? current, message, services: affectedOf(update) }
     })
   const postmortem = all.find(({ status }) => status === 'postmortem')
   const body = htmlMessageOf(incident.text('postmortem_body')) || postmortem?.message || ''
@@ -139,7 +187,7 @@ function addIncident(draft: Draft, incident: Fields): void {
 const affectedOf = (update: Fields): KeyedStatus[] =>
   update.list('affected_components').flatMap((each) => {
     const component = new Fields(each)
-    const status = known(serviceStatuses, component.text('new_status'))
+    const status = ownValue(serviceStatuses, component.text('new_status'))
     return status === undefined || component.text('code') === ''
       ? []
       : [{ key: keyOf(PREFIX, component.text('code')), status }]
@@ -156,11 +204,11 @@ function addMaintenance(draft: Draft, record: Fields): void {
   const title = titleOf(record.text('name'), 'Maintenance')
   const [startsAt, endsAt] = [firstTime(record, 'scheduled_for'), firstTime(record, 'scheduled_until')]
   if (record.text('id') === '' || startsAt === null || endsAt === null) {
-    draft.skip('maintenance', title, 'It has no id or times.')
+    draft.skip('maintenance', title, 'It has no id or times.', record)
     return
   }
   const statusIn = (text: string) =>
-    known<(typeof maintenanceStatuses)[keyof typeof maintenanceStatuses]>(maintenanceStatuses, text)
+    ownValue<(typeof maintenanceStatuses)[keyof typeof maintenanceStatuses]>(maintenanceStatuses, text)
   const status = statusIn(record.text('status')) ?? 'COMPLETED'
   const updates = updatesOf(record).map((update) => ({
     ...{ at: update.at, status: statusIn(update.status) ?? status, message: update.message },
@@ -173,7 +221,7 @@ function addMaintenance(draft: Draft, record: Fields): void {
 function addSubscriber(draft: Draft, subscriber: Fields): void {
   const mode = subscriber.text('mode')
   const address = subscriber.text('email')
-  const skip = (reason: string) => draft.skip('subscribers', address || mode || 'Subscriber', reason)
+  const skip = (reason: string) => draft.skip('subscribers', address || mode || 'Subscriber', reason, subscriber)
   if (subscriber.get('quarantined_at') !== undefined)
     skip('It is quarantined there: its messages could not be delivered.')
   else if (subscriber.get('skip_confirmation_notification') === undefined && subscriber.get('confirmed') === false)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ObjectFields } from '../configuration/format.ts'
 import type { Section } from '../configuration/sections.ts'
-import { isJsonObject } from '../core/json-object.ts'
 import type { IncidentImpact, IncidentStatus, MaintenanceStatus } from '../generated/prisma/enums.ts'
+import { Fields } from './fields.ts'
 
 /** Objects of a configuration file by section and key. */
 export type Objects = Record<Section, Map<string, ObjectFields>>
@@ -11,7 +11,7 @@ export type Objects = Record<Section, Map<string, ObjectFields>>
 export interface Note {
   /** SKIPPED: the object is not imported. PARTLY: it is imported without a part, or with a changed meaning. */
   readonly outcome: 'SKIPPED' | 'PARTLY'
-  readonly section: Section | RecordSection
+  readonly section: Section | RecordSection | 'settings'
   readonly name: string
   readonly reason: string
 }
@@ -155,8 +155,9 @@ export class Draft {
   readonly records: DraftRecords = { histories: [], incidents: [], maintenances: [], series: [], subscribers: [] }
   readonly pausedMonitors: string[] = []
 
-  /** Adds a note that an object is not imported. */
-  skip(section: Note['section'], name: string, reason: string): void {
+  /** Adds a note that an object is not imported. @param source its fields, which the note covers. */
+  skip(section: Note['section'], name: string, reason: string, source?: Fields): void {
+    source?.settle()
     this.notes.push({ outcome: 'SKIPPED', section, name, reason })
   }
 
@@ -169,55 +170,6 @@ export class Draft {
   /** Adds a note that an object is imported without a part. */
   partly(section: Note['section'], name: string, reason: string): void {
     this.notes.push({ outcome: 'PARTLY', section, name, reason })
-  }
-}
-
-/** Reads the fields of an untrusted object, whose types vary between versions. */
-export class Fields {
-  readonly #value: Readonly<Record<string, unknown>>
-
-  /** @param value a value that is not an object counts as empty. */
-  constructor(value: unknown) {
-    this.#value = isJsonObject(value) ? value : {}
-  }
-
-  /** Returns an own field; undefined if it is absent or null. */
-  get(name: string): unknown {
-    return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined
-  }
-
-  /** Returns a text, or a number as text; empty if it is absent. */
-  text(name: string): string {
-    const value = this.get(name)
-    return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
-  }
-
-  /** Returns a number, which may be written as text. */
-  number(name: string): number | undefined {
-    const value = this.text(name)
-    return value !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined
-  }
-
-  /** Returns whether a field is true, also in the notations of databases and forms. */
-  isTrue(name: string): boolean {
-    const value = this.get(name)
-    return value === true || value === 1 || value === '1' || value === 'true'
-  }
-
-  /** Returns a field that is an object; empty if it is not. */
-  fields(name: string): Fields {
-    return new Fields(this.get(name))
-  }
-
-  /** Returns the items of a list; empty if it is not a list. */
-  list(name: string): readonly unknown[] {
-    const value = this.get(name)
-    return Array.isArray(value) ? value : []
-  }
-
-  /** Returns all fields. */
-  entries(): [name: string, value: unknown][] {
-    return Object.entries(this.#value)
   }
 }
 

@@ -1,9 +1,13 @@
+import { ownValue } from '../core/own-value.ts'
+import { Fields } from './fields.ts'
 import { slugOf } from './incident-fields.ts'
+import { noteLosses } from './losses.ts'
 import { type OpenDatabase, type Row, readSqlite } from './sqlite.ts'
-import { type Draft, type Drafted, Fields, keyOf, nameOf, present, Unreadable } from './translation.ts'
+import { type Draft, type Drafted, keyOf, nameOf, present, Unreadable } from './translation.ts'
 import { draftUptimeKuma, PREFIX } from './uptime-kuma.ts'
 import { addHistories } from './uptime-kuma-history.ts'
 import { addIncidents } from './uptime-kuma-incidents.ts'
+import { uptimeKumaKeys } from './uptime-kuma-keys.ts'
 
 /** Reads the rows of a table. Empty if the table does not exist. */
 type ReadTable = (table: string) => readonly Row[]
@@ -17,37 +21,80 @@ export function translateUptimeKumaDatabase(path: string): Drafted {
   return readSqlite(path, 'Stop Uptime Kuma before you copy its kuma.db.', translated)
 }
 
-function translated({ table: read, query, columnsOf }: OpenDatabase): Drafted {
+function translated({ table, tables, query, columnsOf }: OpenDatabase): Drafted {
+  const rows = new Map<string, readonly Row[]>()
+  const read: ReadTable = (name) => {
+    const known = rows.get(name) ?? table(name)
+    rows.set(name, known)
+    return known
+  }
   const monitors = read('monitor')
   if (monitors.length === 0) throw new Unreadable('This isn’t a database of Uptime Kuma: it has no monitors.')
-  const used = read('monitor_notification')
+  const used = read('monitor_notification').map((row) => new Fields(row))
   const names = new Map(monitors.map((row) => [row['id'], row]))
-  const draft = draftUptimeKuma({
-    monitors: monitors.map((row) => new Fields(asInBackup(row, names, used))),
+  const inBackup = monitors.map((row) => asInBackup(row, names, used))
+  rows.set('monitor', inBackup)
+  const { draft, configs } = draftUptimeKuma({
+    monitors: inBackup.map((row) => new Fields(row)),
     notifications: read('notification').map((row) => new Fields(row)),
     proxies: read('proxy').map((row) => new Fields(row)),
   })
   addPages(draft, read)
   addIncidents(draft, read)
   addHistories(draft, columnsOf, query)
+  noteTables(draft, rows, { table, tables })
+  noteLosses(draft, configs, uptimeKumaKeys, 'notification')
   return { ...draft, hasVariables: false }
 }
 
 /** Converts the name of a column to camel case, which backups use for some columns, such as `jsonPath`. */
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
+/** The columns that keep their names in backups (server/model/monitor.js, toJSON). */
+const KEPT = /^(?:dns_resolve_|dns_last_|basic_auth_|oauth_|ping_)/
+
 /** Converts a row to the format of monitors in a backup. */
-function asInBackup(row: Row, monitors: ReadonlyMap<unknown, Row>, used: readonly Row[]): Row {
-  const renamed = Object.entries(row).map(([name, value]) => [camelCase(name), value])
-  const own = used.filter((each) => each['monitor_id'] === row['id'])
+function asInBackup(row: Row, monitors: ReadonlyMap<unknown, Row>, used: readonly Fields[]): Row {
+  const { accepted_statuscodes_json: statuses, ...rest } = row
+  const renamed = Object.entries(rest).map(([name, value]) => [KEPT.test(name) ? name : camelCase(name), value])
+  const own = used.filter((each) => each.text('monitor_id') === String(row['id']))
   return {
     ...Object.fromEntries(renamed),
-    ...row,
     pathName: pathOf(row, monitors),
-    accepted_statuscodes: jsonList(row['accepted_statuscodes_json']),
-    notificationIDList: Object.fromEntries(own.map((each) => [String(each['notification_id']), true])),
+    accepted_statuscodes: jsonList(statuses),
+    notificationIDList: Object.fromEntries(own.map((each) => [each.text('notification_id'), true])),
   }
 }
+
+/** The tables with results and with the state of the server, which are read elsewhere or lose nothing. */
+const STATE =
+  /^(?:heartbeat|stat_\w+|sqlite_\w+|knex_\w+|notification_sent_history|monitor_tls_info|domain_expiry|maintenance_timeslot)$/
+
+/** Notes what the tables contain that is not imported. */
+function noteTables(
+  draft: Draft,
+  rows: ReadonlyMap<string, readonly Row[]>,
+  { table, tables }: Pick<OpenDatabase, 'table' | 'tables'>,
+): void {
+  const { setting: settings = [], ...read } = Object.fromEntries(rows)
+  const setting = Object.fromEntries(settings.map(({ key, value }) => [String(key), value]))
+  const file = new Fields({ ...read, setting })
+  for (const name of Object.keys(read)) file.list(name)
+  file.fields('setting')
+  noteLosses(draft, [file], uptimeKumaKeys)
+  for (const name of tables()) {
+    if (rows.has(name) || STATE.test(name) || table(name, 1).length === 0) continue
+    draft.partly('settings', nameOf(`table ${name}`, 'table'), reasonOfTable(name))
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ...{ tag: 'Tags are not imported.', monitor_tag: 'Tags are not imported.' },
+  user: 'People are not imported. Invite them here.',
+  api_key: 'API keys are not imported. Create them here.',
+}
+
+const reasonOfTable = (name: string) => ownValue(reasons, name) ?? 'This table is not imported.'
 
 const MAX_DEPTH = 10
 
@@ -79,13 +126,13 @@ function addPages(draft: Draft, read: ReadTable): void {
     const title = nameOf(page.text('title'), page.text('slug'))
     const refusal = refusalOf(page)
     if (refusal !== null) {
-      draft.skip('pages', title, refusal)
+      draft.skip('pages', title, refusal, page)
       continue
     }
     const own = groups.filter((group) => group.text('status_page_id') === id).toSorted(byWeight)
     const services = own.flatMap((group) => addGroup(draft, group, members))
     if (services.length === 0) {
-      draft.skip('pages', title, 'None of its monitors is imported.')
+      draft.skip('pages', title, 'None of its monitors is imported.', page)
       continue
     }
     if (domains.some((domain) => domain.text('status_page_id') === id))

@@ -2,9 +2,10 @@ import { ownValue } from '../core/own-value.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { parseLocalTime } from '../core/time-zone.ts'
 import { cronRule } from './cron-rule.ts'
+import { Fields } from './fields.ts'
 import { messageOf, minutesAfter, timeOf, titleOf } from './incident-fields.ts'
 import type { Row } from './sqlite.ts'
-import { type Draft, Fields, keyOf, type SourceIncident, within } from './translation.ts'
+import { type Draft, keyOf, type SourceIncident, within } from './translation.ts'
 import { PREFIX } from './uptime-kuma.ts'
 
 type ReadTable = (table: string) => readonly Row[]
@@ -71,7 +72,7 @@ function addMaintenance(draft: Draft, maintenance: Fields, of: Of): void {
     (maintenance.text('strategy') === 'single'
       ? addSingle(draft, maintenance, { ...of, zone })
       : addSeries(draft, maintenance, { ...of, zone }))
-  if (problem !== null) draft.skip('maintenance', title, problem)
+  if (problem !== null) draft.skip('maintenance', title, problem, maintenance)
 }
 
 function refusalOf(maintenance: Fields, { services }: Of): string | null {
@@ -200,7 +201,12 @@ function addIncident(draft: Draft, incident: Fields, pages: ReadonlyMap<string, 
   const page = incident.text('status_page_id')
   const services = pages.get(page) ?? []
   if (id === '' || startedAt === null || services.length === 0) {
-    draft.skip('incidents', title, services.length === 0 ? 'Its status page is not imported.' : 'It has no id or time.')
+    draft.skip(
+      'incidents',
+      title,
+      services.length === 0 ? 'Its status page is not imported.' : 'It has no id or time.',
+      incident,
+    )
     return
   }
   const style = incident.text('style')

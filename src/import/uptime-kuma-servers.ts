@@ -1,10 +1,32 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
-import { type Draft, type Fields, present, readJsonObject } from './translation.ts'
+import { Fields } from './fields.ts'
+import { type Draft, present, readJson, readJsonObject } from './translation.ts'
 
 /** Returns whether a monitor is inverted (“upside down” in Uptime Kuma). */
 export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
+
+/** Returns the conditions of a monitor of version 2: a list, or JSON in a text. A group of conditions counts as one. */
+export function conditionsOf(monitor: Fields): Fields[] {
+  const text = monitor.text('conditions')
+  const list = text === '' ? monitor.list('conditions') : listIn(text)
+  return list.map((each) => {
+    const condition = new Fields(each)
+    // The caller says which conditions are lost.
+    condition.settle()
+    return condition
+  })
+}
+
+function listIn(text: string): readonly unknown[] {
+  try {
+    const value = readJson(text)
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
 
 /** Returns the options of a server monitor, from its connection string or host. Null if the kind is not supported. */
 export function serverOptions(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
@@ -20,16 +42,26 @@ export function serverOptions(draft: Draft, name: string, monitor: Fields): Obje
 }
 
 function mqtt(draft: Draft, name: string, monitor: Fields): ObjectFields {
-  const hasQuery = monitor.text('mqttCheckType') === 'json-query'
+  const conditions = conditionsOf(monitor)
+  const [condition] = conditions
+  const isText = condition?.text('variable') === 'message' && /^(?:contains|equals)$/.test(condition.text('operator'))
+  const text = conditions.length === 1 && isText ? condition?.text('value') : undefined
+  if (text !== undefined && condition?.text('operator') === 'equals')
+    draft.partly('monitors', name, 'A message that contains the expected text counts as up, even if it is longer.')
+  const hasQuery = monitor.text('mqttCheckType') === 'json-query' || (conditions.length > 0 && text === undefined)
   if (hasQuery)
-    draft.partly('monitors', name, 'Any message on its topic counts as up, because its query is not imported.')
+    draft.partly(
+      'monitors',
+      name,
+      'Any message on its topic counts as up, because its query or conditions are not imported.',
+    )
   return present({
     host: monitor.text('hostname').replace(/^\w+:\/\//, ''),
     port: monitor.number('port'),
     username: monitor.text('mqttUsername'),
     password: monitor.text('mqttPassword'),
     topic: monitor.text('mqttTopic'),
-    expect: hasQuery ? '' : monitor.text('mqttSuccessMessage'),
+    expect: hasQuery ? '' : (text ?? monitor.text('mqttSuccessMessage')),
     inverted: invertedOf(monitor),
   })
 }
@@ -133,6 +165,7 @@ const readers: Readonly<Record<string, (url: URL, monitor: Fields) => ObjectFiel
     websocket: present({
       ...addressOf(url, monitor),
       ...(url.protocol === 'ws:' && { port: Number(url.port) || 80, tls: false }),
+      subprotocol: monitor.text('wsSubprotocol'),
       path: url.pathname === '/' && url.search === '' ? '' : `${url.pathname}${url.search}`,
     }),
   }),

@@ -1,19 +1,13 @@
 import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { MAX_GROUP_MEMBERS, MAX_GROUPS } from '../monitoring/group/limits.ts'
-import {
-  Draft,
-  type Drafted,
-  Fields,
-  keyOf,
-  nameOf,
-  present,
-  readJsonObject,
-  Unreadable,
-  within,
-} from './translation.ts'
+import { isPagerDuty, isTelegram } from './channel-servers.ts'
+import { Fields } from './fields.ts'
+import { noteLosses } from './losses.ts'
+import { Draft, type Drafted, keyOf, nameOf, present, readJsonObject, Unreadable, within } from './translation.ts'
 
-import { invertedOf, serverOptions } from './uptime-kuma-servers.ts'
+import { uptimeKumaKeys } from './uptime-kuma-keys.ts'
+import { conditionsOf, invertedOf, serverOptions } from './uptime-kuma-servers.ts'
 
 /** The prefix of keys. */
 export const PREFIX = 'uptime-kuma'
@@ -23,15 +17,17 @@ export function translateUptimeKuma(text: string): Drafted {
   const backup = readJsonObject(text)
   if (!Array.isArray(backup.get('monitorList')))
     throw new Unreadable('This isn’t a backup of Uptime Kuma 1: it has no monitorList.')
-  const draft = draftUptimeKuma({
+  const { draft, configs } = draftUptimeKuma({
     monitors: backup.list('monitorList').map((each) => new Fields(each)),
     notifications: backup.list('notificationList').map((each) => new Fields(each)),
     proxies: backup.list('proxyList').map((each) => new Fields(each)),
   })
+  noteLosses(draft, [backup], uptimeKumaKeys)
+  noteLosses(draft, configs, uptimeKumaKeys, 'notificationList')
   return { ...draft, hasVariables: false }
 }
 
-/** Drafts the monitors and notifications of a backup. */
+/** Drafts the monitors and notifications of a backup. Returns the settings of notifications too, which are JSON in a text. */
 export function draftUptimeKuma({
   monitors,
   notifications,
@@ -40,17 +36,19 @@ export function draftUptimeKuma({
   readonly monitors: readonly Fields[]
   readonly notifications: readonly Fields[]
   readonly proxies: readonly Fields[]
-}): Draft {
+}): { readonly draft: Draft; readonly configs: readonly Fields[] } {
   const draft = new Draft()
   const groups = monitors.filter((each) => each.text('type') === 'group')
   for (const group of groups) {
-    const name = nameOf(group.text('pathName') || group.text('name'), `Group ${group.text('id')}`)
-    draft.objects.groups.set(keyOf(PREFIX, group.text('id')), { name })
+    const own = group.text('name')
+    const name = nameOf(group.text('pathName') || own, `Group ${group.text('id')}`)
+    const description = group.text('description').slice(0, 2000)
+    draft.objects.groups.set(keyOf(PREFIX, group.text('id')), present({ name, description }))
   }
   for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor, proxies)
   for (const group of groups.slice(0, MAX_GROUPS)) addGroupMonitor(draft, group, monitors)
-  for (const notification of notifications) addChannel(draft, notification, monitors)
-  return draft
+  const configs = notifications.flatMap((notification) => addChannel(draft, notification, monitors) ?? [])
+  return { draft, configs }
 }
 
 function addMonitor(draft: Draft, monitor: Fields, proxies: readonly Fields[]): void {
@@ -59,7 +57,7 @@ function addMonitor(draft: Draft, monitor: Fields, proxies: readonly Fields[]): 
   const reason = refusalOf(monitor)
   const options = reason === null ? optionsOf(draft, name, monitor, proxies) : null
   if (options === null) {
-    draft.skip('monitors', name, reason ?? `Allclear has no monitors of kind ${monitor.text('type')}.`)
+    draft.skip('monitors', name, reason ?? `Allclear has no monitors of kind ${monitor.text('type')}.`, monitor)
     return
   }
   const key = keyOf(PREFIX, id)
@@ -142,6 +140,7 @@ function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonl
         address === '' || port === 53 ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
       return {
         dns: present({
+          ...recordsOf(draft, name, monitor),
           name: host,
           recordType: monitor.text('dns_resolve_type'),
           resolver,
@@ -155,6 +154,18 @@ function optionsOf(draft: Draft, name: string, monitor: Fields, proxies: readonl
     default:
       return serverOptions(draft, name, monitor)
   }
+}
+
+/** Returns the expected record of a DNS monitor of version 2: that of a single condition on an equal record. */
+function recordsOf(draft: Draft, name: string, monitor: Fields): ObjectFields {
+  const conditions = conditionsOf(monitor)
+  const [condition, ...others] = conditions
+  if (condition === undefined) return {}
+  const expected = condition.text('value')
+  const isEqual = condition.text('variable') === 'record' && condition.text('operator') === 'equals'
+  if (others.length === 0 && isEqual && expected !== '') return { expected: [expected], match: 'CONTAINS' }
+  draft.partly('monitors', name, 'It is probed without its conditions.')
+  return {}
 }
 
 function pingOptions(monitor: Fields): ObjectFields {
@@ -190,6 +201,7 @@ function httpOptions(draft: Draft, name: string, monitor: Fields, proxies: reado
     maxRedirects:
       monitor.get('maxredirects') === undefined ? undefined : within(0, 10, monitor.number('maxredirects') ?? 5),
     verifyCertificate: monitor.isTrue('ignoreTls') ? false : undefined,
+    ipVersion: ownValue({ ipv4: 4, ipv6: 6 }, monitor.text('ipFamily')),
     inverted: invertedOf(monitor),
     proxy: proxyOf(draft, name, monitor, proxies),
     ...signInOf(draft, name, monitor),
@@ -302,7 +314,8 @@ function jsonValue(text: string): string | number | boolean {
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-function addChannel(draft: Draft, notification: Fields, monitors: readonly Fields[]): void {
+/** Adds a channel. Returns its settings, or null if it is not imported. */
+function addChannel(draft: Draft, notification: Fields, monitors: readonly Fields[]): Fields | null {
   const id = notification.text('id')
   const name = nameOf(notification.text('name'), `Notification ${id}`)
   const used = monitors
@@ -311,25 +324,37 @@ function addChannel(draft: Draft, notification: Fields, monitors: readonly Field
     .filter((key) => draft.objects.monitors.has(key))
   // A channel without monitors would get the alerts of all monitors.
   if (used.length === 0) {
-    draft.skip('channels', name, 'None of the imported monitors uses it.')
-    return
+    draft.skip('channels', name, 'None of the imported monitors uses it.', notification)
+    return null
   }
   const config = configOf(notification)
   const type = config.text('type')
   const address = ownValue(addresses, type)?.(config)
-  if (address === undefined) {
-    draft.skip('channels', name, `Allclear has no channels of kind ${type || 'unknown'}.`)
-    return
+  const refusal =
+    address === undefined ? `Allclear has no channels of kind ${type || 'unknown'}.` : refusalOfChannel(type, config)
+  if (address === undefined || refusal !== null) {
+    draft.skip('channels', name, refusal ?? '', notification)
+    return null
   }
   if (type === 'webhook') draft.partly('channels', name, 'Its receiver gets JSON in another format, with a signature.')
   draft.objects.channels.set(keyOf(PREFIX, id), { name, monitors: used, when: ['DOWN', 'UP'], ...address })
+  return config
+}
+
+/** Returns why a channel must not be imported: its messages, and so its secret, would go to another server than there. */
+function refusalOfChannel(type: string, config: Fields): string | null {
+  if (type === 'telegram' && !isTelegram(config.text('telegramServerUrl')))
+    return 'It sends to a server of its own, but Allclear only to api.telegram.org.'
+  if (type === 'PagerDuty' && !isPagerDuty(config.text('pagerdutyIntegrationUrl')))
+    return 'It sends to another server than events.pagerduty.com, which is not supported.'
+  return null
 }
 
 function configOf(notification: Fields): Fields {
   try {
     return readJsonObject(notification.text('config'))
   } catch {
-    return new Fields(notification.get('config'))
+    return notification.fields('config')
   }
 }
 

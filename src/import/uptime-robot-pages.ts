@@ -1,6 +1,7 @@
 import type { ObjectFields } from '../configuration/format.ts'
+import { Fields } from './fields.ts'
 import { firstTime, minutesAfter, slugOf, timeOf, titleOf } from './incident-fields.ts'
-import { type Draft, Fields, keyOf, nameOf, within } from './translation.ts'
+import { type Draft, keyOf, nameOf, within } from './translation.ts'
 
 const PREFIX = 'uptimerobot'
 
@@ -35,7 +36,7 @@ function addPage(draft: Draft, page: Fields): void {
     const reason = hasPassword
       ? 'It has a password. Create the page here and set its access.'
       : 'None of its monitors is imported.'
-    draft.skip('pages', name, reason)
+    draft.skip('pages', name, reason, page)
     return
   }
   if (page.text('custom_url') !== '' || page.text('customDomain') !== '')
@@ -55,7 +56,7 @@ function addWindow(draft: Draft, window: Fields, monitors: readonly Fields[]): v
   const problem =
     refusalOf(window, services) ??
     (kind === 'once' ? addOnce(draft, window, of) : addSeries(draft, window, { ...of, kind }))
-  if (problem !== null) draft.skip('maintenance', title, problem)
+  if (problem !== null) draft.skip('maintenance', title, problem, window)
 }
 
 function refusalOf(window: Fields, services: readonly string[]): string | null {
@@ -146,8 +147,8 @@ function addContact(draft: Draft, contact: Fields, monitors: readonly Fields[]):
     .filter((key) => draft.objects.monitors.has(key))
   const address = value === '' ? null : addressOf(type, value)
   // A channel without monitors would get the alerts of all monitors.
-  if (used.length === 0) draft.skip('channels', name, 'None of the imported monitors uses it.')
-  else if (address === null) draft.skip('channels', name, 'Contacts of this kind are not imported.')
+  if (used.length === 0) draft.skip('channels', name, 'None of the imported monitors uses it.', contact)
+  else if (address === null) draft.skip('channels', name, 'Contacts of this kind are not imported.', contact)
   else
     draft.objects.channels.set(keyOf(PREFIX, `contact ${id}`), {
       name,

@@ -1,9 +1,10 @@
 import type { ObjectFields } from '../configuration/format.ts'
-import { noteUnread } from './fetch-notes.ts'
+import { noteUnfetched } from './fetch-notes.ts'
+import { Fields } from './fields.ts'
+import { type KnownKeys, noLossOf, noteLosses, unless, words } from './losses.ts'
 import {
   Draft,
   type Drafted,
-  Fields,
   keyOf,
   nameOf,
   present,
@@ -15,6 +16,50 @@ import {
 import { addPagesAndWindows } from './uptime-robot-pages.ts'
 
 const PREFIX = 'uptimerobot'
+
+const LOOK = 'The look of pages is not imported.'
+
+/** The keys of a window of version 3. */
+const WINDOW = [
+  'name',
+  'interval',
+  'date',
+  'time',
+  'duration',
+  'days',
+  'status',
+  'autoAddMonitors',
+  'userId',
+  'created',
+]
+
+const known: KnownKeys = {
+  // Ids, times, results, and what belongs to another type of monitor or window.
+  ...noLossOf(
+    words(`
+      id stat pagination nextLink create_datetime createDateTime logs response_times average_response_time
+      all_time_uptime_ratio custom_uptime_ratio custom_uptime_ranges status currentStateDuration lastIncidentId
+      lastIncident userId user_id lastDayUptimes http_method httpMethodType sub_type port keyword_type
+      keyword_value keywordType keywordValue post_type post_content_type postValueType timeout url
+      http_username http_password httpUsername httpPassword standard_url monitor_url psps.url urlKey start_time
+      mwindows.value date time days monitors.alert_contacts.type monitors.alert_contacts.value
+      assignedAlertContacts.alertContactId psps.monitors
+    `),
+  ),
+  // Windows and contacts, which monitors repeat.
+  ...noLossOf(['user', 'type', 'friendly_name', 'start_time', 'duration', 'value', 'status'], 'monitors.mwindows'),
+  ...noLossOf(WINDOW, 'data.maintenanceWindows'),
+  ...noLossOf(['user', 'monitorIds', 'autoAddMonitors', 'created', 'userId'], 'maintenance_windows'),
+  ...{ keyword_case_type: unless('The case of its keyword counts here.', 0, '0', '') },
+  ...{ keywordCaseType: unless('The case of its keyword counts here.', 0, '0', 'CaseSensitive') },
+  ...{ http_auth_type: unless('It signs in by basic authentication here.', 0, 1, '0', '1', '') },
+  ...{ authType: unless('It signs in by basic authentication here.', 'NONE', 'HTTP_BASIC', 'BASIC') },
+  threshold: unless('The delay of its alerts is not imported.', 0, '0'),
+  recurrence: unless('Repeated alerts are not imported.', 0, '0'),
+  ssl: 'The state of its certificate is not imported. Monitors here watch it anyway.',
+  tags: 'Tags are not imported.',
+  ...{ sort: LOOK, logo: LOOK, icon: LOOK, customSettings: LOOK },
+}
 
 /**
  * Translates the answer of UptimeRobot to `getMonitors` (API v2) or `/v3/monitors`, with optional `mwindows`, `psps` and
@@ -29,7 +74,8 @@ export function translateUptimeRobot(text: string): Drafted {
   const monitors = answer.list(isV3 ? 'data' : 'monitors').map((each) => new Fields(each))
   for (const monitor of monitors) addMonitor(draft, plain(monitor, isV3))
   addPagesAndWindows(draft, answer, monitors)
-  noteUnread(draft, answer)
+  noteUnfetched(draft, answer)
+  noteLosses(draft, [answer], known)
   return { ...draft, hasVariables: false }
 }
 
@@ -91,7 +137,7 @@ function addMonitor(draft: Draft, monitor: Monitor): void {
   const options = id === '' ? null : optionsOf(draft, monitor)
   if (options === null) {
     const kind = `Allclear has no monitors of kind ${fields.text('type')}.`
-    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind)
+    draft.skip('monitors', name, id === '' ? 'It has no id.' : kind, fields)
     return
   }
   const key = keyOf(PREFIX, id)
@@ -164,6 +210,7 @@ function httpOptions(draft: Draft, monitor: Monitor): ObjectFields {
 
 /** Returns the request body of a monitor: raw, or fields sent as a form (`post_type` 1). Null if there is none. */
 function bodyOf(fields: Fields): { readonly text: string; readonly type: string } | null {
+  for (const name of ['post_value', 'postValueData']) fields.settleField(name)
   const value = fields.get('post_value') ?? fields.get('postValueData')
   const entries = new Fields(typeof value === 'string' ? parsed(value) : value).entries()
   const isForm = fields.text('post_type') === '1' || fields.text('postValueType').toUpperCase() === 'KEY_VALUE'

@@ -63,7 +63,14 @@ describe('a configuration file', () => {
     ['a: *b', ['- : has an alias without an anchor before it']],
     ['a: [', ['1 : lacks a closing bracket, or is indented too little']],
     ['a: 1\n---\na: 2', ['2 : begins a second document; a file has only one']],
-    ['%YAML 1.1\n---\n<<: [1]', ['- : is not valid YAML']],
+    [
+      'allclear: 1\nx: &x { name: A }\nservices:\n  a:\n    <<: *x',
+      ['5 <<: is a merge key, which files here do not have: repeat the fields in each place'],
+    ],
+    [
+      '%YAML 1.1\n---\n<<: [1]',
+      ['3 <<: is a merge key, which files here do not have: repeat the fields in each place'],
+    ],
   ])('refuses %j', async (text, expected) => {
     expect(await problems(text)).toEqual(expected)
   })

@@ -123,6 +123,7 @@ test('incidents, maintenance, subscribers and the page of Instatus', () => {
   ])
   expect(records.subscribers.map(({ address }) => address)).toEqual(['ana@a.example', 'bob@a.example'])
   expect(notes.map(({ reason }) => reason.slice(0, 20))).toEqual([
+    'The components are n',
     'It has not confirmed',
     'SMS is not supported',
     'Webhooks are not imp',

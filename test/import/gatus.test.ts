@@ -28,7 +28,7 @@ endpoints:
     client: { insecure: true, ignore-redirect: true, timeout: 5s, oauth2: { token-url: "https://sso.example.org/token", client-id: id, client-secret: key, scopes: [a, b] } }
     headers: { X-Key: "\${KEY}" }
     conditions: ["[STATUS] == 200", "[BODY].status == UP", "[RESPONSE_TIME] < 300", "[DOMAIN_EXPIRATION] > 720h"]
-    alerts: [{ type: slack, failure-threshold: 5 }]
+    alerts: [{ type: slack, failure-threshold: 5, send-on-resolved: true }]
   - { name: db, url: "tcp://db.example.org:5432", conditions: ["[CONNECTED] == true"] }
   - { name: tls, url: "tls://example.org:443" }
   - { name: gate, url: "icmp://example.org" }

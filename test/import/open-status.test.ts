@@ -68,7 +68,11 @@ describe('monitors of OpenStatus', () => {
       { regions: ['fra', 'iad'] },
       'PARTLY monitors API: Its regions are not imported. It is probed from the regions here.',
     ],
-    [{ openTelemetry: {} }, 'PARTLY monitors API: OpenTelemetry is not supported.'],
+    [
+      { openTelemetry: { endpoint: 'https://a.example' } },
+      'PARTLY monitors openTelemetry: OpenTelemetry is not supported. In API.',
+    ],
+    [{ frequency: '3h' }, 'PARTLY monitors frequency: This key is not imported: a text. In API.'],
     [
       { assertions: [{ kind: 'header', compare: 'eq', key: 'x', target: 'y' }] },
       'PARTLY monitors API: It is probed without the assertion header eq y.',

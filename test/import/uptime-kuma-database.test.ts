@@ -97,6 +97,7 @@ describe('the database of Uptime Kuma', () => {
       'SKIPPED pages None: None of its monitors is imported.',
       'SKIPPED maintenance Upgrade: None of its monitors is imported.',
       'SKIPPED maintenance Old: None of its monitors is imported.',
+      'PARTLY groups group.name: Its services are in other groups already, or its page is not imported. In Front.',
     ])
   })
 
