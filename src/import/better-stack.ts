@@ -1,4 +1,5 @@
 import type { ObjectFields } from '../configuration/format.ts'
+import { ownValue } from '../core/own-value.ts'
 import { addPages } from './better-stack-pages.ts'
 import { Fields } from './fields.ts'
 import { type KnownKeys, noLossOf, noteLosses, unless, words } from './losses.ts'
@@ -12,6 +13,10 @@ const ESCALATION = 'Escalation policies are not imported.'
 const LOOK = 'The look of pages is not imported.'
 
 const known: KnownKeys = {
+  environment_variables: 'Its variables are not imported.',
+  ...noLossOf(['data', 'policy', 'id', 'type', 'status_page', 'team'], 'relationships'),
+  ...noLossOf(['id', 'type', 'data'], 'policy'),
+  ...noLossOf(['day', 'status', 'downtime_duration', 'maintenance_duration'], 'status_history'),
   // Ids, times, the current state, paging, and what belongs to another type of monitor.
   ...noLossOf(
     words(`
@@ -42,7 +47,7 @@ const known: KnownKeys = {
   domain_expiration: 'The expiry of its domain is not watched. Add a monitor for it here.',
   ssl_expiration: 'The expiry of its certificate is not imported for this kind.',
   ...{ maintenance_from: WINDOW, maintenance_to: WINDOW, maintenance_timezone: WINDOW, maintenance_days: WINDOW },
-  ...noLossOf(['playwright_script', 'scenario_name', 'environment_variables']),
+  ...noLossOf(['playwright_script', 'scenario_name']),
   ...{
     logo_url: LOOK,
     theme: LOOK,
@@ -151,6 +156,7 @@ function httpOptions(monitor: Fields): ObjectFields {
     headers: headers.length > 0 ? headers : undefined,
     body: /^(?:GET|HEAD|OPTIONS)$/.test(method) ? '' : monitor.text('request_body'),
     verifyCertificate: monitor.isFalse('verify_ssl') ? false : undefined,
+    ipVersion: ownValue({ ipv4: 4, ipv6: 6 }, monitor.text('ip_version')),
     maxRedirects: monitor.isFalse('follow_redirects') ? 0 : undefined,
     certificateDays: days === undefined || days < 1 ? undefined : within(1, 365, days),
     proxy:

@@ -28,6 +28,7 @@ export const cachetKeys: KnownKeys = {
   ...noLossOf(COMPONENT, 'schedules.data.components'),
   ...noLossOf(['component_id', 'component_status', 'status_id', 'incident_id'], 'pivot'),
   ...noLossOf(['group', 'incidents', 'components', 'updates', 'schedules'], 'relationships'),
+  ...noLossOf(words('pagination total count per_page current_page total_pages next_page previous_page')),
   tags: 'Tags are not imported.',
   meta_data: 'Its metadata is not imported.',
   link: NO_LOSS,

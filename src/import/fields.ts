@@ -171,7 +171,8 @@ function* unreadInList(
   }
 }
 
-const isEmpty = (value: unknown) =>
+/** Returns whether a value says nothing. */
+export const isEmpty = (value: unknown) =>
   value === undefined ||
   value === null ||
   value === '' ||

@@ -11,6 +11,8 @@ const known: KnownKeys = {
       id type status listed rdns report_id meta created_at last_check links
     `),
   ),
+  ...noLossOf(['rbl', 'delist'], 'listed'),
+  ...noLossOf(['total', 'pages', 'page', 'per_page', 'count'], 'meta'),
   contact_lists: 'Contact lists are not imported.',
 }
 
@@ -26,7 +28,7 @@ export function translateHetrixTools(text: string): Drafted {
     throw new Unreadable('This isn’t a list of blacklist monitors of HetrixTools: it has no targets.')
   const draft = new Draft()
   for (const monitor of monitors) addMonitor(draft, monitor)
-  if (Array.isArray(answer)) noteLosses(draft, monitors, known, 'monitors')
+  if (Array.isArray(answer)) noteLosses(draft, monitors, known, ['monitors'])
   else noteLosses(draft, [file], known)
   return { ...draft, hasVariables: false }
 }

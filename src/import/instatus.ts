@@ -61,7 +61,7 @@ export function translateInstatus(text: string): Drafted {
   for (const maintenance of file.list('maintenances')) addMaintenance(draft, new Fields(maintenance))
   for (const subscriber of file.list('subscribers')) addSubscriber(draft, new Fields(subscriber))
   noteUnfetched(draft, file)
-  if (Array.isArray(answer)) noteLosses(draft, components, known, 'components')
+  if (Array.isArray(answer)) noteLosses(draft, components, known, ['components'])
   else noteLosses(draft, [file], known)
   return { ...draft, hasVariables: false }
 }

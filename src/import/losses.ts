@@ -1,9 +1,10 @@
+import { isJsonObject } from '../core/json-object.ts'
 import { ownValue } from '../core/own-value.ts'
-import type { Fields, Unread } from './fields.ts'
+import { type Fields, isEmpty, type Unread } from './fields.ts'
 import { sectionOf } from './list-sections.ts'
 import { type Draft, nameOf } from './translation.ts'
 
-/** A key that holds no setting and no record, such as the time of the last change. It is not listed as lost. */
+/** A key that holds no setting and no record, such as the time of the last change. It is not listed as lost, but keys in it are. */
 export const NO_LOSS = null
 
 /**
@@ -18,55 +19,97 @@ export type KnownKeys = Readonly<Record<string, Known>>
 
 /** The maximum number of keys that are listed one by one. */
 const MAX_LISTED = 300
-/** The maximum number of names to show for a key. */
+/** The maximum number of objects to name for a key, and of keys to name for an object. */
 const MAX_NAMES = 3
+const MAX_KEYS = 20
+/** The depth to which the keys of an object that nobody reads are named. */
+const MAX_DEPTH = 6
 const MAX_PATH = 100
 
 interface Loss {
   readonly path: string
   readonly section: ReturnType<typeof sectionOf>
   readonly reason: string
+  /** The names of objects with the key. */
   readonly names: Set<string>
+  /** The keys within its value. */
+  readonly keys: Set<string>
   count: number
 }
 
 /**
- * Adds a note on each key of a source that no importer read: its path, the kind of its value and the objects that have it. Never
- * shows a value, which may be a secret.
+ * Adds a note on each key of a source that no importer read: its path, the kind of its value, the keys in it, and the objects that
+ * have it. Never shows a value, which may be a secret.
  * @param roots all that the source contains.
- * @param list the list that the roots are from, if each is an item of it.
+ * @param above the path of the roots in the source, if they are not the whole of it.
  */
-export function noteLosses(draft: Draft, roots: readonly Fields[], known: KnownKeys = {}, list = ''): void {
-  const { losses, unlisted } = lossesIn(roots, known, list)
-  for (const loss of losses) draft.partly(loss.section, loss.path, loss.reason + usersOf(loss))
+export function noteLosses(
+  draft: Draft,
+  roots: readonly Fields[],
+  known: KnownKeys = {},
+  above: readonly string[] = [],
+): void {
+  const losses = new Map<string, Loss>()
+  let unlisted = 0
+  for (const root of roots) {
+    for (const found of root.unread()) {
+      for (const unread of lossesIn({ ...found, path: [...above, ...found.path] }, known, MAX_DEPTH)) {
+        if (!added(losses, unread)) unlisted += 1
+      }
+    }
+  }
+  for (const loss of losses.values()) draft.partly(loss.section, loss.path, textOf(loss))
   if (unlisted > 0) draft.partly('settings', `${unlisted} more keys`, 'These keys are not imported.')
 }
 
-function lossesIn(roots: readonly Fields[], known: KnownKeys, list: string) {
-  const losses = new Map<string, Loss>()
-  let unlisted = 0
-  const add = (unread: Unread, reason: string) => {
-    const path = nameOf(unread.path.join('.').slice(0, 2 * MAX_PATH), 'the file')
-    const key = `${path}\n${reason}`
-    const section = sectionOf(list || (unread.path[0] ?? ''))
-    const loss = losses.get(key) ?? { path, reason, section, names: new Set<string>(), count: 0 }
-    if (losses.has(key) || losses.size < MAX_LISTED) {
-      losses.set(key, loss)
-      count(loss, unread)
-    } else unlisted += 1
-  }
-  for (const root of roots) {
-    for (const unread of root.unread()) {
-      const reason = reasonOf(unread, known)
-      if (reason !== NO_LOSS) add(unread, reason)
-    }
-  }
-  return { losses: [...losses.values()], unlisted }
+/** Returns the losses of an unread key. An object that loses nothing may contain keys that do. */
+function* lossesIn(unread: Unread, known: KnownKeys, depth: number): Generator<Unread & { readonly reason: string }> {
+  const reason = reasonOf(unread, known)
+  if (reason !== NO_LOSS) yield { ...unread, reason }
+  else if (depth > 0) for (const inner of keysIn(unread)) yield* lossesIn(inner, known, depth - 1)
 }
 
-function count(loss: Loss, { name }: Unread): void {
+/** Returns the keys of the objects in a value. */
+function keysIn({ path, value, name }: Unread): Unread[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return items.filter(isJsonObject).flatMap((owner) =>
+    Object.entries(owner)
+      .filter(([, field]) => !isEmpty(field))
+      .map(([key, field]) => ({ path: [...path, key], value: field, owner, name })),
+  )
+}
+
+/** Counts a loss. Returns false if there are too many to list. */
+function added(losses: Map<string, Loss>, unread: Unread & { readonly reason: string }): boolean {
+  const { reason, name } = unread
+  const path = nameOf(unread.path.join('.').slice(0, 2 * MAX_PATH), 'the file')
+  const id = `${path}\n${reason}`
+  const known = losses.get(id)
+  if (known === undefined && losses.size >= MAX_LISTED) return false
+  const section = sectionOf(unread.path[0] ?? '')
+  const loss = known ?? { path, reason, section, names: new Set<string>(), keys: new Set<string>(), count: 0 }
+  losses.set(id, loss)
   loss.count += 1
   if (loss.names.size < MAX_NAMES && name !== '') loss.names.add(nameOf(name, ''))
+  addKeys(loss.keys, unread, unread.path.length, MAX_DEPTH)
+  return true
+}
+
+function addKeys(keys: Set<string>, unread: Unread, start: number, depth: number): void {
+  if (depth === 0 || keys.size >= MAX_KEYS) return
+  for (const inner of keysIn(unread).slice(0, MAX_KEYS)) {
+    if (keys.size < MAX_KEYS)
+      keys.add(
+        nameOf(
+          inner.path
+            .slice(start)
+            .join('.')
+            .slice(0, 2 * MAX_PATH),
+          '',
+        ),
+      )
+    addKeys(keys, inner, start, depth - 1)
+  }
 }
 
 function reasonOf(unread: Unread, known: KnownKeys): string | typeof NO_LOSS {
@@ -86,10 +129,11 @@ function kindOf(value: unknown): string {
   return ownValue(kinds, typeof value) ?? 'a number'
 }
 
-function usersOf({ names, count }: Loss): string {
+function textOf({ reason, names, keys, count }: Loss): string {
   const rest = count - names.size
-  if (names.size === 0) return count === 1 ? '' : ` ${count} times.`
-  return ` In ${[...names].join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
+  const more = rest > 0 ? ` and ${rest} more` : ''
+  const where = names.size > 0 ? ` In ${[...names].join(', ')}${more}.` : count > 1 ? ` ${count} times.` : ''
+  return `${reason}${keys.size > 0 ? ` Its keys: ${[...keys].join(', ')}${keys.size < MAX_KEYS ? '' : ' …'}.` : ''}${where}`
 }
 
 /** Returns keys that lose nothing. @param path the path that they are below, if they mean something elsewhere. */

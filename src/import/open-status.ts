@@ -27,7 +27,7 @@ export function translateOpenStatus(text: string): Drafted {
     draft,
     monitors.map(([, monitor]) => monitor),
     known,
-    'monitors',
+    ['monitors'],
   )
   return { ...draft, hasVariables: false }
 }

@@ -11,6 +11,8 @@ export const sourceNames = {
   betterstack: 'Better Stack',
   instatus: 'Instatus',
   hetrixtools: 'HetrixTools',
+  upptime: 'Upptime',
+  'blackbox-exporter': 'Prometheus blackbox exporter',
 } as const
 
 /** A tool to import from. */

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { escapeText, sections } from '../configuration/sections.ts'
 import { translateBetterStack } from './better-stack.ts'
+import { translateBlackboxExporter } from './blackbox-exporter.ts'
 import { translateCachet } from './cachet.ts'
 import { translateCachetDatabase } from './cachet-database.ts'
 import { finished } from './finish.ts'
@@ -12,6 +13,7 @@ import { translateOpenStatus } from './open-status.ts'
 import type { Source } from './source-names.ts'
 import { translateStatuspage } from './statuspage.ts'
 import type { Drafted, Translation } from './translation.ts'
+import { translateUpptime } from './upptime.ts'
 import { translateUptimeKuma } from './uptime-kuma.ts'
 import { translateUptimeKumaDatabase } from './uptime-kuma-database.ts'
 import { translateUptimeRobot } from './uptime-robot.ts'
@@ -27,6 +29,8 @@ const translators = {
   betterstack: translateBetterStack,
   instatus: translateInstatus,
   hetrixtools: translateHetrixTools,
+  upptime: translateUpptime,
+  'blackbox-exporter': translateBlackboxExporter,
 } as const satisfies Record<Source, (text: string) => Drafted>
 
 /** Translates the text of an installation of a source. @throws Unreadable. */

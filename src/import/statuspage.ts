@@ -31,6 +31,8 @@ const known: KnownKeys = {
   ...noLossOf(COMPONENT, 'incidents.components'),
   ...noLossOf(COMPONENT, 'scheduled_maintenances.components'),
   ...noLossOf(['name', 'old_status', 'code', 'new_status'], 'affected_components'),
+  ...noLossOf(['indicator', 'description'], 'status'),
+  affected_components: NO_LOSS,
   // Ids, times, the current state, and what repeats data of another place.
   ...noLossOf(
     words(`

@@ -43,7 +43,7 @@ function translated({ table, tables, query, columnsOf }: OpenDatabase): Drafted 
   addIncidents(draft, read)
   addHistories(draft, columnsOf, query)
   noteTables(draft, rows, { table, tables })
-  noteLosses(draft, configs, uptimeKumaKeys, 'notification')
+  noteLosses(draft, configs, uptimeKumaKeys, ['notification', 'config'])
   return { ...draft, hasVariables: false }
 }
 
@@ -62,6 +62,7 @@ function asInBackup(row: Row, monitors: ReadonlyMap<unknown, Row>, used: readonl
     ...Object.fromEntries(renamed),
     pathName: pathOf(row, monitors),
     accepted_statuscodes: jsonList(statuses),
+    conditions: jsonList(row['conditions']),
     notificationIDList: Object.fromEntries(own.map((each) => [each.text('notification_id'), true])),
   }
 }

@@ -49,10 +49,9 @@ export const uptimeKumaKeys: KnownKeys = {
   domainExpiryNotification: unless('The expiry of its domain is not watched. Add a monitor for it here.', false, 0),
   cacheBust: unless('Nothing is added to its address to avoid caches.', false, 0),
   tags: 'Tags are not imported.',
-  conditions: (value, owner) =>
-    value === '[]' || owner['type'] === 'dns' || owner['type'] === 'mqtt'
-      ? NO_LOSS
-      : 'Its conditions are not imported.',
+  conditions: (_, owner) => (owner['type'] === 'group' ? NO_LOSS : 'Its conditions are not imported.'),
+  ...noLossOf(['type', 'andOr'], 'conditions'),
+  ...noLossOf(['name', 'isDefault'], 'config'),
   packetSize: NO_LOSS,
   ...{ ipFamily: usedBy(['port', 'dns'], 'Its IP version is not imported.'), ping_count: NO_LOSS },
   ping_numeric: usedBy(['ping'], 'This option of ping is not imported.', true, 1),

@@ -2,31 +2,13 @@ import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { Fields } from './fields.ts'
-import { type Draft, present, readJson, readJsonObject } from './translation.ts'
+import { type Draft, present, readJsonObject } from './translation.ts'
 
 /** Returns whether a monitor is inverted (“upside down” in Uptime Kuma). */
 export const invertedOf = (monitor: Fields): true | undefined => (monitor.isTrue('upsideDown') ? true : undefined)
 
-/** Returns the conditions of a monitor of version 2: a list, or JSON in a text. A group of conditions counts as one. */
-export function conditionsOf(monitor: Fields): Fields[] {
-  const text = monitor.text('conditions')
-  const list = text === '' ? monitor.list('conditions') : listIn(text)
-  return list.map((each) => {
-    const condition = new Fields(each)
-    // The caller says which conditions are lost.
-    condition.settle()
-    return condition
-  })
-}
-
-function listIn(text: string): readonly unknown[] {
-  try {
-    const value = readJson(text)
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
-}
+/** Returns the conditions of a monitor of version 2. A group of conditions counts as one. */
+export const conditionsOf = (monitor: Fields): Fields[] => monitor.list('conditions').map((each) => new Fields(each))
 
 /** Returns the options of a server monitor, from its connection string or host. Null if the kind is not supported. */
 export function serverOptions(draft: Draft, name: string, monitor: Fields): ObjectFields | null {
@@ -48,6 +30,7 @@ function mqtt(draft: Draft, name: string, monitor: Fields): ObjectFields {
   const text = conditions.length === 1 && isText ? condition?.text('value') : undefined
   if (text !== undefined && condition?.text('operator') === 'equals')
     draft.partly('monitors', name, 'A message that contains the expected text counts as up, even if it is longer.')
+  if (text === undefined) for (const each of conditions) each.settle()
   const hasQuery = monitor.text('mqttCheckType') === 'json-query' || (conditions.length > 0 && text === undefined)
   if (hasQuery)
     draft.partly(

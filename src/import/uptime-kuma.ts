@@ -23,7 +23,7 @@ export function translateUptimeKuma(text: string): Drafted {
     proxies: backup.list('proxyList').map((each) => new Fields(each)),
   })
   noteLosses(draft, [backup], uptimeKumaKeys)
-  noteLosses(draft, configs, uptimeKumaKeys, 'notificationList')
+  noteLosses(draft, configs, uptimeKumaKeys, ['notificationList', 'config'])
   return { ...draft, hasVariables: false }
 }
 
@@ -164,6 +164,7 @@ function recordsOf(draft: Draft, name: string, monitor: Fields): ObjectFields {
   const expected = condition.text('value')
   const isEqual = condition.text('variable') === 'record' && condition.text('operator') === 'equals'
   if (others.length === 0 && isEqual && expected !== '') return { expected: [expected], match: 'CONTAINS' }
+  for (const each of conditions) each.settle()
   draft.partly('monitors', name, 'It is probed without its conditions.')
   return {}
 }

@@ -46,6 +46,13 @@ const known: KnownKeys = {
       assignedAlertContacts.alertContactId psps.monitors
     `),
   ),
+  ...noLossOf(['offset', 'limit', 'total'], 'pagination'),
+  ...noLossOf(['type', 'datetime', 'duration', 'reason', 'code', 'detail'], 'logs'),
+  ...noLossOf(['code', 'detail'], 'reason'),
+  ...noLossOf(['datetime', 'value'], 'response_times'),
+  ...noLossOf(['user'], 'mwindows'),
+  checkSSLErrors: unless('Its certificate must be trusted here.', true),
+  gracePeriod: unless('The grace of its heartbeat is not imported.', 0),
   // Windows and contacts, which monitors repeat.
   ...noLossOf(['user', 'type', 'friendly_name', 'start_time', 'duration', 'value', 'status'], 'monitors.mwindows'),
   ...noLossOf(WINDOW, 'data.maintenanceWindows'),
@@ -205,6 +212,7 @@ function httpOptions(draft: Draft, monitor: Monitor): ObjectFields {
     headers: headers.length > 0 ? headers : undefined,
     body: body?.text,
     expectedStatus: monitor.statuses.length > 0 ? monitor.statuses : undefined,
+    maxRedirects: fields.isFalse('followRedirections') ? 0 : undefined,
   })
 }
 

@@ -24,6 +24,13 @@ const aliases = Array.from({ length: 30 }, (_, level) =>
   level === 0 ? 'a0: &a0 [x, x]' : `a${level}: &a${level} [*a${level - 1}, *a${level - 1}]`,
 )
 
+/** Each merges the one before it twice. */
+const merges = Array.from({ length: 40 }, (_, level) =>
+  level === 0 ? 'a0: &a0 {x: 1}' : `a${level}: &a${level} {<<: [*a${level - 1}, *a${level - 1}]}`,
+)
+const unknownKeys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}: 1`).join('\n')
+const wideAnchor = `a: &a {${Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join(', ')}}`
+
 /** Returns a SQLite file created by these statements. */
 function databaseOf(...statements: readonly string[]): Buffer {
   const directory = mkdtempSync(join(tmpdir(), 'allclear-hostile-'))
@@ -156,6 +163,41 @@ export const imports: readonly HostileCase[] = [
     [200, 422],
   ),
   import_('30 levels of aliases', 'gatus', `${aliases.join('\n')}\nendpoints: *a29`),
+  import_('40 levels of merge keys', 'gatus', `${merges.join('\n')}\nendpoints: [*a39]`),
+  import_('a merge key that merges itself', 'openstatus', 'a: &a { request: {}, <<: *a }'),
+  import_('100,000 merges of one anchor', 'gatus', `a: &a {b: 1}\nendpoints:\n${'- {<<: *a}\n'.repeat(80_000)}`),
+  import_('merges of a large object', 'upptime', `${wideAnchor}\nsites:\n${'- {<<: *a, name: x}\n'.repeat(1900)}`),
+  import_(
+    '15,000 unknown keys',
+    'upptime',
+    `sites: [{name: a, url: "https://a.example"}]\n${unknownKeys(15_000)}`,
+    [200, 422],
+  ),
+  lazily(
+    'a million unknown keys',
+    'statuspage',
+    () =>
+      JSON.stringify({ components: [{ id: 'a', name: 'A' }] }).replace(
+        '}]',
+        many(900_000, (index) => `,"k${index}":1`)
+          .join('')
+          .concat('}]'),
+      ),
+    [200, 422],
+  ),
+  import_(
+    'unknown objects in objects',
+    'betterstack',
+    `{"data":[{"id":"1","attributes":${'{"relationships":'.repeat(9000)}1${'}'.repeat(9000)}}]}`,
+    [200, 422],
+  ),
+  import_('unknown lists in lists', 'instatus', `[{"id":"a","zz":${'['.repeat(9000)}${']'.repeat(9000)}}]`, [200, 422]),
+  import_(
+    'a target that is slow to match',
+    'blackbox-exporter',
+    `modules: {m: {prober: tcp, tcp: {query_response: [{expect: "^${'\\\\+'.repeat(20_000)}("}]}}}\nscrape_configs: [{job_name: a, metrics_path: /probe, params: {module: [m]}, static_configs: [{targets: ["${':'.repeat(50_000)}", "a:1"]}]}]`,
+    [200, 422],
+  ),
   import_('YAML of 19 MB', 'gatus', 'endpoints:\n'.concat('- {name: a}\n'.repeat(1_500_000))),
   import_('YAML in brackets', 'gatus', `endpoints: ${'['.repeat(1_000_000)}`),
   import_(

@@ -148,4 +148,111 @@ external-endpoints:
     expect(() => translateGatus(text)).toThrow(Unreadable)
     expect(() => translateGatus(text)).toThrow(new RegExp(message))
   })
+
+  const monitorsOf = (text: string) => [...translateGatus(text).objects.monitors.values()]
+
+  test('merge keys insert the fields of other objects', () => {
+    const names = Array.from({ length: 150 }, (_, index) => `M${index}`)
+    const merged = monitorsOf(`
+x-defaults: &defaults { group: core, interval: 5m, conditions: ["[STATUS] == 200"] }
+x-client: &client { client: { timeout: 5s } }
+endpoints:
+  - { <<: *defaults, name: own, interval: 30s, url: "https://own.example" }
+  - { name: both, <<: [*client, *defaults], url: "https://both.example" }
+${names.map((name) => `  - name: ${name}\n    <<: *defaults\n    url: https://${name}.example`).join('\n')}
+`)
+    expect(merged).toHaveLength(152)
+    expect(merged.slice(0, 3)).toMatchObject([
+      { name: 'own', intervalSeconds: 30, http: { expectedStatus: ['200'] } },
+      { name: 'both', intervalSeconds: 300, timeoutMs: 5000, http: { expectedStatus: ['200'] } },
+      { name: 'M0', intervalSeconds: 300, http: { expectedStatus: ['200'] } },
+    ])
+  })
+
+  test('what an alias shares is judged in each place by itself', () => {
+    const { notes } = translateGatus(`
+endpoints:
+  - { name: web, url: "https://a.example", client: &client { ignore-redirect: true } }
+  - { name: gate, url: "icmp://a.example", client: *client }
+`)
+    expect(notes.map(noteOf)).toEqual([
+      'PARTLY monitors endpoints.client.ignore-redirect: This key is not imported: a boolean. In gate.',
+    ])
+  })
+
+  test.each([
+    ['x: &x [1]\nendpoints: [{ name: a, <<: *x }]', 'merges'],
+    [
+      `a0: &a0 {x: 1}\n${Array.from({ length: 40 }, (_, level) => `a${level + 1}: &a${level + 1} {<<: [*a${level}, *a${level}]}`).join('\n')}`,
+      'too many aliases',
+    ],
+  ])('refuses the merge keys of %.40j', (text, message) => {
+    expect(() => translateGatus(text)).toThrow(new RegExp(message))
+  })
+
+  const alerting = `
+alerting:
+  slack:
+    webhook-url: https://hooks.slack.example/a
+    default-alert: { enabled: true, failure-threshold: 5, success-threshold: 4, send-on-resolved: true }
+  discord: { webhook-url: "https://discord.example/a", default-alert: { enabled: false } }
+`
+  test('the default alert of a provider gives what an alert leaves out', () => {
+    const text = `${alerting}
+endpoints:
+  - { name: a, url: "https://a.example", alerts: [{ type: slack }] }
+  - { name: b, url: "https://b.example", alerts: [{ type: slack, failure-threshold: 2, send-on-resolved: false }] }
+  - { name: c, url: "https://c.example", alerts: [{ type: slack, enabled: no }, { type: discord }] }
+`
+    const [a, b, c] = monitorsOf(text)
+    expect([a, b, c]).toMatchObject([
+      { failureThreshold: 5, recoveryThreshold: 4 },
+      { failureThreshold: 2, recoveryThreshold: 4 },
+      { name: 'c' },
+    ])
+    expect(c).not.toHaveProperty('failureThreshold')
+    const { objects, notes } = translateGatus(text)
+    const [first, second] = [...objects.monitors.keys()]
+    expect([...objects.channels.values()]).toMatchObject([
+      { name: 'slack', monitors: [first], when: ['DOWN', 'UP'] },
+      { name: 'slack, only outages', monitors: [second], when: ['DOWN'] },
+    ])
+    expect(notes.map(noteOf)).toEqual(['SKIPPED channels discord: No imported endpoint uses it.'])
+  })
+
+  test.each([
+    'https://telegram.internal',
+    'http://api.telegram.org',
+    'https://api.telegram.org.example',
+    '$' + '{API}',
+  ])('the token of a Telegram bot on %s goes nowhere else', (server) => {
+    const { objects, notes } = translateGatus(`
+alerting: { telegram: { token: zz-secret, id: "1", api-url: "${server}" } }
+endpoints: [{ name: a, url: "https://a.example", alerts: [{ type: telegram }] }]
+`)
+    expect(objects.channels.size).toBe(0)
+    expect(notes.map(noteOf)).toEqual([
+      'SKIPPED channels telegram: It sends to a server of its own, but Allclear only to api.telegram.org.',
+    ])
+  })
+
+  test.each(['false', 'no', 'Off'])('an endpoint with enabled: %s is paused', (value) => {
+    const text = `endpoints: [{ name: a, url: "https://a.example", enabled: ${value} }]`
+    expect(translateGatus(text).pausedMonitors).toHaveLength(1)
+  })
+
+  test('suites are skipped by name', () => {
+    const { notes } = translateGatus('suites: [{ name: checkout, endpoints: [{ name: a, url: "https://a.example" }] }]')
+    expect(notes.map(noteOf)).toEqual(['SKIPPED monitors checkout: Allclear has no monitors of several requests.'])
+  })
+
+  test('values that mean nothing here are not taken for the default in silence', () => {
+    const { notes } = translateGatus(
+      'endpoints: [{ name: a, url: "https://a.example", interval: soon, enabled: maybe }]',
+    )
+    expect(notes.map(noteOf)).toEqual([
+      'PARTLY monitors endpoints.interval: This key is not imported: a text. In a.',
+      'PARTLY monitors endpoints.enabled: This key is not imported: a text. In a.',
+    ])
+  })
 })

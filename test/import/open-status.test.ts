@@ -70,9 +70,9 @@ describe('monitors of OpenStatus', () => {
     ],
     [
       { openTelemetry: { endpoint: 'https://a.example' } },
-      'PARTLY monitors openTelemetry: OpenTelemetry is not supported. In API.',
+      'PARTLY monitors monitors.openTelemetry: OpenTelemetry is not supported. Its keys: endpoint. In API.',
     ],
-    [{ frequency: '3h' }, 'PARTLY monitors frequency: This key is not imported: a text. In API.'],
+    [{ frequency: '3h' }, 'PARTLY monitors monitors.frequency: This key is not imported: a text. In API.'],
     [
       { assertions: [{ kind: 'header', compare: 'eq', key: 'x', target: 'y' }] },
       'PARTLY monitors API: It is probed without the assertion header eq y.',

@@ -190,6 +190,37 @@ describe('the database of Uptime Kuma', () => {
     expect(await readFile(path)).toEqual(used)
   })
 
+  test('has a note on each unknown column, table and setting, without values', async () => {
+    const tables = ['monitor', 'notification', 'status_page', 'maintenance', 'incident', 'monitor_group']
+    const { notes } = await translated(
+      ...[schema, version2, uptimeKumaPast, monitors],
+      `INSERT INTO notification (id, name, active, config) VALUES (1, 'Ops', 1, '{"type":"slack","slackwebhookURL":"https://a.example","zzInner":"zz-secret"}');
+       INSERT INTO monitor_notification (monitor_id, notification_id) VALUES (2, 1);
+       INSERT INTO status_page (id, slug, title) VALUES (1, 'main', 'Main');
+       INSERT INTO "group" (id, name, status_page_id) VALUES (1, 'Storage', 1);
+       INSERT INTO monitor_group (monitor_id, group_id) VALUES (3, 1);
+       INSERT INTO maintenance (id, title, active, strategy, start_date, end_date) VALUES (1, 'Up', 1, 'single', '2026-12-01 10:00:00', '2026-12-01 11:00:00');
+       INSERT INTO monitor_maintenance (monitor_id, maintenance_id) VALUES (3, 1);
+       INSERT INTO incident (id, title, content, style, created_date, pin, active, status_page_id) VALUES (1, 'Slow', '', 'danger', '2026-11-01 10:00:00', 1, 1, 1);
+       INSERT INTO setting (id, key, value) VALUES (1, 'steamAPIKey', '"zz-secret"'), (2, 'serverTimezone', '"UTC"');
+       CREATE TABLE tag (id INTEGER, name TEXT); INSERT INTO tag VALUES (1, 'zz-secret');
+       CREATE TABLE zz_table (a TEXT); INSERT INTO zz_table VALUES ('zz-secret'); CREATE TABLE zz_empty (a TEXT);`,
+      ...tables.map(
+        (table) => `ALTER TABLE ${table} ADD COLUMN zz_column TEXT; UPDATE ${table} SET zz_column = 'zz-secret';`,
+      ),
+    )
+    const names = notes.map((note) => /^\w+ \w+ ([^:]+): /.exec(note)?.[1])
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['monitor.zzColumn', ...tables.slice(1).map((table) => `${table}.zz_column`)],
+        ...['notification.config.zzInner', 'setting.steamAPIKey', 'table tag', 'table zz_table'],
+      ]),
+    )
+    expect(names).not.toContain('table zz_empty')
+    expect(names).not.toContain('setting.serverTimezone')
+    expect(notes.join('\n')).not.toContain('zz-secret')
+  })
+
   test('is refused when it is not a database, or is too expensive to read', async () => {
     const wrong = join(home.path, 'wrong.db')
     await writeFile(wrong, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]))

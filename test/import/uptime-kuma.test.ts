@@ -367,6 +367,93 @@ describe('a backup of Uptime Kuma', () => {
     })
   })
 
+  const channelOf = (config: object) =>
+    translated(
+      [{ ...monitor, notificationIDList: { 4: true } }],
+      [{ id: 4, name: 'N', config: JSON.stringify(config) }],
+    ) as unknown as { readonly channels: Readonly<Record<string, object>>; readonly notes: readonly string[] }
+  const telegram = { type: 'telegram', telegramBotToken: '1:zz', telegramChatID: '-5' }
+
+  test.each([
+    { ...telegram, telegramServerUrl: 'https://telegram.internal' },
+    { ...telegram, telegramServerUrl: 'http://api.telegram.org' },
+    { ...telegram, telegramServerUrl: 'https://api.telegram.org/proxy' },
+    { type: 'PagerDuty', pagerdutyIntegrationKey: 'zz', pagerdutyIntegrationUrl: 'https://events.eu.pagerduty.com/v2' },
+  ])('the secret of a channel with a server of its own goes nowhere else: %j', (config) => {
+    const { channels, notes } = channelOf(config)
+    expect(channels).toEqual({})
+    expect(notes).toEqual([expect.stringMatching(/^SKIPPED channels N: It sends to /)])
+    expect(notes.join()).not.toContain('zz')
+  })
+
+  test.each([
+    [{ ...telegram, telegramMessageThreadID: '7' }, 'telegramMessageThreadID'],
+    [{ ...telegram, telegramTemplate: 'x' }, 'telegramTemplate'],
+    [{ type: 'discord', discordWebhookUrl: 'https://discord.example/a', threadId: '7' }, 'threadId'],
+    [{ type: 'discord', discordWebhookUrl: 'https://discord.example/a', postName: 'a' }, 'postName'],
+    [
+      {
+        ...{
+          type: 'ntfy',
+          ntfyserverurl: 'https://ntfy.example',
+          ntfytopic: 'a',
+          ntfyusername: 'u',
+          ntfypassword: 'zz',
+        },
+        ntfyAuthenticationMethod: 'usernamePassword',
+      },
+      'ntfypassword',
+    ],
+    [
+      { type: 'gotify', gotifyserverurl: 'https://g.example', gotifyapplicationToken: 'zz', gotifyPriority: 8 },
+      'gotifyPriority',
+    ],
+    [{ type: 'smtp', smtpTo: 'a@a.example', smtpHost: 'smtp.example' }, 'smtpHost'],
+  ])('what a channel cannot do is noted: %j', (config, key) => {
+    const { channels, notes } = channelOf(config)
+    expect(Object.keys(channels)).toHaveLength(1)
+    expect(notes.join('\n')).toContain(`notificationList.config.${key}: `)
+    expect(notes.join('\n')).not.toContain('zz')
+  })
+
+  const condition = (variable: string, operator: string, value: string) => ({
+    ...{ type: 'expression', andOr: 'and' },
+    ...{ variable, operator, value },
+  })
+  const kindOf = (given: object) => translated([{ ...monitor, ...given }])
+
+  test.each([
+    [
+      { type: 'dns', hostname: 'a.example', conditions: [condition('record', 'equals', '192.0.2.1')] },
+      { dns: { expected: ['192.0.2.1'], match: 'CONTAINS' } },
+      [],
+    ],
+    [
+      { type: 'dns', hostname: 'a.example', conditions: [condition('record', 'contains', '192')] },
+      { dns: { name: 'a.example' } },
+      ['PARTLY monitors API: It is probed without its conditions.'],
+    ],
+    [
+      { type: 'mqtt', hostname: 'a.example', mqttTopic: 't', conditions: [condition('message', 'contains', 'ok')] },
+      { mqtt: { expect: 'ok' } },
+      [],
+    ],
+    [
+      { type: 'mqtt', hostname: 'a.example', mqttTopic: 't', conditions: [condition('json_value', 'equals', 'ok')] },
+      { mqtt: { topic: 't' } },
+      ['PARTLY monitors API: Any message on its topic counts as up, because its query or conditions are not imported.'],
+    ],
+    [
+      { type: 'ping', hostname: 'a.example', conditions: [condition('a', 'equals', 'b')] },
+      { ping: { host: 'a.example' } },
+      [
+        'PARTLY monitors monitorList.conditions: Its conditions are not imported. Its keys: type, andOr, variable, operator, value. In API.',
+      ],
+    ],
+  ])('conditions of version 2 become what monitors have, or are noted: %j', (given, expected, notes) => {
+    expect(kindOf(given)).toMatchObject({ monitors: { 'uptime-kuma-12': expected }, notes })
+  })
+
   test.each(['', '[]', '{}', 'null', '{"monitorList":{}}', `${'['.repeat(100_000)}`])('refuses %.20s', (text) => {
     expect(() => translateUptimeKuma(text)).toThrow(Unreadable)
   })

@@ -79,6 +79,12 @@ const forms: Readonly<Record<Source, SourceForm>> = {
     accept: JSON_FILE,
     key: 'An API key. It is used once and not stored.',
   },
+  upptime: { hint: 'The file .upptimerc.yml.', accept: YAML_FILE, hasVariables: true, isNamed: true },
+  'blackbox-exporter': {
+    hint: 'blackbox.yml, followed by prometheus.yml, whose scrape_configs have the targets, in one file.',
+    accept: YAML_FILE,
+    isNamed: true,
+  },
 }
 
 const FIELDS = ['address', 'key', 'file', 'text', 'variables', 'name'] as const
