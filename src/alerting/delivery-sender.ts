@@ -14,6 +14,7 @@ import { progressAfter, readAttempts } from '../notification/queue/attempt.ts'
 import { postponedUntil } from '../notification/queue/backoff.ts'
 import { SEND_DEADLINE } from '../notification/queue/lease.ts'
 import { buildMessage } from './message.ts'
+import { followMove } from './moved-channel.ts'
 import type { Sent } from './send.ts'
 import { sendAlert } from './send.ts'
 import type { AlertItem } from './sender/item.ts'
@@ -76,6 +77,7 @@ export function createDeliverySender(parts: DeliveryParts): (row: DueDelivery) =
     const at = now()
     const begun = performance.now()
     const { result, answer } = await send(parts, row, items)
+    await followMove(ctx, parts.seal, row.channel, result)
     if (result.kind === 'postponed') return store(row, null, postponed())
     const { kind, status } = result
     metrics.deliveries.inc({ channel: `ALERT_${row.channel.kind}`, outcome: kind })

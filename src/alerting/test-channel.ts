@@ -8,6 +8,7 @@ import { createMemberPush } from '../notification/push/member-push.ts'
 import { channelEvent, ownChannel } from './channel.ts'
 import type { AlertingContext } from './context.ts'
 import { buildMessage } from './message.ts'
+import { followMove } from './moved-channel.ts'
 import { sendAlert } from './send.ts'
 
 /** How many tests an organization may send in an hour. */
@@ -55,6 +56,7 @@ export async function testAlertChannel(ctx: AlertingContext, id: string): Promis
   const tools = { outbound: ctx.tools.outbound, mailer: ctx.mailer ?? null, now: ctx.now, push }
   const message = buildMessage(parts, ctx.seal, ctx.site.baseUrl, now)
   const { result, answer } = await sendAlert(channel.kind, message, tools, channel.organizationId)
+  await followMove(ctx, ctx.seal, channel, result)
   await change(ctx, organizationId, async () => [undefined, channelEvent('ALERT_CHANNEL_TESTED', channel)])
   if (result.kind === 'postponed')
     return {

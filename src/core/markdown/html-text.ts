@@ -147,7 +147,7 @@ export function writeText(html: string, style: TextStyle): string {
 const TOKEN = /<(\/?[a-z0-9]+)([^>]*)>|([^<]+)/g
 
 /** Returns the number of UTF-16 units of the text in a message's HTML. */
-export function textLength(html: string): number {
+function textLength(html: string): number {
   let length = 0
   for (const [, , , text = ''] of html.matchAll(TOKEN)) length += unescapeHtml(text).length
   return length

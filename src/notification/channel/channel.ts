@@ -39,7 +39,7 @@ export interface Message {
 }
 
 /** The outcome of an attempt to send. A value instead of an exception, since network failures are expected. */
-export type SendOutcome =
+export type SendOutcome = (
   | { readonly kind: 'delivered'; readonly status: number | null; readonly message: string }
   | {
       readonly kind: 'failed'
@@ -56,6 +56,10 @@ export type SendOutcome =
       /** The receiver's `Retry-After` in milliseconds. */
       readonly retryAfterMs: number | null
     }
+) & {
+  /** The address to which the receiver has moved, as it says itself; absent: it has not moved. */
+  readonly movedTo?: Address
+}
 
 /** The result of sending. `postponed`: nothing was sent, because the destination is at its limit. */
 export type SendResult = SendOutcome | { readonly kind: 'postponed' }

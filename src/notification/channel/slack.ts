@@ -1,4 +1,5 @@
 import type { TextStyle } from '../../core/markdown/html-text.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { NotificationContent, Tone } from '../content/content.ts'
 import type { Channel } from './channel.ts'
 import { incomingWebhookAddress } from './channel.ts'
@@ -67,7 +68,7 @@ function inSections(lines: readonly string[]): string[] {
  */
 const style: TextStyle = {
   text: (text, isLineStart) => {
-    const escaped = escapeText(text.replace(openingMark, (mark) => likeMarks[mark] ?? mark))
+    const escaped = escapeText(text.replace(openingMark, (mark) => ownValue(likeMarks, mark) ?? mark))
     return isLineStart && /^\s*&gt;/.test(escaped) ? `\u200b${escaped}` : escaped
   },
   link: (label, url, isAddress) => (isAddress ? `<${address(url)}>` : `<${address(url)}|${label}>`),

@@ -3,7 +3,7 @@ import type { TextStyle } from '../../core/markdown/html-text.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Answer } from '../../network/outbound/outbound.ts'
 import type { NotificationContent } from '../content/content.ts'
-import type { Address, Channel, SendResult } from './channel.ts'
+import type { Address, Channel, SendResult, SendTools } from './channel.ts'
 import { escapeHtml } from './mail-template.ts'
 import { jsonOf, post } from './post.ts'
 import { createTextWriter, writeFacts } from './text.ts'
@@ -33,27 +33,39 @@ const address = z
 
 /**
  * Telegram, through the subscriber's bot (https://core.telegram.org/bots/api#sendmessage). Errors have their reason in
- * JSON, and the seconds to wait in `parameters.retry_after`. 401, 403 and 404: the bot was deleted or removed; 400: the
+ * JSON, and the seconds to wait in `parameters.retry_after`. A group that became a supergroup has another id, in
+ * `parameters.migrate_to_chat_id`, to which the message is sent again. 401, 403 and 404: the bot was deleted or removed; 400: the
  * chat is unknown or the message is invalid.
  */
 export const telegram: Channel = {
   name: 'Telegram',
   address,
-  async send({ content, address, manageUrl }, tools) {
-    const [botToken, chatId] = [address.slice(0, address.indexOf('/')), address.slice(address.indexOf('/') + 1)]
-    const body = JSON.stringify({
-      chat_id: chatId,
-      text: textOf(content, manageUrl),
-      parse_mode: 'HTML',
-      link_preview_options: { is_disabled: true },
-    })
-    let wait: number | null = null
-    const outcome = await post({ url: `https://${HOST}/bot${botToken}/sendMessage`, body }, tools, (answer) => {
-      wait = retryAfterOf(answer)
-      return lastingOf(answer)
-    })
-    return withWait(outcome, wait)
+  async send({ content, address: text, manageUrl }, tools) {
+    const [botToken, chatId] = [text.slice(0, text.indexOf('/')), text.slice(text.indexOf('/') + 1)]
+    const html = textOf(content, manageUrl)
+    const { outcome, newChatId } = await sendTo({ botToken, chatId }, html, tools)
+    if (newChatId === null) return outcome
+    const movedTo = address.parse({ botToken, chatId: newChatId })
+    const again = await sendTo({ botToken, chatId: newChatId }, html, tools)
+    return again.outcome.kind === 'postponed' ? again.outcome : { ...again.outcome, movedTo }
   },
+}
+
+/** Sends a text to a chat. @returns also the id that the chat has now, if it became a supergroup; otherwise null. */
+async function sendTo(
+  { botToken, chatId }: { readonly botToken: string; readonly chatId: string },
+  text: string,
+  tools: SendTools,
+): Promise<{ readonly outcome: SendResult; readonly newChatId: string | null }> {
+  const message = { chat_id: chatId, text, parse_mode: 'HTML', link_preview_options: { is_disabled: true } }
+  let found: z.infer<typeof parameters> = {}
+  const request = { url: `https://${HOST}/bot${botToken}/sendMessage`, body: JSON.stringify(message) }
+  const outcome = await post(request, tools, (answer) => {
+    found = parameters.safeParse(jsonOf(answer)['parameters']).data ?? {}
+    return lastingOf(answer)
+  })
+  const { retry_after: wait, migrate_to_chat_id: newChatId } = found
+  return { outcome: withWait(outcome, wait), newChatId: newChatId === undefined ? null : String(newChatId) }
 }
 
 function lastingOf(answer: Answer): 'GONE' | 'REFUSED' | null {
@@ -64,15 +76,14 @@ function lastingOf(answer: Answer): 'GONE' | 'REFUSED' | null {
     : 'REFUSED'
 }
 
-const parameters = z.object({ retry_after: z.number().min(0) })
+/** https://core.telegram.org/bots/api#responseparameters */
+const parameters = z.object({
+  retry_after: z.number().min(0).optional().catch(undefined),
+  migrate_to_chat_id: z.int().optional().catch(undefined),
+})
 
-function retryAfterOf(answer: Answer): number | null {
-  const parsed = parameters.safeParse(jsonOf(answer)['parameters'])
-  return parsed.success ? parsed.data.retry_after * SECOND : null
-}
-
-function withWait(outcome: SendResult, wait: number | null): SendResult {
-  return outcome.kind === 'failed' && wait !== null ? { ...outcome, retryAfterMs: wait } : outcome
+function withWait(outcome: SendResult, seconds: number | undefined): SendResult {
+  return outcome.kind === 'failed' && seconds !== undefined ? { ...outcome, retryAfterMs: seconds * SECOND } : outcome
 }
 
 /**

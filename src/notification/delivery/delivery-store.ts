@@ -8,6 +8,7 @@ import type { SuppressionContext } from '../mail/suppression.ts'
 import type { Attempt, DeliveryProgress } from '../queue/attempt.ts'
 import { countBounces } from '../subscriber/bounce.ts'
 import { stopSubscribers } from '../subscriber/subscriber.ts'
+import { moveSubscriber } from '../subscriber/subscriber-move.ts'
 import type { DueDelivery } from './delivery.ts'
 import { createMailWatch } from './mail-watch.ts'
 
@@ -135,7 +136,7 @@ async function postponeFollowing(pool: Pick<pg.Pool, 'query'>, batch: readonly D
   )
 }
 
-/** Stops subscribers whose address is gone, counts bounces, and resets the count after a success. */
+/** Moves subscribers to their new address, stops those whose address is gone, counts bounces, and resets the count after a success. */
 async function updateSubscribers(ctx: SuppressionContext, batch: readonly DeliveryResult[]): Promise<void> {
   const idsWhere = (matches: (ended: DeliveryResult) => boolean) =>
     batch.filter(matches).map(({ delivery }) => delivery.subscriber.id)
@@ -143,8 +144,12 @@ async function updateSubscribers(ctx: SuppressionContext, batch: readonly Delive
     idsWhere(({ outcome }) => outcome?.kind === 'failed' && outcome.permanence === permanence)
   const [gone, refused] = [lasting('GONE'), lasting('REFUSED')]
   const restored = idsWhere(({ outcome, delivery }) => outcome?.kind === 'delivered' && delivery.subscriber.bounces > 0)
-  if (gone.length + refused.length + restored.length === 0) return
+  const moved = batch.flatMap(({ delivery, outcome }) =>
+    outcome?.movedTo === undefined ? [] : [[delivery.subscriber.id, outcome.movedTo] as const],
+  )
+  if (gone.length + refused.length + restored.length + moved.length === 0) return
   await transaction(ctx, async (tx) => {
+    for (const [id, address] of moved) await moveSubscriber(tx, id, address)
     await stopSubscribers(tx, gone, 'GONE')
     await countBounces(tx, refused)
     await tx.db.subscriber.updateMany({ where: { id: { in: restored } }, data: { bounces: 0 } })

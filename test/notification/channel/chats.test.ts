@@ -142,6 +142,47 @@ test('Telegram gets only supported tags and reports missing chats', async () => 
   }
 })
 
+describe('a Telegram group that became a supergroup', () => {
+  const moved = (id: unknown) => ({
+    status: 400,
+    body: JSON.stringify({
+      ...{ ok: false, error_code: 400, description: 'Bad Request: group chat was upgraded to a supergroup chat' },
+      parameters: { migrate_to_chat_id: id },
+    }),
+  })
+  const send = () => telegram.send(messageTo(channels.telegram.address), tools)
+
+  test('gets the message at its new id, which is kept', async () => {
+    receiver.answer = ({ body }) => (JSON.parse(body).chat_id === '-1001' ? moved(-1_009_876_543_210) : { status: 200 })
+    const movedTo = expect.objectContaining({
+      text: `123456:${'A'.repeat(35)}/-1009876543210`,
+      label: 'bot 123456, chat -1009876543210',
+    })
+    expect(await send()).toMatchObject({ kind: 'delivered', movedTo })
+    expect([bodyOf(0).chat_id, bodyOf(1).chat_id]).toEqual(['-1001', '-1009876543210'])
+    expect(bodyOf(1).text).toBe(bodyOf(0).text)
+  })
+
+  test('is kept at its new id when that fails, and is asked once', async () => {
+    receiver.answer = ({ body }) => (JSON.parse(body).chat_id === '-1001' ? moved(-2) : { status: 502 })
+    expect(await send()).toMatchObject({
+      kind: 'failed',
+      permanence: 'TEMPORARY',
+      movedTo: { label: 'bot 123456, chat -2' },
+    })
+    receiver.answer = ({ body }) => moved(JSON.parse(body).chat_id === '-1001' ? -2 : -3)
+    receiver.received.length = 0
+    await send()
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  test.each([undefined, null, 'abc', 1.5, {}])('is gone if the answer names the new id %j', async (id) => {
+    receiver.answer = () => moved(id)
+    expect(await send()).toEqual(expect.not.objectContaining({ movedTo: expect.anything() }))
+    expect(await send()).toMatchObject({ permanence: 'GONE' })
+  })
+})
+
 test('an address must belong to its service and is shown without its secret', () => {
   for (const { channel, address } of [channels.slack, channels.discord, channels.teams]) {
     const parsed = channel.address.parse(address)
