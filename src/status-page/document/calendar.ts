@@ -170,12 +170,15 @@ function descriptionOf(
       words.incident.affected(joinNames({ services: names.map((name) => ({ name })), serviceCount }, words)),
     ...updates
       .filter(({ body }) => body !== null)
-      .map((update) => `${words.maintenanceStatus[update.status]}: ${plainLines(updateHtml(update, words))}`),
+      .map((update) => labelled(words.maintenanceStatus[update.status], plainLines(updateHtml(update, words)))),
     updates.length < updateCount && words.maintenance.updatesInTotal(updateCount),
   ]
     .filter(Boolean)
     .join('\n\n')
 }
+
+/** Writes a text after its label; one of several lines begins on its own. */
+const labelled = (label: string, text: string) => `${label}:${text.includes('\n') ? '\n' : ' '}${text}`
 
 /** Rounds the end up to a second that is later than the start, as §3.8.2.2 requires. */
 function endAfter(start: Date, end: Date): Date {

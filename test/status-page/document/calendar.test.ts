@@ -62,6 +62,18 @@ describe('the calendar', () => {
     expect(String(event?.component.getFirstPropertyValue('dtstamp'))).toBe('2026-11-20T12:00:00Z')
   })
 
+  test('keeps paragraphs, lists and addresses of links in its description, escaped and folded', async () => {
+    const acme = await tenant()
+    const message = `We move:\n\n- API; v2\n- Mail, \\\\ too\n\nSee [the plan](https://a.example/?a=1&b=2). ${'é🙂 '.repeat(60)}`
+    await scheduleMaintenance(acme.ctx, { ...plan, message })
+    const text = await (await get(acme)).text()
+    for (const line of text.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+    expect(text.isWellFormed()).toBe(true)
+    expect(eventsIn(text)[0]?.description).toBe(
+      `Scheduled:\nWe move:\n\n- API; v2\n- Mail, \\ too\n\nSee the plan (https://a.example/?a=1&b=2). ${'é🙂 '.repeat(60)}`.trimEnd(),
+    )
+  })
+
   test('publishes a change under the same UID with a higher sequence', async () => {
     const acme = await tenant()
     const { id } = await scheduleMaintenance(acme.ctx, plan)
