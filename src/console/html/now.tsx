@@ -19,7 +19,7 @@ import type { Screen, Screens } from './frame/screen.tsx'
 import { HiddenIncidents, readHiddenIncidents } from './incidents/hidden-incident.tsx'
 import { leadInWords } from './incidents/incident-lead.tsx'
 import { authorName } from './incidents/timeline-parts.tsx'
-import { monitorStateNames } from './monitors/monitor-words.ts'
+import { kinds, monitorStateNames } from './monitors/monitor-words.ts'
 
 /** The maximum number of monitors; their list has all. */
 const MAX_MONITORS = 25
@@ -143,7 +143,9 @@ function Pending({ screen, pending }: { readonly screen: Screen; readonly pendin
         {pending.map((monitor) => (
           <li id={monitor.id}>
             <a href={screen.path(`monitors/${monitor.id}`)}>{monitor.name}</a>
-            <span class="row-facts">{firstResultOf(monitor, screen)}</span>
+            <span class="row-facts">
+              {kinds[monitor.kind].name} · {firstResultOf(monitor, screen)}
+            </span>
           </li>
         ))}
       </ul>

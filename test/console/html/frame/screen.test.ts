@@ -77,6 +77,25 @@ describe('a form', () => {
     expect(event).toMatchObject({ actorKind: 'USER', actorUserId: editor.userId })
   })
 
+  test('asks whether a port without a usual use is a website, and creates what the person chooses', async () => {
+    const editor = await signIn('EDITOR')
+    const found = () => database.prisma.monitor.findMany({ where: { name: { startsWith: 'odd.example.com' } } })
+    const asked = await editor.post('start', { target: ' odd.example.com:4861 ' })
+    expect(asked.html).toContain('The website http://odd.example.com:4861')
+    expect(asked.html).toContain('Only the TCP connection to odd.example.com:4861')
+    expect(await found()).toEqual([])
+    const { status } = await editor.post('start', { target: 'odd.example.com:4861', as: 'website' })
+    expect(status).toBe(303)
+    expect(await found()).toMatchObject([{ kind: 'HTTP', options: { url: 'http://odd.example.com:4861/' } }])
+    await editor.post('start', { target: 'odd.example.com:4862', as: 'connection' })
+    expect((await found()).map(({ kind }) => kind).toSorted()).toEqual(['HTTP', 'TCP'])
+    const refused = await editor.post('start', { target: 'ftp://x/' })
+    expect([refused.status, refused.html.includes('Begins with ftp://, which cannot be monitored')]).toEqual([
+      422,
+      true,
+    ])
+  })
+
   test('is refused to a role that may not, with its input', async () => {
     const { status, html } = await (await signIn('VIEWER')).post('start', { target: 'https://viewer.example.com/' })
     expect(status).toBe(422)
@@ -87,9 +106,7 @@ describe('a form', () => {
   test('shows errors beside its fields', async () => {
     const { status, html } = await (await signIn('EDITOR')).post('start', { target: 'two words' })
     expect(status).toBe(422)
-    expect(html).toContain(
-      '<p class="problem" id="target-problem">Must be the address of a website, or a host and a port.</p>',
-    )
+    expect(html).toContain('<p class="problem" id="target-problem">Must be one address, without spaces.</p>')
   })
 
   test.each([
