@@ -5,7 +5,7 @@ import { Fields } from './fields.ts'
 import { type Draft, present, within } from './translation.ts'
 
 /** A target and the module that probes it. */
-export interface Probed {
+interface Probed {
   readonly name: string
   readonly target: string
   readonly module: Fields
