@@ -1,6 +1,3 @@
-import { describe } from 'vitest'
-import { haveOwnPackages } from '../support/own-packages.ts'
+import { describeWithOwnPackages } from '../support/own-packages.ts'
 
-describe.runIf(haveOwnPackages(import.meta.url))('what reads text of strangers', async () => {
-  await import('./rules.ts')
-})
+describeWithOwnPackages(import.meta.url, 'what reads text of strangers', () => import('./rules.ts'))

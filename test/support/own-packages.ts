@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { describe, test } from 'vitest'
 
 /**
- * Returns whether the packages of the `package.json` beside a test file are installed. They are not part of `npm
- * install`, because only this file needs them.
- * @param url the URL of the test file.
- * @throws in CI if they are not installed.
+ * Declares tests that need the packages of the `package.json` beside their file. They are not part of `npm install`,
+ * because only these tests need them: without them, they are skipped with a message.
+ * @param url the URL of the test file. @param load imports the module with the tests.
+ * @throws in CI if the packages are not installed.
  */
-export function haveOwnPackages(url: string): boolean {
+export function describeWithOwnPackages(url: string, name: string, load: () => Promise<unknown>): void {
   const folder = fileURLToPath(new URL('.', url))
-  if (existsSync(`${folder}node_modules`)) return true
+  if (existsSync(`${folder}node_modules`)) {
+    describe(name, async () => void (await load()))
+    return
+  }
   const advice = `Skipped ${fileURLToPath(url)}: run "npm ci" in ${folder}`
   if (process.env['CI']) throw new Error(advice)
   process.stdout.write(`${advice}\n`)
-  return false
+  test.skip(name)
 }

@@ -1,6 +1,3 @@
-import { describe } from 'vitest'
-import { haveOwnPackages } from '../../support/own-packages.ts'
+import { describeWithOwnPackages } from '../../support/own-packages.ts'
 
-describe.runIf(haveOwnPackages(import.meta.url))('the lint of schema.graphql', async () => {
-  await import('./rules.ts')
-})
+describeWithOwnPackages(import.meta.url, 'the lint of schema.graphql', () => import('./rules.ts'))

@@ -1,6 +1,3 @@
-import { describe } from 'vitest'
-import { haveOwnPackages } from '../../../support/own-packages.ts'
+import { describeWithOwnPackages } from '../../../support/own-packages.ts'
 
-describe.runIf(haveOwnPackages(import.meta.url))('client libraries of Statuspage', async () => {
-  await import('./clients.ts')
-})
+describeWithOwnPackages(import.meta.url, 'client libraries of Statuspage', () => import('./clients.ts'))
