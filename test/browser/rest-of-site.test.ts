@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { servedPaths } from '../../src/app/router.ts'
 import { insertUser } from '../../src/people/user.ts'
 import { testApp } from '../support/app.ts'
+import { axeViolations } from '../support/axe.ts'
 import { useChromium } from '../support/chromium.ts'
 import { testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
@@ -61,7 +62,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     await using tab = await openTab(isOurs, { colorScheme })
     const { page } = tab
     await page.goto(baseUrl + path)
-    if (path.endsWith('reference')) await page.locator('.swagger-ui .info').waitFor()
+    if (path.endsWith('reference')) {
+      await page.locator('.opblock').first().waitFor()
+      expect(await page.locator('.servers select').isVisible()).toBe(false)
+    }
+    // Every text meets WCAG 2.2 AA.
+    expect((await axeViolations(page)).filter((each) => each.startsWith('color-contrast'))).toEqual([])
     const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
     const [red = 0] = /\d+/.exec(background)?.map(Number) ?? []
     expect(red > 128 ? 'light' : 'dark').toBe(colorScheme)

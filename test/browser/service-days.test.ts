@@ -278,11 +278,15 @@ describe('the days of a service', () => {
     await using tab = await openTab()
     await tab.page.goto(overview())
     await tab.page.locator('.ranges').getByRole('link').nth(['24h', '7d', '30d', '90d', 'year'].indexOf(range)).click()
-    await tab.page.waitForURL(`**?range=${range}`)
+    await tab.page.waitForURL(`**?range=${range}#ranges`)
+    // The ranges stay in view, and the strokes say their time to a pointer.
+    expect((await tab.page.locator('.ranges').boundingBox())?.y).toBeGreaterThanOrEqual(0)
     await tab.page.locator('#live[data-state=live]').waitFor()
     const line = tab.page.locator(`#${api} summary`)
     const strokes = (await line.locator('.days').getAttribute('viewBox'))?.split(' ')[2]
     expect((Number(strokes) + 1) / 4).toBeGreaterThanOrEqual(least)
+    await line.locator('.days').hover()
+    expect(await line.locator('.days title').textContent()).toMatch(/\d/)
     await line.focus()
     for (let count = 0; count < back; count++) await tab.page.keyboard.press('ArrowLeft')
     const opened = tab.page.waitForRequest((request) => request.url().includes(`${page()}?day=`))

@@ -61,10 +61,10 @@ function referencePage(site: Site, file: (name: string) => string): string {
       </head>
       <body>
         <SiteHeader site={site} path="/docs/reference" />
-        <p class="crumbs">
+        <nav class="crumbs" aria-label="Path">
           <a href="/docs">Docs</a> / API reference
-        </p>
-        <main id="reference"></main>
+        </nav>
+        <div id="reference"></div>
         <noscript>
           The description of the API is at <a href="/openapi.json">/openapi.json</a>.
         </noscript>

@@ -72,6 +72,10 @@ export function openDays(onShown: (root: ParentNode) => void): void {
     event.preventDefault()
   })
   document.addEventListener('focusout', () => choose(null))
+  document.addEventListener('pointermove', ({ target, clientX }) => {
+    const bar = target instanceof Element ? target.closest('.services .days') : null
+    if (bar instanceof SVGSVGElement) nameUnderPointer(choiceAt(bar, clientX))
+  })
 }
 
 /** Returns the stroke at a horizontal position of the screen. */
@@ -82,6 +86,18 @@ function choiceAt(bar: SVGSVGElement, x: number): Choice {
 }
 
 const countOf = (bar: SVGSVGElement) => Math.round((bar.viewBox.baseVal.width + 1) / STEP)
+
+/** Shows the name of a stroke where the pointer rests. */
+function nameUnderPointer({ bar, index }: Choice): void {
+  const stroke = strokeAt({ bar, index })
+  if (!stroke) return
+  let title = bar.querySelector('title')
+  if (!title) {
+    title = document.createElementNS('http://www.w3.org/2000/svg', 'title')
+    bar.prepend(title)
+  }
+  if (title.textContent !== stroke.name) title.textContent = stroke.name
+}
 
 /** The meaning of a stroke: the query of its details, and its name. */
 interface Stroke {
