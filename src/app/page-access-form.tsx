@@ -163,7 +163,7 @@ function respondInWords(
       : preferredLanguage(c.req.header('accept-language'), languages)
   const words = wordsOf(language)
   const { title, content, status } = shown(words)
-  return respondWithFormPage(c, site, title, content, status, words)
+  return respondWithFormPage(c, site, title, content, status, { language: words, accentColor: page.accentColor })
 }
 
 /** Returns the state of a form with its problem in the reader’s language. */

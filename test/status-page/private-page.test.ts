@@ -47,7 +47,7 @@ const { id: updateId } = await database.prisma.incidentUpdate.findFirstOrThrow({
 const file = await uploadFile(url, key, { incidentId: ids.Incident, name: 'a.txt', update_id: updateId })
 
 /** Texts that strangers must not see: the name of the organization, titles, and other content of the page. */
-const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage|0b6e5a/
+const secrets = /Acme|API\b|Slow answers|New disks|We are looking|Europe|REST|Short interruptions|Partial outage/
 
 type Access = { kind: string; password?: string; mailDomains?: string[]; ranges?: string[] }
 const accesses: Access[] = [
@@ -409,6 +409,13 @@ describe('the access form', () => {
     const answer = await form(path, { password: 'correct horse', to })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, location])
     expect(answer.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/)
+  })
+
+  test('has the colour of its owner, and nothing else of the page', async () => {
+    const text = await (await ask(`/status/${slug}`, browser)).text()
+    expect(text).toMatch(/<link rel="stylesheet" href="\/assets\/theme\.0b6e5a\.css"\/>/)
+    expect(text).not.toMatch(secrets)
+    expect(text).not.toContain('<img')
   })
 
   test('is refused from other sites', async () => {

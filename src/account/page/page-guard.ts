@@ -27,6 +27,8 @@ export const PAGE_COOKIE_LIFETIME = 30 * DAY
 export interface GuardedPage
   extends Readonly<Pick<PageAccess, 'pageId' | 'organizationId' | 'kind' | 'passwordHash' | 'generation'>> {
   readonly slug: string
+  /** Its accent colour, or that of its organization, as `#rrggbb`: all that a private page shows to strangers. */
+  readonly accentColor: string
   /** Its proven custom domain; null: none. */
   readonly customDomain: string | null
   readonly mailDomains: readonly string[]
@@ -165,7 +167,8 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
   // Anything else must not reach the database.
   if (!/^[\w.-]{1,253}$/.test(value)) return []
   return db.$queryRaw<GuardedPage[]>`
-    SELECT page.id AS "pageId", page."organizationId", page.slug, page."customDomain", owner.languages, owner."defaultLanguage", coalesce(access.kind, 'PUBLIC')::text AS kind,
+    SELECT page.id AS "pageId", page."organizationId", page.slug, page."customDomain", owner.languages, owner."defaultLanguage",
+      coalesce(page."accentColor", owner."accentColor") AS "accentColor", coalesce(access.kind, 'PUBLIC')::text AS kind,
       access."passwordHash", coalesce(access.generation, 0) AS generation,
       coalesce(access."mailDomains", '{}') AS "mailDomains", coalesce(access.ranges, '{}') AS ranges,
       coalesce((SELECT json_agg(json_build_object('id', token.id, 'hash', token.hash)) FROM "PageToken" AS token

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { themeStylesheetPath } from '../../http/assets/theme.ts'
 import type { Site } from '../../http/page/layout.tsx'
 import { Document, pageHeaders } from '../../http/page/layout.tsx'
 
@@ -11,6 +12,12 @@ export const privateHeaders = {
   'cache-control': 'private, no-store',
 } as const
 
+interface FormPageLook {
+  readonly language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' }
+  /** The colour of an owner, as `#rrggbb`; absent: ours. */
+  readonly accentColor?: string
+}
+
 /** Sends a narrow page with one form, such as the page to sign in. */
 export function respondWithFormPage(
   c: Context,
@@ -18,7 +25,7 @@ export function respondWithFormPage(
   title: string,
   content: Child,
   status: ContentfulStatusCode = 200,
-  language?: { readonly tag: string; readonly dir: 'ltr' | 'rtl' },
+  { language, accentColor }: FormPageLook = {},
 ): Response {
   const whole = (
     <Document
@@ -28,7 +35,7 @@ export function respondWithFormPage(
       {...(language && { language })}
       indexed={false}
       canonical={null}
-      sheets={[site.assets.url('console.css')]}
+      sheets={[site.assets.url('console.css'), ...(accentColor ? [themeStylesheetPath(accentColor)] : [])]}
       scripts={['console.js']}
       body={{ 'data-page': 'form' }}
     >
