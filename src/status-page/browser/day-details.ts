@@ -91,11 +91,8 @@ const countOf = (bar: SVGSVGElement) => Math.round((bar.viewBox.baseVal.width + 
 function nameUnderPointer({ bar, index }: Choice): void {
   const stroke = strokeAt({ bar, index })
   if (!stroke) return
-  let title = bar.querySelector('title')
-  if (!title) {
-    title = document.createElementNS('http://www.w3.org/2000/svg', 'title')
-    bar.prepend(title)
-  }
+  const added = () => bar.insertBefore(document.createElementNS('http://www.w3.org/2000/svg', 'title'), bar.firstChild)
+  const title: Element = bar.querySelector('title') ?? added()
   if (title.textContent !== stroke.name) title.textContent = stroke.name
 }
 
