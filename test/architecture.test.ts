@@ -142,6 +142,8 @@ describe('the architecture', () => {
         // The address of this service, for the diagnosis.
         'src/network/websocket-handshake.ts',
         ...['src/network/outbound/tls-options.ts', 'src/network/outbound/tls-worker.ts'],
+        // Only the names of the authorities that Node trusts.
+        'src/network/outbound/certification-path.ts',
       ].sort(),
     )
     // The list of registries, for the diagnosis, and the operator's provider of sign-ins; browsers and the command line

@@ -2,7 +2,7 @@ import { isJsonObject } from '../core/json-object.ts'
 import { truncate } from '../core/truncate.ts'
 
 /** The maximum length of a line, in bytes: what is longer is rarely read, and a stranger may cause thousands. */
-export const MAX_LINE_BYTES = 2048
+const MAX_LINE_BYTES = 2048
 /** The lengths to which texts are shortened, one after the other, until the line is short enough. */
 const TEXT_LENGTHS = [1500, 400, 150, 40] as const
 /** The length of the message when nothing else fits: an escaped character has up to 14 bytes. */

@@ -2,7 +2,7 @@ import { isJsonObject } from '../core/json-object.ts'
 import type { Clock } from '../core/time.ts'
 
 /** The number of lines of one kind that are written per minute; further ones are counted. */
-export const MAX_PER_MINUTE = 10
+const MAX_PER_MINUTE = 10
 /** The maximum number of kinds that are counted: kinds are places of the program, so there are fewer. */
 const MAX_KINDS = 1000
 

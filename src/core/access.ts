@@ -10,7 +10,7 @@ export const ORGANIZATION_HEADER = 'X-Organization'
 const scopeOrder = { READ: 0, WRITE: 1, ADMIN: 2 } as const satisfies Record<Scope, number>
 
 /** Returns whether scope `has` includes scope `needed`. */
-export function includesScope(has: Scope, needed: Scope): boolean {
+function includesScope(has: Scope, needed: Scope): boolean {
   return scopeOrder[has] >= scopeOrder[needed]
 }
 

@@ -4,7 +4,7 @@ import type { CountDeleted } from '../../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
 import { DAY } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
-import { deleteOldReceptions } from '../heartbeat/reception.ts'
+import { deleteOldReceptions } from '../watch/reception.ts'
 
 /** The number of days for which a region without workers is kept. */
 const REGION_DAYS = 7

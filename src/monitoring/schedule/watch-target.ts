@@ -1,5 +1,6 @@
 import { requireScope } from '../../core/access.ts'
 import { parseAddress } from '../../core/ip-address.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { parseUrl } from '../../core/url.ts'
 import { invalid } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
@@ -75,7 +76,7 @@ type Refuse = (message: string) => Error
 function withScheme(typed: string, scheme: string, rest: string, refuse: Refuse): WatchTarget {
   if (scheme === 'http' || scheme === 'https') return website(typed, refuse)
   if (scheme === 'ping' || scheme === 'icmp' || scheme === 'dns') return byName(scheme, rest, refuse)
-  const server = Object.hasOwn(servers, scheme) ? servers[scheme] : undefined
+  const server = ownValue(servers, scheme)
   if (server === undefined) {
     throw refuse(
       `begins with ${scheme}://, which cannot be monitored; use http, https, ping, dns, ${Object.keys(servers).join(', ')}`,

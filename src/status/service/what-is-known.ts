@@ -15,7 +15,7 @@ export interface Subject {
  * only deviation is planned. WAITING: no problem is known, and some have no first result yet. NO_DATA: no problem is
  * known, and some are silent. PROBLEM: at least one is impaired.
  */
-export type KnowledgeKind = 'NOTHING' | 'OPERATIONAL' | 'MAINTENANCE' | 'WAITING' | 'NO_DATA' | 'PROBLEM'
+type KnowledgeKind = 'NOTHING' | 'OPERATIONAL' | 'MAINTENANCE' | 'WAITING' | 'NO_DATA' | 'PROBLEM'
 
 /** What is known of all subjects, with the numbers that a sentence needs. */
 export interface Knowledge {
