@@ -23,7 +23,7 @@ export const requestLimits = {
   head: limit(16 * KIB, 'bytes', 'the address and all headers of a request'),
   path: limit(4 * KIB, 'characters', 'the path of an address'),
   query: limit(12 * KIB, 'characters', 'the query of an address'),
-  /** A hundred ids have 3,300. GraphQL and the REST API limit their parameters themselves, and answer in their own form. */
+  /** A hundred ids have 3,300. GraphQL and the REST API limit their queries themselves, and answer in their own form. */
   parameter: limit(4 * KIB, 'characters', 'one parameter of a query, decoded'),
   /** Proxies add large tokens to headers that are not read here; `Cookie` and `Authorization` may be as large as all. */
   header: limit(8 * KIB, 'characters', 'one header'),

@@ -137,7 +137,7 @@ describe('the list of all organizations', () => {
     expect(await slugs({ text: 'hARBOUR' })).toEqual(expect.arrayContaining([made.slug, odd.slug]))
     expect(await slugs({ text: '50%_' })).toEqual([made.slug])
     expect(await slugs({ text: made.slug.toUpperCase() })).toEqual([made.slug])
-    expect(await slugs({ text: 'nobody\u0000' })).toEqual([])
+    expect(await slugs({ text: 'nobody' })).toEqual([])
     expect(await slugs({ tier: 'TEAM' })).toEqual([])
     expect(await slugs({})).toEqual(expect.arrayContaining([mine.slug, theirs.slug, made.slug]))
   })

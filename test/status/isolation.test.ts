@@ -184,7 +184,7 @@ const readers: Record<Reader, Record<string, string>> = {
     LastProbeResult: 'at region outcome message latencyMs',
     MonitorProbeResult: 'cursor at region outcome latencyMs message detail',
     ProbeResultEvent: 'cursor at region outcome latencyMs message detail monitor',
-    ProbeDetail: 'phases address status certificateEndsAt answers listedOn failedLists output said',
+    ProbeDetail: 'phases address status certificateEndsAt answers listedOn failedLists output said note',
     ProbePhases: 'dns connect tls firstByte total',
     Outage: 'startedAt endedAt durationSeconds downSeconds cause incident',
     LatencyPoint: 'at count p50 p95 p99',
@@ -207,18 +207,19 @@ const readers: Record<Reader, Record<string, string>> = {
     GroupOptions: 'monitorIds members require count',
     GroupMember: 'id name state unknownSince',
     SshOptions: 'host port degradedAboveMs downAboveMs inverted',
-    RedisOptions: 'host port tls verifyCertificate username hasPassword command degradedAboveMs downAboveMs inverted',
+    RedisOptions:
+      'host port tls certificateDays verifyCertificate username hasPassword command degradedAboveMs downAboveMs inverted',
     PostgresqlOptions:
-      'host port tls verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
+      'host port tls certificateDays verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
     MysqlOptions:
-      'host port tls verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
-    MongodbOptions: `host port tls verifyCertificate user hasPassword authDatabase database command degradedAboveMs downAboveMs
+      'host port tls certificateDays verifyCertificate user hasPassword database query degradedAboveMs downAboveMs inverted',
+    MongodbOptions: `host port tls certificateDays verifyCertificate user hasPassword authDatabase database command degradedAboveMs downAboveMs
       inverted`,
     MqttOptions:
-      'host port tls verifyCertificate username hasPassword topic expect degradedAboveMs downAboveMs inverted',
+      'host port tls certificateDays verifyCertificate username hasPassword topic expect degradedAboveMs downAboveMs inverted',
     WebsocketOptions:
-      'host port tls verifyCertificate path subprotocol hasSend expect degradedAboveMs downAboveMs inverted',
-    GrpcOptions: 'host port tls verifyCertificate service degradedAboveMs downAboveMs inverted',
+      'host port tls certificateDays verifyCertificate path subprotocol hasSend expect degradedAboveMs downAboveMs inverted',
+    GrpcOptions: 'host port tls certificateDays verifyCertificate service degradedAboveMs downAboveMs inverted',
     DomainOptions: 'domain warnDays',
     UdpOptions: 'host port hasSend expect degradedAboveMs downAboveMs inverted',
     TestMonitorPayload: 'at outcome message latencyMs detail',

@@ -67,7 +67,11 @@ function parse(text: string): unknown {
 function paramsOf(body: unknown): GraphQLParams {
   if (typeof body !== 'object' || body === null) throw badRequest('The body must be a JSON object.')
   if (Array.isArray(body)) return body as GraphQLParams
-  const { query, variables, operationName, extensions } = body as GraphQLParams
+  const { query, variables, operationName, extensions, ...unknown } = body as GraphQLParams & Record<string, unknown>
+  // Its name is probably misspelled.
+  if (query == null && extensions == null && Object.keys(unknown).length > 0) {
+    throw badRequest('The body has no member query.')
+  }
   return {
     query,
     variables,

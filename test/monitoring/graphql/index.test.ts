@@ -512,7 +512,7 @@ test('monitors of an organization can be filtered', async () => {
   expect(await found('(filter: { kind: [HEARTBEAT] })')).toEqual([other])
   expect(await found('(filter: { state: [UP, DOWN] })')).toEqual([])
   expect(await found(`(filter: { serviceId: "${serviceId}", kind: [HTTP] })`)).toEqual([monitorId])
-  expect(await found('(filter: { serviceId: "\\u0000" })')).toEqual([])
+  expect(await found('(filter: { serviceId: "svc_none" })')).toEqual([])
 })
 
 describe.each(lastingTransports)('probe results over $name', (transport) => {
@@ -564,7 +564,8 @@ describe.each(lastingTransports)('probe results over $name', (transport) => {
       (await subscription.next())?.errors?.map(({ extensions }) => extensions?.['code'])
     expect(await codes(await subscribe(monitorId))).toEqual(['UNAUTHENTICATED'])
     expect(await codes(await subscribe(monitorId, (await watched()).key))).toEqual(['NOT_FOUND'])
-    expect(await codes(await subscribe('\u0000', (await watched()).key))).toEqual(['NOT_FOUND'])
+    expect(await codes(await subscribe('mon_none', (await watched()).key))).toEqual(['NOT_FOUND'])
+    expect(await codes(await subscribe('\u0000', (await watched()).key))).toEqual(['BAD_USER_INPUT'])
     const secret = await keyOf('READ')
     const checks = await subscribe(monitorId, secret)
     const { result, second } = await first(checks, monitorId)
