@@ -289,15 +289,23 @@ export const alerts: readonly HostileCase[] = [
   incoming('members of wrong types', 'GENERIC', `{"title":5,"key":[],"state":{},"labels":"x","text":${textless}}`, {
     read: 'DONE',
   }),
-  incoming('what is no UTF-8', 'GENERIC', Buffer.alloc(200_000, 0xff), { read: 'REFUSED' }),
+  incoming('what is no UTF-8', 'GENERIC', Buffer.alloc(200_000, 0xff), { statuses: [400] }),
   incoming('zeros', 'GENERIC', JSON.stringify({ title: '\0\ud800', text: '\0'.repeat(30_000) }), { read: 'IGNORED' }),
   incoming('200 kB of Markdown characters', 'GENERIC', JSON.stringify({ title: '*_[', text: '*_[]('.repeat(40_000) }), {
     read: 'DONE',
   }),
-  // The service does not decompress these bodies.
   incoming('a gzip bomb', 'GENERIC', bomb(200, 0x5b), {
     headers: { 'content-encoding': 'gzip' },
-    read: 'REFUSED',
+    statuses: [413],
+  }),
+  incoming('a gzip bomb that says to be two', 'GENERIC', bomb(200, 0x5b), {
+    headers: { 'content-encoding': 'gzip, gzip' },
+    statuses: [413],
+  }),
+  incoming('a gzip bomb that says to be none', 'GENERIC', bomb(200, 0x5b), { statuses: [400] }),
+  incoming('a body in 100 codings', 'GENERIC', bomb(200, 0x5b), {
+    headers: { 'content-encoding': Array(100).fill('gzip').join() },
+    statuses: [415],
   }),
   incoming('3,000 alerts in a group', 'ALERTMANAGER', alertmanager(Array(3000).fill('{"labels":{"a":"b"}}').join()), {
     read: 'DONE',

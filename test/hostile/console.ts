@@ -166,11 +166,19 @@ export const consoleForms: readonly HostileCase[] = [
   ),
   asMember('a logo of 100,000 groups', [422], 'page', upload('logo', svg('<g>'.repeat(80_000)))),
   asMember('a preview with a logo of 256 kB', [200], 'page/preview', upload('logo', padded(png(9, 9), 0x3c))),
-  asMember(
-    'a preview of wrong values',
-    [200],
-    'page/preview',
-    form(`name=${'a'.repeat(5000)}&accentColor=red&timeZone=x`),
+  // A longer field is refused before the form is read.
+  ...(
+    [
+      [4000, 200],
+      [5000, 422],
+    ] as const
+  ).map(([length, status]) =>
+    asMember(
+      `a preview of wrong values, with a name of ${length} letters`,
+      [status],
+      'page/preview',
+      form(`name=${'a'.repeat(length)}&accentColor=red&timeZone=x`),
+    ),
   ),
   asMember(
     'a browser with keys of 12 kB',
@@ -184,7 +192,19 @@ export const consoleForms: readonly HostileCase[] = [
     'account/browsers',
     form(`endpoint=http://127.0.0.1/&p256dh=${'A'.repeat(87)}&auth=${'A'.repeat(22)}`),
   ),
-  asMember('a test of a browser that is none', [404], 'account/browsers/test', form(`id=${'z'.repeat(5000)}`)),
+  ...(
+    [
+      [4000, 404],
+      [5000, 422],
+    ] as const
+  ).map(([length, status]) =>
+    asMember(
+      `a test of a browser that is none, with an id of ${length} letters`,
+      [status],
+      'account/browsers/test',
+      form(`id=${'z'.repeat(length)}`),
+    ),
+  ),
   asMember('a logo of 3 MB', [413], 'page', upload('logo', new Uint8Array(3 * 1024 * 1024))),
   asMember('a logo with a page behind it', [422], 'page', upload('logo', padded(png(9, 9), 0x3c))),
   asMember('a file for a field that takes none', [422], 'page', upload('name', png(9, 9))),
@@ -204,7 +224,8 @@ export const consoleForms: readonly HostileCase[] = [
       [422],
       'monitors/new',
       form(
-        `kind=http&name=a&http.url=https://a.example&http.expectedHeaders=${encodeURIComponent(`${piece.repeat(100)}\u2028x`)}`,
+        // The address is refused, so that nothing is created even if a piece is the name of a header.
+        `kind=HTTP&name=a&http.url=none&http.expectedHeaders=${encodeURIComponent(`${piece.repeat(100)}\u2028x`)}`,
       ),
     ),
   ),

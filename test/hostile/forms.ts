@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { requestLimits } from '../../src/core/input-limits.ts'
 import type { HostileCase, Target } from './case.ts'
 import { ask, asNewVisitor } from './case.ts'
 import { asMember, form, own } from './console.ts'
@@ -60,7 +61,8 @@ const typeOf = (boundary: string) => ({ 'content-type': `multipart/form-data; bo
 /** A form to sign in, from a new visitor. */
 const signingIn = (what: string, boundary: string, body: string | Buffer): HostileCase => ({
   name: `a form: ${what}`,
-  statuses: [422, 429],
+  // A long Content-Type is refused before the form is read.
+  statuses: typeOf(boundary)['content-type'].length > requestLimits.shortHeader.most ? [431] : [422, 429],
   send: ({ url }) => ask(url, '/sign-in', form(Buffer.from(body), { ...own, ...asNewVisitor(), ...typeOf(boundary) })),
 })
 

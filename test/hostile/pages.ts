@@ -87,13 +87,20 @@ export const pages: readonly HostileCase[] = [
     [200],
     ({ slug, incidentIds }) => `/status/${slug}/incidents/${incidentIds[0]}`,
   ),
-  ...['none', `mnt_${'0'.repeat(24)}`, '%00', '%C3%28', 'x'.repeat(5000), `mnt_x?before=${'9'.repeat(5000)}`].map(
-    (id) =>
+  ...['none', `mnt_${'0'.repeat(24)}`, '%00', '%C3%28', 'x'.repeat(5000), `mnt_x?before=${'9'.repeat(5000)}`].flatMap(
+    (id) => [
       requesting(
         `the maintenance ${id.slice(0, 20)}`,
         [400, 404, 414, 431],
+        ({ slug }) => `/status/${slug}/maintenance/${id}`,
+      ),
+      // The page may have had this language.
+      requesting(
+        `the maintenance ${id.slice(0, 20)} in German`,
+        [302, 400, 404, 414, 431],
         ({ slug }) => `/status/${slug}/de/maintenance/${id}`,
       ),
+    ],
   ),
   ...[
     'range=year',
