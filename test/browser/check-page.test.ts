@@ -173,7 +173,6 @@ describe('the reader', () => {
       'Allclear',
       'Status pages',
       'Check',
-      'Prices',
       'Docs',
       'GraphQL',
       'Console',

@@ -52,7 +52,7 @@ const actions = (way: number): readonly Action[] => [
   ],
   ['integrations/new?kind=GENERIC', { name: `Own tool ${way}` }, 'Save', 'integrations', `Own tool ${way}`],
   ['templates/new', { name: `Outage ${way}`, message: 'Sorry.' }, 'Save', 'templates', `Outage ${way}`],
-  ['people', { email: `ben${way}@example.com` }, 'Create link', 'people', `ben${way}@example.com`],
+  ['people', { email: `ben${way}@example.com` }, 'Invite', 'people', `ben${way}@example.com`],
   ['keys', { name: `Deployments ${way}` }, 'Create key', 'keys', `Deployments ${way}`],
   ['page', { description: `Mail ${way}.` }, 'Save', '/status/acme', `Mail ${way}.`],
   ['account', { name: `Ada ${way}` }, 'Save', 'people', `Ada ${way}`],

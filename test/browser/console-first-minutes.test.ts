@@ -157,7 +157,7 @@ test('what is shown only once stays, whatever happens in between', async () => {
   await page.context().addCookies([{ name: 'allclear_session', value: owner.token, url: app.baseUrl }])
   for (const [screen, fields, button] of [
     ['keys', { name: 'Deployments' }, 'Create key'],
-    ['people', { email: 'ben@example.com' }, 'Create link'],
+    ['people', { email: 'ben@example.com' }, 'Invite'],
   ] as const) {
     await page.goto(`${app.baseUrl}/console/example/${screen}`)
     await fill(page, fields)

@@ -88,7 +88,7 @@ describe('an incident is reported', () => {
     await expect.poll(() => focusedName(page)).toBe('title')
     await page.keyboard.type('By keyboard')
     await tabTo(page, page.getByLabel('Impact'))
-    await page.keyboard.press('ArrowDown')
+    await page.keyboard.type('Critical')
     await tabTo(page, page.getByLabel('Message', { exact: true }))
     await page.keyboard.type('It is slow.')
     await tabTo(page, page.getByLabel('Website'))
@@ -97,7 +97,7 @@ describe('an incident is reported', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'By keyboard' }).waitFor()
     const found = await prisma.incident.findFirst({ where: { title: 'By keyboard' }, include: { services: true } })
-    expect(found).toMatchObject({ impact: 'MAJOR', services: [{ status: 'PARTIAL_OUTAGE' }] })
+    expect(found).toMatchObject({ impact: 'CRITICAL', services: [{ status: 'PARTIAL_OUTAGE' }] })
   })
 
   test('without JavaScript, after a preview', async () => {

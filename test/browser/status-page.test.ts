@@ -199,7 +199,7 @@ describe('an open page', () => {
     expect(await plain.page.getByRole('searchbox').count()).toBe(0)
   })
 
-  test('receives the change of an event through its socket, in less than 1.5 kB, and fetches nothing', async () => {
+  test('receives the change of an event through its socket, in less than 1.6 kB, and fetches nothing', async () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
@@ -223,7 +223,7 @@ describe('an open page', () => {
     expect(requests).toEqual([])
     // The acknowledgement and two events.
     expect(received).toHaveLength(3)
-    for (const bytes of received) expect(bytes).toBeLessThan(1500)
+    for (const bytes of received) expect(bytes).toBeLessThan(1600)
     expect(await page.locator('.services > li').allTextContents()).toEqual([
       expect.stringContaining('API'),
       expect.stringContaining('Shop'),

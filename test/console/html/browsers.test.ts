@@ -16,8 +16,11 @@ const idOf = async ({ userId }: { readonly userId: string }) =>
 test('a person turns notifications on, receives one, tests them and turns them off', async () => {
   const before = await viewer.get('account')
   expect(before.html).toMatch(/data-push="[\w-]{87}"/)
-  const { status, location } = await viewer.post('account/browsers', { ...service.subscribe() })
-  expect([status, location]).toEqual([303, '/console/acme/account#browsers'])
+  const { status, location, headers } = await viewer.post('account/browsers', { ...service.subscribe() })
+  // Browsers focus no notice in a page whose address has a fragment.
+  expect([status, location]).toEqual([303, '/console/acme/account'])
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  expect((await viewer.get('account', { cookie })).html).toMatch(/ autofocus[^>]*>Saved\.<\/p><h2 id="browsers">/)
   const { html } = await viewer.get('account')
   expect(html).toContain('this browser, through 127.0.0.1:')
   expect(html).not.toContain('data-push=')

@@ -15,6 +15,8 @@ export interface Notice {
   readonly to: string
   /** The path that the form was sent to. */
   readonly from: string
+  /** The id of the element that shows the result, if the page has the form no more; empty: none. */
+  readonly section: string
 }
 
 const COOKIE = 'allclear_notice'
@@ -66,14 +68,17 @@ interface RedirectedScreen {
   readonly ctx: Pick<ConsoleContext, 'config'>
 }
 
-/** Redirects to a page of the console that shows that the form was accepted, near the form if the page has it. */
+/**
+ * Redirects to a page of the console that shows that the form was accepted, near the form or the section that the address
+ * names. Its fragment is left out: browsers focus no notice in a page whose address has one.
+ */
 export function redirectWithNotice({ c, ctx }: RedirectedScreen, address: string): Response {
-  const to = parseUrl(address, 'http://own.invalid')?.pathname ?? PATH
-  const notice: Notice = { to, from: c.req.path }
+  const { pathname: to = PATH, hash = '' } = parseUrl(address, 'http://own.invalid') ?? {}
+  const notice: Notice = { to, from: c.req.path, section: hash.slice(1) }
   const secure = ctx.config.BASE_URL?.startsWith('https:') ?? false
   const cookie = { path: PATH, httpOnly: true, sameSite: 'Strict', maxAge: LIFETIME_S, secure } as const
   setCookie(c, COOKIE, JSON.stringify(notice), cookie)
-  return c.redirect(address, 303)
+  return c.redirect(address.slice(0, address.length - hash.length), 303)
 }
 
 /**
@@ -92,9 +97,11 @@ export function takeNotice(c: HttpContext): Notice | null {
 function parseNotice(text: string): Notice | null {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('to' in value && 'from' in value)) return null
-    const { to, from } = value
-    return typeof to === 'string' && typeof from === 'string' ? { to, from } : null
+    if (typeof value !== 'object' || value === null || !('to' in value && 'from' in value && 'section' in value))
+      return null
+    const { to, from, section } = value
+    const isNotice = typeof to === 'string' && typeof from === 'string' && typeof section === 'string'
+    return isNotice ? { to, from, section } : null
   } catch {
     return null
   }
@@ -121,11 +128,17 @@ function textOf({ from }: Notice): string {
   return ownValue(texts, `${before}/${last}`) ?? ownValue(texts, last) ?? 'Saved.'
 }
 
-/** Returns the position of the form that was sent; 0: the page has none. Attributes of rendered elements are escaped. */
-function placeOf(html: string, { to, from }: Notice): number {
+/**
+ * Returns the position of the form that was sent, or of the section; 0: the page has neither. Attributes of rendered
+ * elements are escaped.
+ */
+function placeOf(html: string, { to, from, section }: Notice): number {
   for (const { index, 0: tag } of html.matchAll(/<form [^>]*>/g)) {
     const action = /action="([^"?#]*)/.exec(tag)?.[1]
     if (tag.includes('method="post"') && (action ?? to) === from) return visibleFrom(html, index)
+  }
+  for (const { index, 0: tag } of section === '' ? [] : html.matchAll(/<[a-z][^>]* id="[^>]*>/g)) {
+    if (tag.includes(` id="${section}"`)) return visibleFrom(html, index)
   }
   return 0
 }
