@@ -310,7 +310,7 @@ describe('a group', async () => {
     // A group may depend on one of its members.
     await updateMonitor(own, { id: outer.id, dependsOnIds: [a] })
     await expect(group([a, a])).rejects.toMatchObject({ issues: [{ path: ['group', 'monitorIds', '1'] }] })
-    for (const strange of [other.id, 'mon_none', '\0', organizationId])
+    for (const strange of [other.id, 'mon_none', organizationId])
       await expect(group([strange])).rejects.toThrow('Monitor not found.')
     await expect(updateMonitor(own, { id: inner.id, group: { monitorIds: [other.id] } })).rejects.toThrow(
       'Monitor not found.',
