@@ -127,7 +127,7 @@ function seconds(text: string): number | undefined {
     w: 604_800,
     y: 31_536_000,
   }
-  return [...text.matchAll(/([\d.]+)(ms|[smhdwy])/g)].reduce(
+  return [...text.matchAll(/(\d{1,15}(?:\.\d{1,15})?)(ms|[smhdwy])/g)].reduce(
     (sum, [, count, unit = 's']) => sum + Number(count) * (ownValue(units, unit) ?? 1),
     0,
   )

@@ -101,7 +101,7 @@ function addressOf(url: string): { readonly host: string; readonly port: number 
 
 function socketOptions(site: Fields, url: string): ObjectFields {
   const { host, port } = addressOf(url)
-  const path = url.replace(/^\w+:\/\/[^/]*/, '').replace(/#.*$/, '')
+  const path = url.replace(/^\w+:\/\/[^/]*/, '').split('#', 1)[0] ?? ''
   const isPlain = url.startsWith('ws://')
   return present({
     ...{ host, port: port ?? (isPlain ? 80 : 443), tls: isPlain ? false : undefined, path: path === '/' ? '' : path },
@@ -155,8 +155,11 @@ function keywordOf(site: Fields): ObjectFields | undefined {
 }
 
 function headerOf(line: unknown): { readonly name: string; readonly value: string } | null {
-  const [, name, value] = /^([^:\s]+)\s*:\s*(.*)$/.exec(String(line)) ?? []
-  return name === undefined || value === undefined ? null : { name, value: placeholdersIn(value) }
+  const text = String(line)
+  const colon = text.indexOf(':')
+  const name = text.slice(0, Math.max(colon, 0)).trimEnd()
+  if (name === '' || /\s/.test(name)) return null
+  return { name, value: placeholdersIn(text.slice(colon + 1).trim()) }
 }
 
 function noHeader(draft: Draft, name: string): [] {

@@ -144,7 +144,7 @@ export function writeText(html: string, style: TextStyle): string {
 }
 
 /** A tag with its attributes, or a text. */
-const TOKEN = /<(\/?[a-z0-9]+)([^>]*)>|([^<]+)/g
+const TOKEN = /<(\/?[a-z0-9]+)(|[^a-z0-9>][^>]*)>|([^<]+)/g
 
 /** Returns the number of UTF-16 units of the text in a message's HTML. */
 function textLength(html: string): number {

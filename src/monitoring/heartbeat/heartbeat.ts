@@ -12,9 +12,9 @@ import { durationInWords } from '../uptime/duration.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
 import { readWatches } from '../watch/due-watch.ts'
 import { heartbeatDue, runEndOf } from '../watch/heartbeat-due.ts'
+import type { Received, Reception } from '../watch/reception.ts'
 import type { Schedule } from '../watch/staleness.ts'
 import { scheduleOf } from '../watch/staleness.ts'
-import type { Received, Reception } from '../watch/reception.ts'
 
 /** The path under which jobs report (contract §6). */
 export const HEARTBEAT_PATH = '/api/v1/heartbeats'

@@ -67,7 +67,8 @@ export function parseWatchTarget(text: string, path: string): WatchTarget {
   const refuse = (message: string) => invalid([{ path: [path], message }])
   if (typed === '') throw refuse('must be the address of a website, or a host and a port')
   if (/\s/.test(typed)) throw refuse('must be one address, without spaces')
-  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/+(.*)$/i.exec(typed) ?? []
+  const [begin = '', scheme] = /^([a-z][a-z0-9+.-]*):\/+/i.exec(typed) ?? []
+  const rest = typed.slice(begin.length)
   return scheme === undefined ? bare(typed, refuse) : withScheme(typed, scheme.toLowerCase(), rest, refuse)
 }
 
@@ -84,7 +85,7 @@ function withScheme(typed: string, scheme: string, rest: string, refuse: Refuse)
   }
   const { host, port: given, after } = authority(rest, refuse)
   const port = given ?? server.port
-  if (port === undefined) throw refuse(`must have a port, such as ${scheme}://${rest.replace(/\/.*$/, '')}:443`)
+  if (port === undefined) throw refuse(`must have a port, such as ${scheme}://${rest.split('/', 1)[0]}:443`)
   return serverTarget(server, { host, port, after, name: given === null ? host : inAddress(host, given) }, refuse)
 }
 
@@ -139,7 +140,8 @@ function website(url: string, refuse: Refuse): WatchTarget {
 
 /** Parses `host`, `host:port` or `[address]:port`, and what follows. */
 function authority(text: string, refuse: Refuse) {
-  const [, before = '', after = ''] = /^([^/?#]*)(.*)$/.exec(text) ?? []
+  const end = text.search(/[/?#]/)
+  const [before, after] = end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end)]
   if (before.includes('@')) throw refuse('must not contain a user or a password')
   const [, name = '', digits] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(before) ?? []
   const problem = hostProblem(name)

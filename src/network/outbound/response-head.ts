@@ -124,7 +124,7 @@ function readLines(lines: readonly Buffer[]): Omit<ReadHead, 'rest'> {
   const texts = lines.map((line) => {
     const text = line.toString('latin1', 0, line.length - 1)
     if (!text.endsWith('\r')) oddities.add(NOT_STRICT.lineEnd)
-    return text.replace(/\r+$/, '')
+    return text.slice(0, text.length - returnsAtEnd(text))
   })
   const { status, statusLine } = readStatus(texts[0] ?? '', oddities)
   const headers = readHeaders(texts.slice(1, -1), oddities)
@@ -195,4 +195,11 @@ function withOneLength(headers: readonly Header[], oddities: Set<string>): reado
   if (length === undefined && lengths.length > 0)
     throw new UnreadableHead('The response is not valid HTTP: its Content-Length is not a number')
   return length === undefined ? others : [...others, { name: 'Content-Length', value: length }]
+}
+
+/** Counts the carriage returns at the end of a line. */
+function returnsAtEnd(text: string): number {
+  let count = 0
+  while (text.charAt(text.length - 1 - count) === '\r') count += 1
+  return count
 }

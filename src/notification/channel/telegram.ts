@@ -99,7 +99,7 @@ const style: TextStyle = {
 }
 
 /** Returns the length of a text without its markup, by which Telegram measures it. */
-const lengthOf = (written: string) => written.replace(/<[^>]*>/g, '').replace(/&#\d+;/g, '&').length
+const lengthOf = (written: string) => written.replace(/<[^<>]*>/g, '').replace(/&#\d+;/g, '&').length
 
 const writer = createTextWriter(style, lengthOf)
 
