@@ -12,12 +12,17 @@ interface Spellings {
 }
 
 const contents: Readonly<Record<string, readonly string[]>> = JSON.parse(readFileSync('dist/contents.json', 'utf8'))
+/** Fonts, styles and pictures are inputs as well. */
+const isCode = (path: string) => /\.[cm]?[jt]sx?$/.test(path)
 const isBeyondAscii = (text: string) => /\P{ASCII}/u.test(text)
 
 describe.each(Object.entries(contents))('the bundle %s', (bundle, inputs) => {
   const code = readFileSync(`dist/${bundle}`, 'utf8')
   const built = spellingsIn(code)
-  const sources = inputs.map(sourceOf).filter(({ text }) => /\P{ASCII}|\\u/u.test(text))
+  const sources = inputs
+    .filter(isCode)
+    .map(sourceOf)
+    .filter(({ text }) => /\P{ASCII}|\\u/u.test(text))
   const written = sources.map((source) => spellingsIn(compiled(source)))
 
   test('is ASCII', () => {
