@@ -6,6 +6,7 @@ import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import type { Context } from '../../core/context.ts'
 import { Forbidden, Unauthenticated } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
+import { graphqlLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
 import type { EventLog } from '../../event-log/tail.ts'
 import type PrismaTypes from '../../generated/pothos-types.ts'
@@ -96,9 +97,14 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-builder.queryType({ description: 'The root of all queries.' })
-builder.mutationType({ description: 'The root of all mutations.' })
-builder.subscriptionType({ description: 'The root of all subscriptions.' })
+/** The caps on what a caller sends, as a sentence. */
+const sizeLimits = `Size limits: ${Object.values(graphqlLimits)
+  .map(({ most, unit, what }) => `${what}, ${most} ${unit}`)
+  .join('; ')}.`
+
+builder.queryType({ description: `The root of all queries. ${sizeLimits}` })
+builder.mutationType({ description: `The root of all mutations. ${sizeLimits}` })
+builder.subscriptionType({ description: `The root of all subscriptions. ${sizeLimits}` })
 
 /** Invalid ids must not reach the database; an empty id matches no organization. */
 function parseId(id: string): { typename: string; id: string } {
