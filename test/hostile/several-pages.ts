@@ -75,7 +75,8 @@ export const severalPages: readonly HostileCase[] = [
     form(`access.kind=ADDRESSES&access.ranges=${'::ffff:1.2.3.4/129+'.repeat(50_000)}`),
   ),
   asMember('a read token with a name of 1 MB', [422], ofFirstPage('tokens'), form(`name=${'a'.repeat(10 ** 6)}`)),
-  asMember('a read token that is none', [404], ofFirstPage(`tokens/${'z'.repeat(5000)}/revoke`)),
+  asMember('a read token that is none', [404], ofFirstPage(`tokens/${'z'.repeat(4000)}/revoke`)),
+  asMember('a read token longer than an address', [414], ofFirstPage(`tokens/${'z'.repeat(5000)}/revoke`)),
   ...[
     `repeat=CUSTOM&rule=${'FREQ=DAILY;'.repeat(50_000)}`,
     'repeat=CUSTOM&rule=FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31',
