@@ -15,7 +15,7 @@ export interface DatabaseClock {
 }
 
 /** The interval of readings. In between, the monotonic clock counts on, which nobody sets. */
-const PERIOD = 5 * SECOND
+const PERIOD = 20 * SECOND
 /** The difference between both clocks that is logged: a message that expires within seconds depends on less. */
 const MAX_SKEW = 2 * SECOND
 /** How far this machine’s clocks may drift apart before the server is asked again: it slept, or its time was set. */
@@ -29,7 +29,7 @@ interface Reading {
 }
 
 /**
- * Reads the clock of a database server, now and every five seconds.
+ * Reads the clock of a database server, now and every twenty seconds.
  * @param parts.system this machine’s clock, which may be wrong. @param parts.monotonic counts milliseconds.
  * @throws when the server does not answer.
  */
