@@ -12,7 +12,7 @@ export interface DueTimes {
 }
 
 /** The interval at which the time is recorded, in milliseconds. */
-export const RECORD_MS = 10 * SECOND
+export const RECORD_MS = 20 * SECOND
 /** How far the recorded time may lie ahead before the clock counts as set back. */
 const TOLERANCE = 10 * SECOND
 /** Due times up to here stay: they are the leases of running work, and hold nothing back for longer. */

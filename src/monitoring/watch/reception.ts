@@ -21,8 +21,8 @@ export interface Reception {
 }
 
 /** The interval of signs, and the time after the last one from which an instance counts as away, in milliseconds. */
-const SIGN_MS = 10 * SECOND
-const AWAY_MS = 30 * SECOND
+const SIGN_MS = 20 * SECOND
+const AWAY_MS = 50 * SECOND
 
 /**
  * Signs for the instance $1 at the time $2. If nobody had signed recently ($3), or the instance has just started ($4),
