@@ -29,7 +29,7 @@ type Action = readonly [
  * success.
  */
 const actions = (way: number): readonly Action[] => [
-  ['start', { target: `http://127.0.0.1:${way}/` }, 'Watch it', 'monitors', `127.0.0.1:${way}`],
+  ['start', { target: `http://127.0.0.1:420${way}/` }, 'Watch it', 'monitors', `127.0.0.1:420${way}`],
   ['services/new', { name: `Website ${way}` }, 'Add', 'services', `Website ${way}`],
   ['services/groups/new', { name: `Europe ${way}` }, 'Add', 'services', `Europe ${way}`],
   [
