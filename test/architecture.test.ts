@@ -1,6 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { ownedTables, ownerOf, readElsewhere, writtenElsewhere } from './support/house/owners.ts'
+import { roomOf as room, rooms, sourceFiles } from './support/house/sources.ts'
+import { tableNames, tableUses } from './support/house/tables.ts'
 
 interface Import {
   readonly file: string
@@ -9,37 +12,6 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-/** Rooms from the bottom up. A room imports only rooms before it, types included. */
-const rooms = [
-  'build',
-  'client',
-  'core',
-  'language',
-  'database',
-  'backup',
-  'network',
-  'event-log',
-  'http',
-  'graphql',
-  'account',
-  'people',
-  'blacklist',
-  'status',
-  'monitoring',
-  'notification',
-  'alerting',
-  'integration',
-  'billing',
-  'status-page',
-  'configuration',
-  'import',
-  'diagnosis',
-  'docs',
-  'console',
-  'demo',
-  'app',
-  'cli',
-]
 const features = [
   'account',
   'people',
@@ -58,11 +30,8 @@ const features = [
   'console',
 ]
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(tsx?|m?js)$/.test(file) && !file.startsWith('generated'))
-  .map((file) => `src/${file}`)
+const files = sourceFiles('src')
 const imports = files.flatMap(importsOf)
-const room = (file: string) => /^src\/([\w-]+)\//.exec(file)?.[1] ?? ''
 /** The folders of protocols within a room; everything else is the domain. */
 const isDoor = (file: string) => /^src\/[\w-]+\/(graphql|http|html|browser)\//.test(file)
 const isFeature = (file: string) => features.includes(room(file))
@@ -158,6 +127,51 @@ describe('the architecture', () => {
   test('engines know no feature', () => {
     const engines = ['core', 'language', 'database', 'network', 'event-log', 'http', 'graphql']
     expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])
+  })
+
+  test('every table has one owner', () => {
+    expect(Object.values(ownedTables).flat().sort()).toEqual([...tableNames].sort())
+  })
+
+  test('only its owner writes and reads a table', () => {
+    const foreign = files
+      .flatMap((file) => tableUses(file, readFileSync(file, 'utf8')))
+      .filter(({ file, table }) => room(file) !== ownerOf(table))
+    const uses = foreign.map((use) => ({ ...use, known: use.isWrite ? writtenElsewhere : readElsewhere }))
+    const unknown = uses.filter(({ file, table, known }) => !known[room(file)]?.includes(table))
+    const describeUse = ({ file, line, table, isWrite }: (typeof uses)[number]) =>
+      `${file}:${line} ${isWrite ? 'writes' : 'reads'} ${table}, which ${ownerOf(table)} owns`
+    expect(unknown.map(describeUse)).toEqual([])
+    // The lists of exceptions only get shorter.
+    const used = new Set(uses.map(({ file, table, isWrite }) => `${room(file)} ${table} ${isWrite}`))
+    const listed = [readElsewhere, writtenElsewhere].flatMap((list, index) =>
+      Object.entries(list).flatMap(([each, tables]) => tables.map((table) => `${each} ${table} ${index === 1}`)),
+    )
+    expect(listed.filter((each) => !used.has(each))).toEqual([])
+  })
+
+  test('finds the tables in SQL, calls, relations and conditions', () => {
+    const source = [
+      'const sql = Prisma.sql`UPDATE "Incident" SET title = 1 FROM "Service" AS service`',
+      'const rows = db.monitor.findMany({ where: { organization: { deletedAt: null } }, include: { watches: true } })',
+      'await tx.db.incident.create({ data: { ...fields, services: { create: [] } } })',
+      'const select = { group: { select: { name: true } } } satisfies Prisma.ServiceSelect',
+      "const lease = { table: 'Delivery', dueColumn: 'dueAt' }",
+      'const words = text.incident.updated("Page")',
+    ].join('\n')
+    const found = tableUses('src/room/file.ts', source)
+    expect(found.map(({ line, table, isWrite }) => `${line} ${isWrite ? 'writes' : 'reads'} ${table}`).sort()).toEqual([
+      '1 reads Service',
+      '1 writes Incident',
+      '2 reads Monitor',
+      '2 reads Organization',
+      '2 reads Watch',
+      '3 writes Incident',
+      '3 writes IncidentService',
+      '4 reads Service',
+      '4 reads ServiceGroup',
+      '5 writes Delivery',
+    ])
   })
 
   test('looks up external names only among the own properties of a table', () => {
