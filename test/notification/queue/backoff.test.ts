@@ -32,11 +32,19 @@ describe('a temporary failure', () => {
     expect(inSeconds(nextAttempt({ ...fresh, retryAfterMs: 3 * HOUR }, noon, 0.5))).toBe(10_800)
   })
 
-  test('is given up when the next attempt would be more than a day after its creation', () => {
+  test('is given up when the next attempt would be more than a day after its creation, or after the last one', () => {
     const now = new Date(noon.getTime() + 23 * HOUR)
     expect(nextAttempt({ ...fresh, failed: 20 }, now, 0.5)).toBe(null)
     expect(nextAttempt({ ...fresh, failed: 9 }, now, 0.5)).toEqual(new Date(now.getTime() + 2560 * SECOND))
     for (const retryAfterMs of [DAY + MINUTE, 1e16, 1e300, Number.POSITIVE_INFINITY])
       expect(nextAttempt({ ...fresh, retryAfterMs }, noon, 0.5)).toBe(null)
+  })
+
+  test('is not given up before ten attempts, although this service was down for a day', () => {
+    const now = new Date(noon.getTime() + 8 * DAY)
+    expect(nextAttempt(fresh, now, 0.5)).toEqual(new Date(now.getTime() + 10 * SECOND))
+    expect(nextAttempt({ ...fresh, failed: 9 }, now, 0.5)).toEqual(new Date(now.getTime() + 2560 * SECOND))
+    expect(nextAttempt({ ...fresh, failed: 10 }, now, 0.5)).toBe(null)
+    expect(nextAttempt({ ...fresh, retryAfterMs: DAY + MINUTE }, now, 0.5)).toBe(null)
   })
 })
