@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { doorsOf } from '../support/runs.ts'
 import { bomb } from './bomb.ts'
 import { type HostileCase, mutate, query, type Target } from './case.ts'
+import { flood } from './flood.ts'
 
 /** Answers a request; the argument is its text. */
 type Talk = (socket: Socket, request: string) => void
@@ -79,16 +80,6 @@ async function testChannel({ probers, ...given }: Target, channel: object): Prom
   if (text.length > 600 || secrets.test(text) || /[\p{Cc}\p{Cf}]/u.test(text)) throw new Error(JSON.stringify(text))
 }
 
-/** Sends a piece repeatedly, as fast as it is read, until the client hangs up. */
-function flood(socket: Socket, piece: string): void {
-  const bytes = Buffer.from(piece, 'latin1')
-  const send = () => {
-    while (!socket.destroyed && socket.write(bytes));
-  }
-  socket.on('drain', send)
-  send()
-}
-
 /** Sends a text, then a part of it every tenth of a second until the client hangs up. */
 async function drip(socket: Socket, head: string, piece: string): Promise<void> {
   socket.write(head)
@@ -108,7 +99,7 @@ const flooding = (name: string, head: string, piece: string): Answer => ({
   name,
   talk: (socket) => {
     socket.write(head)
-    flood(socket, piece)
+    flood(socket, Buffer.from(piece, 'latin1'))
   },
 })
 

@@ -18,6 +18,7 @@ import {
   rsaSigner,
 } from '../support/hostile-certificate.ts'
 import type { HostileCase } from './case.ts'
+import { flood, sendOneByOne } from './flood.ts'
 import { watch } from './probes.ts'
 import { registries, trusted } from './registry.ts'
 
@@ -63,15 +64,6 @@ const to =
   (port: number) => ({
     [kind]: { host: '127.0.0.1', port, ...more },
   })
-
-/** Sends a piece repeatedly, as fast as it is read, until the client hangs up. */
-function flood(socket: Socket, piece: Buffer): void {
-  const send = () => {
-    while (!socket.destroyed && socket.write(piece));
-  }
-  socket.on('drain', send)
-  send()
-}
 
 const times = (bytes: readonly number[], count: number) =>
   Buffer.concat(Array.from({ length: count }, () => Buffer.from(bytes)))
@@ -140,6 +132,24 @@ function dnsReply(query: Buffer): Buffer {
   return Buffer.concat([question, ...Array.from({ length: count }, () => record)])
 }
 
+/** Calls `answer` with a message once all of it has arrived, which may take several pieces. */
+function onceWhole(
+  socket: Socket,
+  first: Buffer,
+  isWhole: (received: Buffer) => boolean,
+  answer: (message: Buffer) => void,
+) {
+  let received = first
+  const onData = (piece: Buffer) => {
+    received = Buffer.concat([received, piece])
+    if (!isWhole(received)) return
+    socket.off('data', onData)
+    answer(received)
+  }
+  socket.on('data', onData)
+  onData(Buffer.alloc(0))
+}
+
 let domains = 0
 
 const shortNames = (count: number) => Array.from({ length: count }, (_, index) => `${index.toString(36)}.a`)
@@ -192,12 +202,8 @@ const answers: Readonly<Record<string, Talk>> = {
   'sends interim responses without end': (socket) => flood(socket, Buffer.from('HTTP/1.1 103 x\n\n'.repeat(4000))),
   'sends a head in single bytes': (socket) => {
     socket.setNoDelay(true)
-    let left = 20_000
-    const next = () => {
-      left -= 1
-      if (!socket.destroyed && left > 0) socket.write('x', next)
-    }
-    socket.write(`${ok}a: `, next)
+    socket.write(`${ok}a: `)
+    sendOneByOne(socket, 'x', 20_000)
   },
   'sends a bomb in five layers': (socket) => {
     const body = layeredBomb(5)
@@ -350,11 +356,14 @@ export const servers: readonly HostileCase[] = [
   serving(
     'a resolver over TLS that answers with as many records as there is room for',
     dns('tls'),
-    (socket, query) => {
-      const reply = dnsReply(query.subarray(2))
-      const length = Buffer.alloc(2)
-      length.writeUInt16BE(Math.min(65_535, reply.length))
-      socket.write(Buffer.concat([length, reply]))
+    (socket, first) => {
+      const isWhole = (received: Buffer) => received.length > 2 && received.length >= 2 + received.readUInt16BE(0)
+      onceWhole(socket, first, isWhole, (query) => {
+        const reply = dnsReply(query.subarray(2))
+        const length = Buffer.alloc(2)
+        length.writeUInt16BE(Math.min(65_535, reply.length))
+        socket.write(Buffer.concat([length, reply]))
+      })
     },
     { tls: () => trusted },
   ),
@@ -364,10 +373,17 @@ export const servers: readonly HostileCase[] = [
   serving(
     'a resolver over HTTPS that answers with as many records as there is room for',
     dns('https'),
-    (socket, request) => {
-      const reply = dnsReply(request.subarray(request.indexOf('\r\n\r\n') + 4))
-      const head = `HTTP/1.1 200 OK\r\ncontent-type: application/dns-message\r\ncontent-length: ${reply.length}\r\n\r\n`
-      socket.end(Buffer.concat([Buffer.from(head), reply]))
+    (socket, first) => {
+      const queryIn = (request: Buffer) => request.subarray(request.indexOf('\r\n\r\n') + 4)
+      const isWhole = (received: Buffer) => {
+        const [, length = '0'] = /content-length: (\d+)/i.exec(received.toString('latin1')) ?? []
+        return received.includes('\r\n\r\n') && Number(length) > 0 && queryIn(received).length >= Number(length)
+      }
+      onceWhole(socket, first, isWhole, (request) => {
+        const reply = dnsReply(queryIn(request))
+        const head = `HTTP/1.1 200 OK\r\ncontent-type: application/dns-message\r\ncontent-length: ${reply.length}\r\n\r\n`
+        socket.end(Buffer.concat([Buffer.from(head), reply]))
+      })
     },
     { tls: () => trusted },
   ),
@@ -385,7 +401,9 @@ export const servers: readonly HostileCase[] = [
     'a TLS server that repeats the handshake without end',
     to('tcp', { tls: true, verifyCertificate: false, expect: 'x' }),
     (socket) => {
-      const again = () => socket instanceof TLSSocket && socket.renegotiate({}, again)
+      const again = (error?: Error | null) => {
+        if (!error && socket instanceof TLSSocket) socket.renegotiate({}, again)
+      }
       again()
     },
     { speaksFirst: true, tls: () => ({ ...trusted, maxVersion: 'TLSv1.2' }) },
@@ -394,8 +412,7 @@ export const servers: readonly HostileCase[] = [
     'a TLS server that sends bytes one by one',
     to('tcp', { tls: true, verifyCertificate: false, expect: 'y' }),
     (socket) => {
-      const next = () => void (socket.destroyed || socket.write('x', next))
-      for (let n = 0; n < 1000; n++) next()
+      for (let n = 0; n < 1000; n++) sendOneByOne(socket, 'x')
     },
     { speaksFirst: true, tls: () => trusted },
   ),
