@@ -47,8 +47,9 @@ describe('an accepted form', () => {
     expect(await axeViolations(page)).toEqual([])
     // Another change of the organization does not remove it.
     await page.locator('#live[data-state=live]').waitFor()
+    const before = await page.getAttribute('body', 'data-cursor')
     await owner.post('services/groups/new', { name: 'Core' })
-    await page.locator('body[data-cursor]').waitFor()
+    await page.locator(`body:not([data-cursor="${before}"])`).waitFor()
     expect(await page.locator('#notice').count()).toBe(1)
     await page.reload()
     expect(await page.locator('#notice').count()).toBe(0)

@@ -1,5 +1,6 @@
 // Patches a document to match another one and leaves equal parts alone, so that scroll position, focus and opened
-// sections stay. Elements with the same id correspond to each other wherever they are.
+// sections stay. Elements with the same id correspond to each other wherever they are. An element with `data-keep` is
+// never changed; with `data-keep="always"` it stays although the other document lacks it.
 
 const DURATION_MS = 300
 
@@ -31,20 +32,30 @@ function sync(from: Element, to: Element, added: Element[]): void {
   if (from.isEqualNode(to) || from.hasAttribute('data-keep')) return
   syncAttributes(from, to)
   const kept = new Set(Array.from(to.children, ({ id }) => id))
-  for (const child of [...from.children]) if (child.id && !kept.has(child.id)) child.remove()
-  let position = from.firstChild
+  for (const child of [...from.children]) if (child.id && !kept.has(child.id) && !stays(child)) child.remove()
+  let position = pastStaying(from.firstChild)
   for (const child of to.childNodes) {
     const same = counterpart(from, position, child)
     if (same !== position || same === null) from.insertBefore(same ?? importChild(child, added), position)
     if (same === null) continue
     update(same, child, added)
-    position = same.nextSibling
+    position = pastStaying(same.nextSibling)
   }
   while (position) {
-    const next = position.nextSibling
+    const next: ChildNode | null = position.nextSibling
     position.remove()
-    position = next
+    position = pastStaying(next)
   }
+}
+
+function stays(node: ChildNode): boolean {
+  return node instanceof Element && node.getAttribute('data-keep') === 'always'
+}
+
+function pastStaying(node: ChildNode | null): ChildNode | null {
+  let next = node
+  while (next && stays(next)) next = next.nextSibling
+  return next
 }
 
 function update(from: ChildNode, to: ChildNode, added: Element[]): void {

@@ -115,7 +115,7 @@ export function WithNotice({ notice, children }: { readonly notice: Notice | nul
   return (
     <>
       {raw(html.slice(0, at))}
-      <p class="notice" id="notice" role="status" tabindex={-1} autofocus data-keep>
+      <p class="notice" id="notice" role="status" tabindex={-1} autofocus data-keep="always">
         {textOf(notice)}
       </p>
       {raw(html.slice(at))}
