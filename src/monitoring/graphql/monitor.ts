@@ -53,7 +53,8 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the job of a heartbeat last started. Null: it is not running, or does not report starts.',
+      description:
+        'When the oldest run of a heartbeat’s job started that has not ended. Null: the job is not running, or does not report starts.',
     }),
     nextProbeAt: t.expose('dueAt', {
       type: 'DateTime',

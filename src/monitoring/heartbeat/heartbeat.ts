@@ -11,10 +11,10 @@ import type { ResultWriter } from '../result/result-writer.ts'
 import { durationInWords } from '../uptime/duration.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
 import { readWatches } from '../watch/due-watch.ts'
-import { heartbeatDue, runEndOf } from '../watch/heartbeat-due.ts'
+import { heartbeatDue, runDueAt } from '../watch/heartbeat-due.ts'
 import type { Received, Reception } from '../watch/reception.ts'
-import type { Schedule } from '../watch/staleness.ts'
 import { scheduleOf } from '../watch/staleness.ts'
+import { endRun, isRecent, openRuns, startRun } from './runs.ts'
 
 /** The path under which jobs report (contract §6). */
 export const HEARTBEAT_PATH = '/api/v1/heartbeats'
@@ -35,6 +35,15 @@ interface Measured {
   readonly latencyMs?: number
 }
 
+/** A job's signal, and what else its request says. */
+export interface Message {
+  readonly signal: Signal
+  /** The UUID of the run, as `parseRunId` returns it; null: the job does not tell its runs apart. */
+  readonly runId: string | null
+  /** The output of the job. Its first line is kept, up to 200 characters. */
+  readonly text: string
+}
+
 /** A signal that ends a run. */
 type Report = Exclude<Signal, { readonly kind: 'start' | 'log' }>
 
@@ -50,8 +59,6 @@ export type HeartbeatContext = Context & HeartbeatParts
 /** The number of characters of a token, which is 160 random bits. */
 const TOKEN_LENGTH = 32
 const TOKEN = /^[0-9a-v]{32}$/
-/** The time, in milliseconds, within which repeated signals are accepted and ignored. */
-const MIN_INTERVAL_MS = SECOND
 const MAX_TEXT_LENGTH = 200
 const MAX_ATTEMPTS = 5
 /** The largest latency that the database can store, in milliseconds. */
@@ -64,12 +71,11 @@ export function newToken(): string {
 
 /**
  * Records a job's signal. Accepts and ignores it while the monitor is paused.
- * @param text the output that the job sent. Its first line is kept, up to 200 characters.
  * @throws NotFound when no monitor has the token, and Unavailable when the result cannot be stored.
  */
-export async function recordSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
+export async function recordSignal(ctx: HeartbeatContext, token: string, message: Message): Promise<void> {
   try {
-    await acceptSignal(ctx, token, signal, text)
+    await acceptSignal(ctx, token, message)
   } catch (error) {
     // What a job does wrong, or does too often at once, must not excuse other jobs.
     if (!(error instanceof NotFound || error instanceof Contended)) ctx.reception.noteRefusal()
@@ -80,7 +86,8 @@ export async function recordSignal(ctx: HeartbeatContext, token: string, signal:
 /** Signals of one job changed its watch at the same time, again and again. */
 class Contended extends Unavailable {}
 
-async function acceptSignal(ctx: HeartbeatContext, token: string, signal: Signal, text: string): Promise<void> {
+async function acceptSignal(ctx: HeartbeatContext, token: string, message: Message): Promise<void> {
+  const { signal, runId, text } = message
   const monitor = TOKEN.test(token)
     ? await ctx.db.monitor.findUnique({
         where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
@@ -92,17 +99,16 @@ async function acceptSignal(ctx: HeartbeatContext, token: string, signal: Signal
   if (watch === undefined || signal.kind === 'log') return
   const now = ctx.now()
   const schedule = scheduleOf(monitor, monitor.organization.tier)
-  if (signal.kind === 'start') return recordStart(ctx, watch, schedule, now)
-  const result = resultOf(watch, signal, text, now)
-  if (watch.lastOutcome === result.outcome && isRecent(watch.lastProbedAt, now)) return
+  if (signal.kind === 'start') return startRun(ctx, watch.id, runId, schedule)
+  // If the process dies between the two writes, the job gets no response, and sends its report again.
+  const startedAt = watch.startedAt && (await endRun(ctx, watch.id, runId))
+  const result = resultOf(startedAt, signal, text, now)
+  if (startedAt === null && watch.lastOutcome === result.outcome && isRecent(watch.lastProbedAt, now)) return
   if (watch.dueAt === null) {
-    const dueAt = heartbeatDue(schedule, { reportedAt: now, startedAt: null })
+    const dueAt = heartbeatDue(schedule, { reportedAt: now, runs: [] })
     await ctx.db.watch.updateMany({ where: { id: watch.id, dueAt: null }, data: { dueAt } })
   }
   await record(ctx, watch.id, result, now)
-  // Another run may have started in the meantime.
-  const { id, startedAt } = watch
-  if (startedAt !== null) await ctx.db.watch.updateMany({ where: { id, startedAt }, data: { startedAt: null } })
 }
 
 /** Records a heartbeat. If its watch changes concurrently, reads the watch again and retries. */
@@ -116,8 +122,7 @@ async function record(
     const [watch] = await readWatches(pool, [id])
     // The monitor was paused, or another request recorded the heartbeat.
     if (watch === undefined || (attempt > 1 && isRecorded(watch, result, at))) return
-    const startedAt = watch.startedAt && watch.startedAt > at ? watch.startedAt : null
-    if (await resultWriter.record({ ...watch, startedAt }, { at, result })) return
+    if (await resultWriter.record(watch, { at, result })) return
   }
   log.warn({ watch: id }, 'monitoring: could not record a heartbeat')
   throw new Contended('The heartbeat could not be recorded. Send it again.')
@@ -128,19 +133,8 @@ function isRecorded({ memory }: DueWatch, { outcome }: ProbeResult, at: Date): b
   return last === outcome && isRecent(new Date(time), at)
 }
 
-/** Records the start of a run. A concurrent result that the job is late is discarded. */
-async function recordStart({ db }: Context, watch: Watch, schedule: Schedule, now: Date): Promise<void> {
-  if (isRecent(watch.startedAt, now)) return
-  const dueAt = runEndOf(schedule, now)
-  await db.watch.updateMany({ where: { id: watch.id }, data: { startedAt: now, ...(dueAt && { dueAt }) } })
-}
-
-/** Returns whether a time is close to now. It may be in the future, if the clock was set back. */
-function isRecent(time: Date | null, now: Date): boolean {
-  return time !== null && Math.abs(now.getTime() - time.getTime()) < MIN_INTERVAL_MS
-}
-
-function resultOf({ startedAt }: Watch, signal: Report, text: string, now: Date): ProbeResult {
+/** @param startedAt when the run started that the report ends; null: this is not known. */
+function resultOf(startedAt: Date | null, signal: Report, text: string, now: Date): ProbeResult {
   const line = firstLine(text)
   const durationMs = startedAt === null ? (signal.latencyMs ?? null) : now.getTime() - startedAt.getTime()
   return probeResult(signal.kind === 'success' ? 'UP' : 'DOWN', messageOf(signal), {
@@ -175,7 +169,7 @@ const MAX_LATENESS_MS = MINUTE
  * @param received whether all heartbeats were received from `expectedFrom` on.
  */
 export function missedHeartbeat(
-  { memory, schedule, startedAt }: Pick<DueWatch, 'memory' | 'schedule' | 'startedAt'>,
+  { memory, schedule, runs }: Pick<DueWatch, 'memory' | 'schedule' | 'runs'>,
   dueAt: Date,
   now: Date,
   received: Received = 'unrecorded',
@@ -184,7 +178,8 @@ export function missedHeartbeat(
     return probeResult('UNKNOWN', 'We were not running when the heartbeat was due.')
   if (received === 'perhaps not all')
     return probeResult('UNKNOWN', 'We could not receive heartbeats for a while when this one was expected.')
-  if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) {
+  const startedAt = runDueAt(schedule, dueAt, runs)
+  if (startedAt) {
     const limit = durationInWords(Number(schedule.maxRunSeconds) * SECOND)
     return probeResult('DOWN', `The job started at ${formatTime(Number(startedAt))} and has not ended within ${limit}.`)
   }
@@ -208,7 +203,7 @@ export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | n
 /** Returns when a job becomes late whose last report was at `last`. */
 export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
   const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
-  return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, startedAt: null })
+  return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, runs: [] })
 }
 
 /**
@@ -218,12 +213,13 @@ export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Moni
 export async function heartbeatDueAfterEdit(
   { db, now }: Pick<Context, 'db' | 'now'>,
   monitor: Monitor,
-  { lastKnownAt, startedAt }: Pick<Watch, 'lastKnownAt' | 'startedAt'>,
+  { id, lastKnownAt, startedAt }: Pick<Watch, 'id' | 'lastKnownAt' | 'startedAt'>,
 ): Promise<Date> {
   const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
   const schedule = scheduleOf(monitor, tier)
   const at = now()
-  const due = heartbeatDue(schedule, { reportedAt: lastKnownAt ?? at, startedAt })
+  const runs = (await openRuns(db, id, startedAt)).map((run) => run.startedAt)
+  const due = heartbeatDue(schedule, { reportedAt: lastKnownAt ?? at, runs })
   if (due >= at) return due
-  return schedule.cron ? heartbeatDue(schedule, { reportedAt: at, startedAt: null }) : at
+  return schedule.cron ? heartbeatDue(schedule, { reportedAt: at, runs: [] }) : at
 }

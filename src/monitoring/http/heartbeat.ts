@@ -6,6 +6,7 @@ import { bodyLimits } from '../../core/input-limits.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import type { HeartbeatContext, Signal } from '../heartbeat/heartbeat.ts'
 import { recordSignal } from '../heartbeat/heartbeat.ts'
+import { parseRunId } from '../heartbeat/runs.ts'
 
 /** How many bytes of a body are kept. A job may send all of its output. */
 const MAX_READ_BYTES = 10 * 1024
@@ -26,8 +27,10 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
       const word = c.req.param('signal')
       const signal = word === undefined ? pushSignal(c) : signalOf(word)
       if (signal === null) throw new NotFound('No route matches this path.')
+      const { rid, msg = '' } = c.req.query()
+      const runId = rid === undefined ? null : parseRunId(rid)
       const body = await readBeginning(c)
-      await recordSignal(ctx, c.req.param('token'), signal, body === '' ? (c.req.query('msg') ?? '') : body)
+      await recordSignal(ctx, c.req.param('token'), { signal, runId, text: body || msg })
     }),
   )
 

@@ -156,8 +156,8 @@ function createWatchRunner(
   setMaxListeners(0, stopped)
 
   /** Sets the due time of a heartbeat that is not late yet. */
-  async function reschedule({ id, dueAt: leasedUntil, schedule, startedAt }: DueWatch, at: Date): Promise<boolean> {
-    const dueAt = heartbeatDue(schedule, { reportedAt: at, startedAt })
+  async function reschedule({ id, dueAt: leasedUntil, schedule, runs }: DueWatch, at: Date): Promise<boolean> {
+    const dueAt = heartbeatDue(schedule, { reportedAt: at, runs })
     await ctx.db.watch.updateMany({ where: { id, dueAt: leasedUntil }, data: { dueAt } })
     return true
   }
@@ -165,7 +165,7 @@ function createWatchRunner(
   /** Judges an overdue heartbeat by whether it could be received. */
   async function judgeMissed(watch: DueWatch, dueAt: Date, at: Date): Promise<ProbeResult> {
     await reception?.flush()
-    const from = expectedFrom(watch.schedule, dueAt, watch.startedAt)
+    const from = expectedFrom(watch.schedule, dueAt, watch.runs)
     return missedHeartbeat(watch, dueAt, at, await receivedWithin(ctx, { from, to: dueAt }))
   }
 
@@ -189,7 +189,7 @@ function createWatchRunner(
     const at = now()
     metrics.lateness.observe(Math.max(0, at.getTime() - dueAt.getTime()) / SECOND)
     const isHeartbeat = watch.monitor.kind === 'HEARTBEAT'
-    if (isHeartbeat && !isLateAt(watch.schedule, dueAt, watch.startedAt)) return reschedule(watch, at)
+    if (isHeartbeat && !isLateAt(watch.schedule, dueAt, watch.runs)) return reschedule(watch, at)
     const found = isHeartbeat ? await judgeMissed(watch, dueAt, at) : await probe(watch)
     if (stopped.aborted) return false
     const wasDown = watch.memory.state === 'DOWN'

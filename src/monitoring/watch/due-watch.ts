@@ -16,27 +16,32 @@ export interface DueWatch {
   readonly memory: WatchMemory
   readonly lastKnownAt: Date | null
   readonly unknownSince: Date | null
-  /** When the running job of a heartbeat started; null: it is not running. */
-  readonly startedAt: Date | null
+  /** When the open runs of a heartbeat's job started, oldest first. */
+  readonly runs: readonly Date[]
   readonly schedule: Schedule
   readonly monitor: Thresholds &
     Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'options' | 'agreement' | 'version' | 'createdAt'>
 }
 
-type Row = Pick<
-  Watch,
-  'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince' | 'startedAt'
-> &
+type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'stability' | 'lastKnownAt' | 'unknownSince'> &
   Pick<Monitor, 'intervalSeconds' | 'timeoutMs'> & {
     readonly dueAt: Date
+    readonly runs: Date[] | null
     readonly state: WatchMemory['state']
     readonly monitorId: string
     readonly tier: Tier
   } & Omit<DueWatch['monitor'], 'id'>
 
+/** The starts of a watch's open runs; see heartbeat/runs.ts. */
+const RUNS = `
+  CASE WHEN watch."startedAt" IS NOT NULL THEN ARRAY(
+    SELECT watch."startedAt" UNION
+    SELECT run."startedAt" FROM "HeartbeatRun" AS run WHERE run."watchId" = watch.id AND run."startedAt" > watch."startedAt"
+    ORDER BY 1) END`
+
 const READ_WATCHES = `
   SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
-    watch."unknownSince", watch."startedAt", monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
+    watch."unknownSince", ${RUNS} AS runs, monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
   FROM "Watch" AS watch
@@ -59,7 +64,7 @@ export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly st
       memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
       lastKnownAt,
       unknownSince: row.unknownSince,
-      startedAt: row.startedAt,
+      runs: row.runs ?? [],
       schedule: scheduleOf(row, row.tier),
       monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
     }

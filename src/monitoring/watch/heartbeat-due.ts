@@ -5,20 +5,27 @@ import { freshMs } from './staleness.ts'
 
 /** The reports of a job. */
 interface Reports {
-  /** The time of its last success or failure. */
+  /** The time of its last result: a success, a failure, or that it was late. */
   readonly reportedAt: Date
-  /** The time of its last start; null: that run has ended. A start before the last result belongs to a reported run. */
-  readonly startedAt: Date | null
+  /** The starts of its open runs. */
+  readonly runs: readonly Date[]
 }
 
 /**
  * Returns when a job becomes late: after its interval or schedule or, while it is running with a time limit, when the
- * run exceeds the limit. A running job with a time limit is not late by its schedule.
+ * first of its runs exceeds the limit. A running job with a time limit is not late by its schedule. A run that exceeded
+ * its limit before the last result has been reported, and counts no more.
  */
-export function heartbeatDue(schedule: Schedule, { reportedAt, startedAt }: Reports): Date {
-  const isRunning = startedAt !== null && startedAt >= reportedAt
-  const runEnd = isRunning ? runEndOf(schedule, startedAt) : null
-  return runEnd ?? new Date(reportedAt.getTime() + freshMs(schedule, reportedAt))
+export function heartbeatDue(schedule: Schedule, { reportedAt, runs }: Reports): Date {
+  const ends = runs.map((startedAt) => runEndOf(schedule, startedAt)?.getTime() ?? 0)
+  const ahead = ends.filter((end) => end > reportedAt.getTime())
+  if (ahead.length > 0) return new Date(Math.min(...ahead))
+  return new Date(reportedAt.getTime() + freshMs(schedule, reportedAt))
+}
+
+/** Returns the start of the run that exceeds its limit at a due time; undefined: the job is due for another reason. */
+export function runDueAt(schedule: Schedule, dueAt: Date, runs: readonly Date[]): Date | undefined {
+  return runs.find((startedAt) => runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime())
 }
 
 /** Returns when a run that started at `startedAt` exceeds its time limit; null: there is no limit. */
@@ -33,8 +40,9 @@ const EARLY_MS = MINUTE
  * Returns from when on the heartbeat could have come that is missing at its due time: the start of a run that exceeds
  * its limit, the scheduled time, or the second half of the interval.
  */
-export function expectedFrom(schedule: Schedule, dueAt: Date, startedAt: Date | null): Date {
-  if (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime()) return startedAt
+export function expectedFrom(schedule: Schedule, dueAt: Date, runs: readonly Date[]): Date {
+  const startedAt = runDueAt(schedule, dueAt, runs)
+  if (startedAt) return startedAt
   const { cron, graceSeconds, intervalSeconds } = schedule
   const early = cron ? EARLY_MS : (intervalSeconds * SECOND) / 2
   return new Date(dueAt.getTime() - graceSeconds * SECOND - early)
@@ -44,9 +52,9 @@ export function expectedFrom(schedule: Schedule, dueAt: Date, startedAt: Date | 
  * Returns whether a heartbeat is late at its due time. One with a cron schedule may not be: the database cannot
  * evaluate schedules, so it may make the heartbeat due early.
  */
-export function isLateAt(schedule: Schedule, dueAt: Date, startedAt: Date | null): boolean {
+export function isLateAt(schedule: Schedule, dueAt: Date, runs: readonly Date[]): boolean {
   const { cron, graceSeconds } = schedule
-  if (cron === null || (startedAt && runEndOf(schedule, startedAt)?.getTime() === dueAt.getTime())) return true
+  if (cron === null || runDueAt(schedule, dueAt, runs)) return true
   const date = dueAt.getTime() - graceSeconds * SECOND
   return nextRun(cron, new Date(date - 1))?.getTime() === date
 }

@@ -22,7 +22,8 @@ export function retrySeconds(intervalSeconds: number): number {
 interface Watched {
   readonly id: string
   readonly schedule: Schedule
-  readonly startedAt?: Date | null
+  /** The starts of the open runs of a heartbeat's job. */
+  readonly runs?: readonly Date[]
   readonly monitor: Pick<Monitor, 'kind'>
 }
 
@@ -30,13 +31,8 @@ interface Watched {
  * Returns when a watch is due after a probe that started at `at`: a heartbeat when it becomes late, other kinds at the
  * next time of their grid, or sooner for a retry.
  */
-export function nextDue(
-  { id, schedule, startedAt = null, monitor }: Watched,
-  at: Date,
-  retry: boolean,
-  now: Date,
-): Date {
-  if (monitor.kind === 'HEARTBEAT') return heartbeatDue(schedule, { reportedAt: at, startedAt })
+export function nextDue({ id, schedule, runs = [], monitor }: Watched, at: Date, retry: boolean, now: Date): Date {
+  if (monitor.kind === 'HEARTBEAT') return heartbeatDue(schedule, { reportedAt: at, runs })
   const slot = nextSlot(id, schedule.intervalSeconds, at)
   if (!retry) return slot
   const again = Math.max(at.getTime() + retrySeconds(schedule.intervalSeconds) * SECOND, now.getTime() + SECOND)

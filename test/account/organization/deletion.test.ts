@@ -12,6 +12,7 @@ import { hashSecret } from '../../../src/core/hash-secret.ts'
 import { newId } from '../../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { recordSignal } from '../../../src/monitoring/heartbeat/heartbeat.ts'
+import { ANYWHERE, watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { reconcileWatches } from '../../../src/monitoring/schedule/reconcile-watches.ts'
 import { reconcileStaleness } from '../../../src/monitoring/state/staleness-job.ts'
 import { readWatches } from '../../../src/monitoring/watch/due-watch.ts'
@@ -237,6 +238,9 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
     importedAt: noon,
   }
   await prisma.importedRecord.create({ data: { organizationId: id, objectId: ids.Incident ?? '', ...record } })
+  await prisma.heartbeatRun.create({
+    data: { watchId: watchId(heartbeatId, ANYWHERE), runId: '', startedAt: noon },
+  })
   await prisma.monitorGap.create({ data: { monitorId: heartbeatId, startedAt: noon, endedAt: at(1) } })
   await prisma.monitorHour.create({
     data: { monitorId: heartbeatId, hour: noon, up: 1, degraded: 0, down: 0, unknown: 0, latencies: [] },
@@ -388,7 +392,9 @@ describe('deleting an organization', () => {
     const reception = { noteRefusal: () => Promise.reject(new Error('Nothing was refused.')) }
     const resultWriter = { record: () => Promise.reject(new Error('It is not to be recorded.')) }
     const parts = { pool, resultWriter, reception }
-    await expect(recordSignal({ ...system(), ...parts }, token, { kind: 'success' }, '')).rejects.toThrow(NotFound)
+    await expect(
+      recordSignal({ ...system(), ...parts }, token, { signal: { kind: 'success' }, runId: null, text: '' }),
+    ).rejects.toThrow(NotFound)
     const seq = async () => (await prisma.organization.findUniqueOrThrow({ where: { id: org.id } })).lastSeq
     const stood = await seq()
     await reconcileWatches(system(DAY), MINUTE)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
@@ -51,7 +52,7 @@ const body = async (response: Response) => [response.status, await response.json
 interface Found {
   readonly state: string
   readonly stateSince: string
-  readonly regions: readonly { readonly nextProbeAt: string | null }[]
+  readonly regions: readonly { readonly nextProbeAt: string | null; readonly startedAt: string | null }[]
   readonly results: {
     readonly edges: readonly {
       readonly node: { outcome: string; message: string; latencyMs: number | null; detail: object | null }
@@ -61,11 +62,12 @@ interface Found {
 
 /** Returns the state and results of a heartbeat monitor; newest results first. */
 async function found({ id }: Job) {
-  const fields = `state stateSince regions { nextProbeAt }
+  const fields = `state stateSince regions { nextProbeAt startedAt }
     results { edges { node { outcome message latencyMs detail { output } } } }`
   const query = `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`
   const { state, stateSince, regions, results } = await succeed<Found>(address, key, query, { id })
-  return { state, stateSince, due: regions[0]?.nextProbeAt, results: results.edges.map(({ node }) => node) }
+  const { nextProbeAt: due, startedAt } = regions[0] ?? {}
+  return { state, stateSince, due, startedAt, results: results.edges.map(({ node }) => node) }
 }
 
 /** Returns the time that is this many seconds ahead. */
@@ -177,6 +179,52 @@ describe('a job that calls its URL', () => {
     await expectSoon(job, { state: 'DOWN', due: inSeconds(360), results: [{ outcome: 'DOWN', latencyMs: MINUTE }, {}] })
   })
 
+  test('with run ids ends each run alone, and measures its own duration', async () => {
+    const job = await newJob({ maxRunSeconds: 3600 })
+    const [first, second] = [randomUUID(), randomUUID()]
+    await call(`${job.token}/start?rid=${first}`)
+    const begun = now
+    pass(MINUTE)
+    await call(`${job.token}/start?rid=${second}`)
+    expect(await found(job)).toMatchObject({ due: inSeconds(3540), startedAt: begun.toISOString() })
+    pass(MINUTE)
+    await call(`${job.token}?rid=${first}`)
+    const due = inSeconds(3540)
+    const startedAt = inSeconds(-60)
+    await expectSoon(job, { state: 'UP', due, startedAt, results: [{ latencyMs: 2 * MINUTE }] })
+    // A report about no run that is open, and one without an id, end no run.
+    pass(MINUTE)
+    await call(`${job.token}?rid=${first}`)
+    pass(MINUTE)
+    await call(job.token)
+    await expectSoon(job, { due, startedAt, results: [{ latencyMs: null }, { latencyMs: null }, {}] })
+    pass(MINUTE)
+    await call(`${job.token}/7?rid=${second.toUpperCase()}`)
+    const ended = { outcome: 'DOWN', latencyMs: 4 * MINUTE }
+    await expectSoon(job, { state: 'DOWN', due: inSeconds(360), startedAt: null, results: [ended, {}, {}, {}] })
+  })
+
+  test('with the ids of two runs within a second records both', async () => {
+    const job = await newJob({ maxRunSeconds: 3600 })
+    const runs = [randomUUID(), randomUUID()]
+    for (const rid of runs) await call(`${job.token}/start?rid=${rid}`)
+    pass(MINUTE)
+    for (const rid of runs) {
+      pass(10)
+      await call(`${job.token}?rid=${rid}`)
+    }
+    const results = [{ latencyMs: MINUTE + 20 }, { latencyMs: MINUTE + 10 }]
+    await expectSoon(job, { state: 'UP', due: inSeconds(360), startedAt: null, results })
+  })
+
+  test('with a run id ends a run that was started without one', async () => {
+    const job = await newJob()
+    await call(`${job.token}/start`)
+    pass(MINUTE)
+    await call(`${job.token}?rid=${randomUUID()}`)
+    await expectSoon(job, { startedAt: null, results: [{ latencyMs: MINUTE }] })
+  })
+
   test('twice within a second is counted once, unless the signals differ', async () => {
     const job = await newJob()
     for (let count = 0; count < 3; count += 1) expect((await call(job.token)).status).toBe(200)
@@ -218,6 +266,18 @@ describe('an invalid URL', () => {
     expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
   })
 
+  test.each(['', 'x', '123e4567e89b42d3a456426614174000', `{${randomUUID()}}`, `${randomUUID()}0`, '%00'])(
+    'with the run id “%s” is refused',
+    async (rid) => {
+      const job = await newJob()
+      for (const path of ['', '/start', '/fail', '/log', '/1']) {
+        const [status, { error }] = await body(await call(`${job.token}${path}?rid=${rid}`))
+        expect([status, error.code, error.issues[0].path]).toEqual([400, 'INVALID_INPUT', ['rid']])
+      }
+      expect(await found(job)).toMatchObject({ state: 'PENDING', startedAt: null, results: [] })
+    },
+  )
+
   test('includes a URL whose token was rotated', async () => {
     const job = await newJob()
     const rotate = 'mutation ($id: ID!) { rotateHeartbeatToken(id: $id) { ... on Monitor { heartbeat { url } } } }'
@@ -249,7 +309,7 @@ describe('a missed heartbeat', () => {
   const memory = (...recent: RecentOutcome[]) => ({
     memory: { state: 'UP', stateSince: noon, recent, stability: stable } satisfies WatchMemory,
     schedule: scheduleOf({ intervalSeconds: 300, timeoutMs: 0, options: { maxRunSeconds: 3600 } }, 'TEAM'),
-    startedAt: null,
+    runs: [],
   })
   const success = noon.getTime() - 360_000
 
@@ -267,7 +327,10 @@ describe('a missed heartbeat', () => {
   })
 
   test('is DOWN when the run takes too long, but not when the worker is late', () => {
-    const running = { ...memory(['UP', success]), startedAt: new Date(noon.getTime() - 3_600_000) }
+    const running = {
+      ...memory(['UP', success]),
+      runs: [noon.getTime() - 3_700_000, noon.getTime() - 3_600_000].map((time) => new Date(time)),
+    }
     const message = 'The job started at 2026-11-20 11:00:00 UTC and has not ended within 1 hour.'
     expect(missedHeartbeat(running, noon, noon)).toMatchObject({ outcome: 'DOWN', message })
     expect(missedHeartbeat(running, noon, new Date(noon.getTime() + MINUTE + 1)).outcome).toBe('UNKNOWN')

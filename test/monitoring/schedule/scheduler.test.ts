@@ -1,10 +1,12 @@
 // @slow
 import { beforeEach, describe, expect, test } from 'vitest'
 import { HOUR, SECOND } from '../../../src/core/time.ts'
+import { endRun, startRun } from '../../../src/monitoring/heartbeat/runs.ts'
 import { ANYWHERE, watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
 import { LEASE_MS, type RunProbe } from '../../../src/monitoring/schedule/scheduler.ts'
 import { retrySeconds } from '../../../src/monitoring/watch/next-due.ts'
+import { scheduleOf } from '../../../src/monitoring/watch/staleness.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { watchingIn } from '../workers.ts'
@@ -194,6 +196,30 @@ describe('a scheduler', () => {
     await watching.pass(1230, [worker])
     expect((await watchOf(id, ANYWHERE)).lastMessage).toBe('No heartbeat.')
     expect(await times(id)).toEqual([600, 1835])
+  })
+
+  test('finds a job DOWN for each of its runs that does not end', async () => {
+    const options = { graceSeconds: 30, maxRunSeconds: 600 }
+    const { id } = await watching.monitor(acme.id, { kind: 'HEARTBEAT', intervalSeconds: 86_400, options })
+    const schedule = scheduleOf({ intervalSeconds: 86_400, timeoutMs: 0, options }, 'TEAM')
+    const worker = watching.worker()
+    for (const [time, rid] of [
+      [0, 'a'],
+      [60, 'b'],
+      [120, 'c'],
+    ] as const) {
+      watching.time = time
+      await startRun({ ...acme.later(time * SECOND) }, watchId(id, ANYWHERE), rid, schedule)
+    }
+    expect(await endRun(acme.later(130 * SECOND), watchId(id, ANYWHERE), 'b')).toEqual(at(60))
+    expect(await watchOf(id, ANYWHERE)).toMatchObject({ startedAt: at(0), dueAt: at(600) })
+    await watching.pass(1000, [worker])
+    expect(await times(id)).toEqual([600, 720])
+    const messages = await prisma.probeResult.findMany({ where: { monitorId: id }, orderBy: { at: 'asc' } })
+    expect(messages.map(({ message }) => message)).toEqual([
+      'The job started at 2026-11-20 12:00:00 UTC and has not ended within 10 minutes.',
+      'The job started at 2026-11-20 12:02:00 UTC and has not ended within 10 minutes.',
+    ])
   })
 
   test('computes when a scheduled job is late if the database made it due at once', async () => {

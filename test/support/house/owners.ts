@@ -21,7 +21,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['Maintenance', 'MaintenanceService', 'MaintenanceUpdate', 'MaintenanceSeries', 'MaintenanceSeriesService'],
   ],
   monitoring: [
-    ...['Monitor', 'MonitorDependency', 'Region', 'Watch', 'HeartbeatReceiver', 'HeartbeatGap'],
+    ...['Monitor', 'MonitorDependency', 'Region', 'Watch', 'HeartbeatReceiver', 'HeartbeatRun', 'HeartbeatGap'],
     ...['ProbeResult', 'MonitorHour', 'MonitorInterval', 'MonitorGap'],
     ...['UptimeDay', 'UptimeCorrection', 'ImportedHistory', 'Objective'],
   ],
